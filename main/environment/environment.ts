@@ -1,0 +1,104 @@
+// The one interface of all worlds. A world is pure: `reset` and `step` take plain data and return plain data, so a
+// state can be saved, restored and branched from at any step, and the same inputs always give the same outputs.
+// Everything the rest of the lab knows about a world goes through here; a new world is a new folder plus one line
+// in registry.ts.
+
+export type Split = 'train' | 'validation' | 'test';
+
+/** Plain data: survives JSON and structured clone unchanged. */
+export type Plain = null | boolean | number | string | readonly Plain[] | { readonly [key: string]: Plain };
+
+export interface Task {
+  /** Unique within its world and settings. */
+  readonly id: string;
+  readonly split: Split;
+  /** What the user wants, in words: the heart of the prompt. */
+  readonly instruction: string;
+  readonly category: string;
+  /** Kind of instruction (shop: plain, paraphrased, constrained). */
+  readonly tier: string;
+  /** What the task is after (a product id, an answer). No target occurs in two splits. */
+  readonly target: string;
+  /** First curriculum level (0 = easiest) that contains the task. */
+  readonly level: number;
+}
+
+/** One piece of what may be said; an action is one alternative's parts in a row. */
+export type GrammarPart =
+  | { readonly kind: 'literal'; readonly text: string }
+  | { readonly kind: 'choice'; readonly options: readonly string[] }
+  /** One to `max` words separated by single spaces. `from` is a hard limit; `useful` only tells a policy which words are worth saying. */
+  | { readonly kind: 'words'; readonly max: number; readonly from?: readonly string[]; readonly useful?: readonly string[] }
+  /** One to `max` characters out of `from`. */
+  | { readonly kind: 'characters'; readonly max: number; readonly from: string };
+
+export type Grammar = readonly (readonly GrammarPart[])[];
+
+/** Facts for diagnosis, world-specific but flat, e.g. {kind: 'search', results: 7, helpful: true}. */
+export type Facts = { readonly [name: string]: string | number | boolean | null };
+
+/** What the agent gets to see and what happened; the answer of `reset` (reward 0) and of `step`. */
+export interface Turn<State extends Plain = Plain> {
+  readonly state: State;
+  readonly observation: string;
+  readonly reward: number;
+  /** Which rule gave the reward, in words a user understands. */
+  readonly reason: string;
+  readonly done: boolean;
+  /** False when the action was malformed or not possible here (the world did not change, the step still counts). */
+  readonly valid: boolean;
+  /** Only ever true on the last turn. */
+  readonly success: boolean;
+  /** The concrete things that can be clicked or bought now, for people and for the window. */
+  readonly clickables: readonly string[];
+  readonly facts: Facts;
+}
+
+export interface Environment<State extends Plain = Plain> {
+  readonly name: string;
+  /** The settings with every default filled in; part of every cache key. */
+  readonly settings: Plain;
+  readonly maxSteps: number;
+  /** Bounds of the reward of one step, and of a whole episode's return. */
+  readonly rewardRange: readonly [number, number];
+  readonly returnRange: readonly [number, number];
+  readonly categories: readonly string[];
+  readonly tiers: readonly string[];
+  /** Number of curriculum levels; the last one is the whole world. */
+  readonly levels: number;
+  /** Tasks of a split up to and including a level (default: all), in a fixed order. */
+  tasks(split: Split, level?: number): readonly Task[];
+  /** `level` limits the world itself (e.g. the catalog) where the world supports it. */
+  reset(task: Task, seed: number, level?: number): Turn<State>;
+  step(state: State, action: string): Turn<State>;
+  /** What may be said now: admits exactly the actions that `step` answers with `valid: true`. */
+  grammar(state: State): Grammar;
+  /** The best next action, where the world can know it. */
+  oracle(state: State): string | undefined;
+  /** Texts that together contain every word the world can show or understand; a tokenizer is trained on them. Never test-only secrets. */
+  corpus(): Iterable<string>;
+  /** Words that are mere names (product ids): a permutation of them changes nothing. Empty where there are none. */
+  readonly interchangeable: readonly string[];
+}
+
+/** An agent that needs no learning. Pure like the world: its randomness comes from `seed`. */
+export interface Agent {
+  readonly name: string;
+  /** `random` is uniform in [0, 1) and owned by the caller. */
+  act(environment: Environment, state: Plain, turn: Turn, random: () => number): string;
+}
+
+/** Demonstrated behaviour, for cloning a reference policy. One entry per turn. */
+export interface Demonstration {
+  readonly task: Task;
+  readonly seed: number;
+  readonly success: boolean;
+  readonly turns: readonly { readonly observation: string; readonly thought: string; readonly action: string }[];
+}
+
+/** Chances in [0, 1] of each human-like mistake. */
+export interface Imperfection {
+  readonly wrongWord: number;
+  readonly earlyPurchase: number;
+  readonly uselessClick: number;
+}
