@@ -1,0 +1,44 @@
+// How the three parts of the application are bundled into out/: main (ES modules: the window's process, the training
+// worker and the command line share chunks), preload (one CommonJS file, because a sandboxed preload can be nothing
+// else) and the renderer. Dependencies of main stay outside the bundle; native modules could not be inlined anyway.
+
+import { existsSync } from 'node:fs';
+import react from '@vitejs/plugin-react';
+import { defineConfig } from 'electron-vite';
+
+const entries = { index: 'main/index.ts', worker: 'main/training/worker.ts', cli: 'main/cli.ts' };
+
+export default defineConfig({
+  main: {
+    build: {
+      target: 'node24',
+      outDir: 'out/main',
+      sourcemap: true,
+      rolldownOptions: {
+        input: Object.fromEntries(Object.entries(entries).filter(([, file]) => existsSync(file))),
+        output: { format: 'es', entryFileNames: '[name].js', chunkFileNames: 'chunks/[name]-[hash].js' },
+      },
+    },
+  },
+  preload: {
+    build: {
+      target: 'node24',
+      outDir: 'out/preload',
+      externalizeDeps: false,
+      rolldownOptions: {
+        input: { index: 'preload/index.ts' },
+        output: { format: 'cjs', entryFileNames: '[name].cjs' },
+      },
+    },
+  },
+  renderer: {
+    root: 'renderer',
+    plugins: [react()],
+    build: {
+      target: 'chrome148',
+      outDir: 'out/renderer',
+      minify: true,
+      rolldownOptions: { input: { index: 'renderer/index.html' } },
+    },
+  },
+});

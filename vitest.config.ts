@@ -1,0 +1,23 @@
+// The test projects. All of them run inside Electron's Node (scripts/test.mjs starts vitest that way): `unit` is
+// everything that needs no window, `e2e` drives the real application one file at a time, and `slow` holds what takes
+// minutes and runs only with `npm run test:slow`.
+
+import { defineConfig } from 'vitest/config';
+
+const slow = 'test/**/*.slow.test.ts';
+const e2e = 'test/e2e/**/*.test.ts';
+
+export default defineConfig({
+  test: {
+    pool: 'forks',
+    env: { ORT_DISABLE_TELEMETRY: '1' },
+    projects: [
+      { extends: true, test: { name: 'unit', include: ['test/**/*.test.{ts,tsx}'], exclude: [slow, e2e], testTimeout: 30_000 } },
+      {
+        extends: true,
+        test: { name: 'e2e', include: [e2e], exclude: [slow], fileParallelism: false, testTimeout: 60_000, hookTimeout: 60_000 },
+      },
+      { extends: true, test: { name: 'slow', include: [slow], fileParallelism: false, testTimeout: 1_800_000, hookTimeout: 600_000 } },
+    ],
+  },
+});
