@@ -1,0 +1,178 @@
+// An episode as token sequences: `<observe> text <act> action <observe> text <act> action …`. Usually one row holds the
+// whole episode, so its key/value cache is kept across turns and one forward pass trains all of it. When the context is
+// full a new row begins with the task, the mark <earlier> and as many of the latest turns as fit.
+//
+// Two aids to copying live here, each a switch: names (product ids) are relabelled by a random permutation per training
+// episode, so that an id means only what the page says; and context tokens that also occur in the task carry a flag.
+
+import type { Random } from '../random.ts';
+import type { TokenMask } from './grammar-mask.ts';
+import { type Tokenizer, mark } from './tokenizer.ts';
+
+/** One agent token: which hidden state predicts it, what it was, and what it was chosen from. */
+export interface AgentToken {
+  readonly position: number;
+  readonly target: number;
+  readonly mask: TokenMask;
+}
+
+/** One sequence ready for scoring and training. */
+export interface EncodedRow {
+  readonly tokens: number[];
+  readonly flags: number[];
+  readonly agent: AgentToken[];
+}
+
+export interface PromptSettings {
+  readonly contextLength: number;
+  readonly thoughts: boolean;
+  readonly maxThoughtTokens: number;
+  readonly matchFlag: boolean;
+}
+
+/** Room that is always kept for the agent's next words. */
+export const ACTION_RESERVE = 16;
+
+export class Prompt {
+  readonly rows: EncodedRow[] = [];
+  readonly #tokenizer: Tokenizer;
+  readonly #settings: PromptSettings;
+  readonly #relabelling: Relabelling | undefined;
+  readonly #wanted: ReadonlySet<number>;
+  /** Tokens of the task and of each later turn, as they stand in the rows: for starting a new row. */
+  #opening: { tokens: number[]; flags: number[] } | undefined;
+  #turns: { tokens: number[]; flags: number[] }[] = [];
+
+  constructor(tokenizer: Tokenizer, settings: PromptSettings, instruction: string, relabelling: Relabelling | undefined) {
+    this.#tokenizer = tokenizer;
+    this.#settings = settings;
+    this.#relabelling = relabelling;
+    this.#wanted = new Set(tokenizer.encode(instruction).filter((id) => tokenizer.startsWord(id)));
+  }
+
+  get reserve(): number {
+    return ACTION_RESERVE + (this.#settings.thoughts ? this.#settings.maxThoughtTokens + 1 : 0);
+  }
+
+  /** Adds what the world shows. Returns the tokens to feed and whether they begin a new row. */
+  observe(text: string): { tokens: number[]; flags: number[]; newRow: boolean } {
+    const budget = this.#settings.contextLength - this.reserve - 2;
+    const opening = this.#opening;
+    const limit = opening ? Math.max(8, budget - opening.tokens.length - 1) : budget;
+    const words = this.#tokenizer.encode(text).slice(0, limit);
+    const tokens = [
+      mark('<observe>'),
+      ...words.map((id) => this.#relabelling?.forward(id) ?? id),
+      mark(this.#settings.thoughts ? '<think>' : '<act>'),
+    ];
+    const flags = [0, ...words.map((id) => (opening && this.#settings.matchFlag && this.#wanted.has(id) ? 1 : 0)), 0];
+    const turn = { tokens, flags };
+    const row = this.rows.at(-1);
+    if (!opening || !row) {
+      this.#opening = turn;
+      this.rows.push({ tokens: [...tokens], flags: [...flags], agent: [] });
+      return { ...turn, newRow: true };
+    }
+    this.#turns.push({ tokens: [...tokens], flags: [...flags] });
+    if (row.tokens.length + tokens.length + this.reserve <= this.#settings.contextLength) {
+      row.tokens.push(...tokens);
+      row.flags.push(...flags);
+      return { ...turn, newRow: false };
+    }
+    const fresh = this.#reopen(opening);
+    this.rows.push(fresh);
+    return { tokens: fresh.tokens.slice(), flags: fresh.flags.slice(), newRow: true };
+  }
+
+  /** Adds a token that the agent said (as the policy said it, names relabelled) with the mask it was drawn under. */
+  say(target: number, mask: TokenMask): void {
+    const row = this.rows.at(-1);
+    if (!row) throw new Error('Prompt.say was called before the first observation');
+    row.agent.push({ position: row.tokens.length - 1, target, mask: this.#relabelling?.mask(mask) ?? mask });
+    row.tokens.push(target);
+    row.flags.push(0);
+    (this.#turns.at(-1) ?? this.#opening)?.tokens.push(target);
+    (this.#turns.at(-1) ?? this.#opening)?.flags.push(0);
+  }
+
+  /** From the vocabulary's ids to the ids this episode uses, and back. */
+  relabel(token: number): number {
+    return this.#relabelling?.forward(token) ?? token;
+  }
+
+  original(token: number): number {
+    return this.#relabelling?.backward(token) ?? token;
+  }
+
+  mask(mask: TokenMask): TokenMask {
+    return this.#relabelling?.mask(mask) ?? mask;
+  }
+
+  #reopen(opening: { tokens: number[]; flags: number[] }): EncodedRow {
+    const tokens = [...opening.tokens, mark('<earlier>')];
+    const flags = [...opening.flags, 0];
+    const room = this.#settings.contextLength - this.reserve - tokens.length;
+    let from = this.#turns.length;
+    let used = 0;
+    while (from > 0) {
+      const size = this.#turns[from - 1]?.tokens.length ?? 0;
+      // The latest turn always comes along; earlier ones only fill half of the room, so that the row lasts for a few turns.
+      if (from < this.#turns.length && used + size > room / 2) break;
+      used += size;
+      from -= 1;
+    }
+    this.#turns = this.#turns.slice(from);
+    for (const turn of this.#turns) {
+      tokens.push(...turn.tokens);
+      flags.push(...turn.flags);
+    }
+    return { tokens, flags, agent: [] };
+  }
+}
+
+/** A permutation of the world's interchangeable names, over token ids. */
+export class Relabelling {
+  readonly #forward = new Map<number, number>();
+  readonly #backward = new Map<number, number>();
+  readonly #masks = new Map<TokenMask, TokenMask>();
+
+  /** `names` are the token ids that may trade places. */
+  constructor(names: readonly number[], random: Random) {
+    const shuffled = random.shuffle(names);
+    for (const [index, name] of names.entries()) {
+      const other = shuffled[index] ?? name;
+      this.#forward.set(name, other);
+      this.#backward.set(other, name);
+    }
+  }
+
+  forward(token: number): number {
+    return this.#forward.get(token) ?? token;
+  }
+
+  backward(token: number): number {
+    return this.#backward.get(token) ?? token;
+  }
+
+  /** The same mask when it holds all names or none; else the relabelled one, made once. */
+  mask(mask: TokenMask): TokenMask {
+    let known = this.#masks.get(mask);
+    if (!known) {
+      let names = 0;
+      for (const token of mask.allowed) if (this.#forward.has(token)) names += 1;
+      known = names === 0 || names === this.#forward.size ? mask : { allowed: mask.allowed.map((token) => this.forward(token)).sort() };
+      this.#masks.set(mask, known);
+    }
+    return known;
+  }
+}
+
+/** The token ids of a world's interchangeable names; a name of several tokens can't be relabelled and is left out. */
+export function nameTokens(tokenizer: Tokenizer, names: readonly string[]): number[] {
+  const ids: number[] = [];
+  for (const name of names) {
+    const id = tokenizer.word(name);
+    if (id !== undefined) ids.push(id);
+  }
+  return ids;
+}

@@ -1,0 +1,67 @@
+import { expect, test } from 'vitest';
+import { Prompt, Relabelling, nameTokens } from '../../main/policy/prompt.ts';
+import { Tokenizer, mark, trainTokenizer } from '../../main/policy/tokenizer.ts';
+import { Random } from '../../main/random.ts';
+
+const tokenizer = new Tokenizer(
+  trainTokenizer(['task user wants to buy classic blanket found top wool 1 2 3 4 5 201 198'], {
+    minimumCount: 1,
+    maximumWords: 500,
+    digits: 'whole',
+  }),
+);
+const settings = { contextLength: 64, thoughts: false, maxThoughtTokens: 8, matchFlag: true };
+const id = (word: string): number => tokenizer.word(word) ?? -1;
+const anything = { allowed: Int32Array.from({ length: tokenizer.size }, (_, index) => index) };
+
+test('an episode is one row with the flags on what the task asks for', () => {
+  const prompt = new Prompt(tokenizer, settings, 'User wants to buy classic blanket', undefined);
+  prompt.observe('task user wants to buy classic blanket');
+  prompt.say(id('buy'), anything);
+  prompt.observe('found wool blanket 201');
+  const row = prompt.rows[0];
+  expect(prompt.rows).toHaveLength(1);
+  expect(row?.tokens.map((token) => tokenizer.token(token)).join(' ')).toBe(
+    '<observe> task user wants to buy classic blanket <act> buy <observe> found wool blanket 201 <act>',
+  );
+  expect(row?.flags.map((flag, index) => (flag ? tokenizer.token(row.tokens[index] ?? 0) : '')).filter(Boolean)).toEqual(['blanket']);
+  expect(row?.agent).toEqual([{ position: 8, target: id('buy'), mask: anything }]);
+});
+
+test('when the context is full a new row begins with the task and the latest turns', () => {
+  const prompt = new Prompt(tokenizer, settings, 'buy classic blanket', undefined);
+  prompt.observe('task user wants to buy classic blanket');
+  for (let turn = 0; turn < 6; turn++) {
+    prompt.say(id('buy'), anything);
+    const fed = prompt.observe(`found wool blanket ${['1', '2', '3', '4', '5', '201'][turn]} wool wool wool wool`);
+    expect(fed.tokens.at(-1)).toBe(mark('<act>'));
+  }
+  expect(prompt.rows.length).toBeGreaterThan(1);
+  for (const row of prompt.rows) {
+    expect(row.tokens.length + prompt.reserve).toBeLessThanOrEqual(settings.contextLength);
+    expect(row.tokens.slice(0, 9)).toEqual(prompt.rows[0]?.tokens.slice(0, 9));
+    expect(row.flags).toHaveLength(row.tokens.length);
+    for (const { position, target } of row.agent) expect(row.tokens[position + 1]).toBe(target);
+  }
+  expect(prompt.rows.at(-1)?.tokens).toContain(id('201'));
+  expect(prompt.rows.flatMap((row) => row.agent)).toHaveLength(6);
+});
+
+test('an observation longer than the context is cut, never refused', () => {
+  const prompt = new Prompt(tokenizer, settings, 'buy', undefined);
+  prompt.observe('task user wants to buy');
+  prompt.say(id('buy'), anything);
+  prompt.observe('wool '.repeat(500));
+  expect(prompt.rows.at(-1)?.tokens.length).toBeLessThanOrEqual(settings.contextLength - prompt.reserve);
+});
+
+test('relabelling permutes the names, leaves every other word alone and can be undone', () => {
+  const names = nameTokens(tokenizer, ['1', '2', '3', '4', '5', '198', '201']);
+  const relabelling = new Relabelling(names, Random.from('labels', 3));
+  expect(new Set(names.map((name) => relabelling.forward(name)))).toEqual(new Set(names));
+  for (const name of names) expect(relabelling.backward(relabelling.forward(name))).toBe(name);
+  expect(relabelling.forward(id('wool'))).toBe(id('wool'));
+  expect(relabelling.mask(anything)).toBe(anything);
+  const two = { allowed: Int32Array.of(id('1'), id('201')).sort() };
+  expect([...relabelling.mask(two).allowed]).toEqual([relabelling.forward(id('1')), relabelling.forward(id('201'))].sort((a, b) => a - b));
+});
