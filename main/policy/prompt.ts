@@ -54,8 +54,8 @@ export class Prompt {
     return ACTION_RESERVE + (this.#settings.thoughts ? this.#settings.maxThoughtTokens + 1 : 0);
   }
 
-  /** Adds what the world shows. Returns the tokens to feed and whether they begin a new row. */
-  observe(text: string): { tokens: number[]; flags: number[]; newRow: boolean } {
+  /** Adds what the world shows, to the row at hand or, when it is full, to a new one. */
+  observe(text: string): void {
     const budget = this.#settings.contextLength - this.reserve - 2;
     const opening = this.#opening;
     const limit = opening ? Math.max(8, budget - opening.tokens.length - 1) : budget;
@@ -71,17 +71,15 @@ export class Prompt {
     if (!opening || !row) {
       this.#opening = turn;
       this.rows.push({ tokens: [...tokens], flags: [...flags], agent: [] });
-      return { ...turn, newRow: true };
+      return;
     }
     this.#turns.push({ tokens: [...tokens], flags: [...flags] });
     if (row.tokens.length + tokens.length + this.reserve <= this.#settings.contextLength) {
       row.tokens.push(...tokens);
       row.flags.push(...flags);
-      return { ...turn, newRow: false };
+      return;
     }
-    const fresh = this.#reopen(opening);
-    this.rows.push(fresh);
-    return { tokens: fresh.tokens.slice(), flags: fresh.flags.slice(), newRow: true };
+    this.rows.push(this.#reopen(opening));
   }
 
   /** Adds a token that the agent said (as the policy said it, names relabelled) with the mask it was drawn under. */

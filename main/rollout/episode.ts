@@ -1,0 +1,207 @@
+// One episode being played: the world's state, the prompt so far, the action being written. It knows nothing of batches:
+// whoever samples asks which tokens to feed and which mask to draw under, and hands back the token that was drawn.
+// An episode's own seed decides everything in it, so it is the same in whatever company it is played.
+
+import type { Environment, Task, Turn } from '../environment/environment.ts';
+import type { Cursor, GrammarMasks, TokenMask } from '../policy/grammar-mask.ts';
+import { type EncodedRow, Prompt, type PromptSettings, Relabelling } from '../policy/prompt.ts';
+import { type Tokenizer, mark } from '../policy/tokenizer.ts';
+import { Random } from '../random.ts';
+import { type Purpose, type Step, type StepTokens, TOP_ALTERNATIVES, type Trajectory } from './trajectory.ts';
+
+/** What an episode needs to know of the policy: how it reads and writes. */
+export interface Speech {
+  readonly tokenizer: Tokenizer;
+  readonly masks: GrammarMasks;
+  readonly prompt: PromptSettings;
+  /** Token ids that trade places in each relabelled episode. */
+  readonly names: readonly number[];
+}
+
+export interface EpisodeRequest {
+  readonly task: Task;
+  readonly seed: number;
+  readonly purpose: Purpose;
+  readonly update: number;
+  /** Shuffle the names (an aid to copying, for training); evaluation uses the true ones. */
+  readonly relabel: boolean;
+  readonly level: number | undefined;
+}
+
+/** The numbers of one drawn token. */
+export interface DrawnToken {
+  readonly token: number;
+  readonly logProb: number;
+  readonly entropy: number;
+  /** Most probable tokens first, with their probabilities; at most TOP_ALTERNATIVES count. */
+  readonly top: readonly { readonly token: number; readonly probability: number }[];
+}
+
+/** A finished episode: the record to keep, and the rows to learn from. */
+export interface Episode {
+  readonly trajectory: Trajectory;
+  readonly rows: readonly EncodedRow[];
+}
+
+/** Tokens that the policy has not read yet, with their match flags. */
+export interface Feed {
+  readonly tokens: readonly number[];
+  readonly flags: readonly number[];
+  /** The cache starts empty: the first observation, or the context was full. */
+  readonly newRow: boolean;
+}
+
+export class EpisodeInPlay {
+  readonly random: Random;
+  readonly #environment: Environment;
+  readonly #speech: Speech;
+  readonly #request: EpisodeRequest;
+  readonly #prompt: Prompt;
+  #turn: Turn;
+  #cursor: Cursor;
+  #thought: number[] | undefined;
+  #thoughtText = '';
+  #drawn: DrawnToken[] = [];
+  #steps: Step[] = [];
+  #return = 0;
+  /** The row being read and how much of it the policy has read. */
+  #read: { row: EncodedRow | undefined; count: number } = { row: undefined, count: 0 };
+
+  constructor(environment: Environment, speech: Speech, request: EpisodeRequest) {
+    this.#environment = environment;
+    this.#speech = speech;
+    this.#request = request;
+    this.random = Random.from('sample', request.seed);
+    const relabelling =
+      request.relabel && speech.names.length > 1 ? new Relabelling(speech.names, Random.from('labels', request.seed)) : undefined;
+    this.#prompt = new Prompt(speech.tokenizer, speech.prompt, request.task.instruction, relabelling);
+    this.#turn = environment.reset(request.task, request.seed, request.level);
+    this.#cursor = speech.masks.start(environment.grammar(this.#turn.state));
+    this.#observe();
+  }
+
+  get done(): boolean {
+    return this.#turn.done;
+  }
+
+  get rows(): readonly EncodedRow[] {
+    return this.#prompt.rows;
+  }
+
+  /** What the next token may be, in the names this episode uses. */
+  get mask(): TokenMask {
+    return this.#prompt.mask(this.#trueMask());
+  }
+
+  /** The tokens to read before the next draw (the last one drawn among them); they count as read from now on. */
+  take(): Feed {
+    const row = this.#prompt.rows.at(-1);
+    if (!row) throw new Error('The episode has no row yet');
+    const newRow = row !== this.#read.row;
+    const from = newRow ? 0 : this.#read.count;
+    this.#read = { row, count: row.tokens.length };
+    return { tokens: row.tokens.slice(from), flags: row.flags.slice(from), newRow };
+  }
+
+  /** Takes the token that was drawn under `mask`. */
+  accept(drawn: DrawnToken): void {
+    const mask = this.#trueMask();
+    const token = this.#prompt.original(drawn.token);
+    this.#prompt.say(drawn.token, mask);
+    this.#drawn.push(drawn);
+    if (this.#thought) {
+      if (token !== mark('</think>')) this.#thought.push(token);
+      else {
+        this.#thoughtText = this.#speech.tokenizer.decode(this.#thought);
+        this.#thought = undefined;
+      }
+      return;
+    }
+    this.#cursor = this.#cursor.next(token);
+    if (this.#cursor.action !== undefined) this.#act(this.#cursor.action);
+  }
+
+  /** Plays a given step instead of drawing it: a demonstration, or the steps before the one to re-sample from. */
+  force(step: { readonly thought: string; readonly action: string }): void {
+    const { tokenizer, masks, prompt } = this.#speech;
+    const words = prompt.thoughts ? [...tokenizer.encode(step.thought).slice(0, prompt.maxThoughtTokens), mark('</think>')] : [];
+    const { tokens } = masks.encode(this.#environment.grammar(this.#turn.state), step.action);
+    for (const token of [...words, ...tokens]) this.accept({ token: this.#prompt.relabel(token), logProb: 0, entropy: 0, top: [] });
+  }
+
+  /** The record of the episode, once it is over. */
+  finish(): Episode {
+    if (!this.#turn.done) throw new Error('The episode is still being played');
+    const { task, seed, purpose, update } = this.#request;
+    const trajectory: Trajectory = {
+      task: task.id,
+      split: task.split,
+      category: task.category,
+      tier: task.tier,
+      seed,
+      purpose,
+      update,
+      steps: this.#steps,
+      finalObservation: this.#turn.observation,
+      return: this.#return,
+      success: this.#turn.success,
+      vstar: null,
+      advantage: null,
+      failure: null,
+    };
+    return { trajectory, rows: this.#prompt.rows };
+  }
+
+  #trueMask(): TokenMask {
+    if (!this.#thought) return this.#cursor.mask;
+    return this.#speech.masks.thought(this.#speech.prompt.maxThoughtTokens - this.#thought.length);
+  }
+
+  #observe(): void {
+    this.#prompt.observe(this.#turn.observation);
+    this.#cursor = this.#speech.masks.start(this.#environment.grammar(this.#turn.state));
+    this.#thought = this.#speech.prompt.thoughts ? [] : undefined;
+    this.#thoughtText = '';
+    this.#drawn = [];
+  }
+
+  #act(action: string): void {
+    const before = this.#turn;
+    const turn = this.#environment.step(before.state, action);
+    this.#steps.push({
+      observation: before.observation,
+      thought: this.#thoughtText,
+      action,
+      reward: turn.reward,
+      reason: turn.reason,
+      valid: turn.valid,
+      facts: turn.facts,
+      tokens: this.#tokens(),
+    });
+    this.#return += turn.reward;
+    this.#turn = turn;
+    if (!turn.done) this.#observe();
+  }
+
+  #tokens(): StepTokens {
+    const count = this.#drawn.length;
+    const topIds = new Int32Array(count * TOP_ALTERNATIVES).fill(-1);
+    const topProbs = new Float32Array(count * TOP_ALTERNATIVES);
+    for (const [row, { top }] of this.#drawn.entries()) {
+      for (const [column, { token, probability }] of top.slice(0, TOP_ALTERNATIVES).entries()) {
+        topIds[row * TOP_ALTERNATIVES + column] = this.#prompt.original(token);
+        topProbs[row * TOP_ALTERNATIVES + column] = probability;
+      }
+    }
+    return {
+      ids: Int32Array.from(this.#drawn, ({ token }) => this.#prompt.original(token)),
+      logProbs: Float32Array.from(this.#drawn, ({ logProb }) => logProb),
+      referenceLogProbs: new Float32Array(0),
+      entropies: Float32Array.from(this.#drawn, ({ entropy }) => entropy),
+      values: new Float32Array(0),
+      advantages: new Float32Array(0),
+      topIds,
+      topProbs,
+    };
+  }
+}

@@ -1,0 +1,54 @@
+// Which tasks come up in an update. Evenly, or in proportion to floor + (1 − running success), so that effort goes where
+// something is still to be learned while nothing mastered is ever forgotten. Drawn without replacement within an update
+// (weights as exponential races), which keeps a small batch varied.
+
+import type { Task } from '../environment/environment.ts';
+import type { Random } from '../random.ts';
+
+export interface TaskSamplingSettings {
+  readonly mode: 'uniform' | 'prioritised';
+  readonly floor: number;
+  readonly memory: number;
+}
+
+/** Running success by task id: plain data, saved with a checkpoint. */
+export type TaskMemory = Readonly<Record<string, number>>;
+
+export class TaskSampler {
+  readonly #settings: TaskSamplingSettings;
+  readonly #success = new Map<string, number>();
+
+  constructor(settings: TaskSamplingSettings, memory: TaskMemory = {}) {
+    this.#settings = settings;
+    for (const [task, success] of Object.entries(memory)) this.#success.set(task, success);
+  }
+
+  /** `count` tasks, each at most once as long as there are enough of them. */
+  draw(tasks: readonly Task[], count: number, random: Random): Task[] {
+    if (tasks.length === 0) throw new Error('There are no training tasks to draw from: use a larger level or more tasks');
+    const drawn: Task[] = [];
+    while (drawn.length < count) {
+      const race = tasks.map((task) => ({ task, time: -Math.log(1 - random.next()) / this.#weight(task) }));
+      race.sort((a, b) => a.time - b.time);
+      for (const { task } of race.slice(0, count - drawn.length)) drawn.push(task);
+    }
+    return drawn;
+  }
+
+  /** Takes note of how an episode ended. */
+  record(task: string, success: boolean): void {
+    const now = success ? 1 : 0;
+    const before = this.#success.get(task);
+    const { memory } = this.#settings;
+    this.#success.set(task, before === undefined ? now : memory * before + (1 - memory) * now);
+  }
+
+  save(): TaskMemory {
+    return Object.fromEntries(this.#success);
+  }
+
+  #weight(task: Task): number {
+    if (this.#settings.mode === 'uniform') return 1;
+    return this.#settings.floor + (1 - (this.#success.get(task.id) ?? 0));
+  }
+}
