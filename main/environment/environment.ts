@@ -3,6 +3,8 @@
 // Everything the rest of the lab knows about a world goes through here; a new world is a new folder plus one line
 // in registry.ts.
 
+import type { ZodObject } from 'zod';
+
 export type Split = 'train' | 'validation' | 'test';
 
 /** Plain data: survives JSON and structured clone unchanged. */
@@ -71,7 +73,8 @@ export interface Environment<State extends Plain = Plain> {
   /** `level` limits the world itself (e.g. the catalog) where the world supports it. */
   reset(task: Task, seed: number, level?: number): Turn<State>;
   step(state: State, action: string): Turn<State>;
-  /** What may be said now: admits exactly the actions that `step` answers with `valid: true`. */
+  /** What may be said now. `admits(grammar, action)` of grammar.ts is true exactly for the actions that `step` answers with
+   * `valid: true`; both look at the action in its tidy form. A finished episode's grammar is empty. */
   grammar(state: State): Grammar;
   /** The best next action, where the world can know it. */
   oracle(state: State): string | undefined;
@@ -81,11 +84,11 @@ export interface Environment<State extends Plain = Plain> {
   readonly interchangeable: readonly string[];
 }
 
-/** An agent that needs no learning. Pure like the world: its randomness comes from `seed`. */
-export interface Agent {
+/** An agent that needs no learning. Pure like the world: its randomness is the caller's. */
+export interface Agent<State extends Plain = Plain> {
   readonly name: string;
-  /** `random` is uniform in [0, 1) and owned by the caller. */
-  act(environment: Environment, state: Plain, turn: Turn, random: () => number): string;
+  /** `random` is uniform in [0, 1). */
+  act(environment: Environment<State>, turn: Turn<State>, random: () => number): string;
 }
 
 /** Demonstrated behaviour, for cloning a reference policy. One entry per turn. */
@@ -101,4 +104,27 @@ export interface Imperfection {
   readonly wrongWord: number;
   readonly earlyPurchase: number;
   readonly uselessClick: number;
+}
+
+/** What a world's folder exports and registry.ts lists: how to make the world, and who can act in it without learning. */
+export interface World<State extends Plain = Plain> {
+  readonly name: string;
+  readonly title: string;
+  /** One or two sentences for people who choose a world. */
+  readonly summary: string;
+  /** Every field has a default and a description (meaning, range), so that forms and documentation are generated from it. */
+  readonly settings: ZodObject;
+  /** `settings` may be partial or foreign: it is parsed with the schema. `progress` (0 … 1) is called where making it takes long. */
+  create(settings: unknown, progress?: (share: number, what: string) => void): Environment<State>;
+  /** Acts on the words of the task without reading what comes back (shop: searches them all and buys the first result). */
+  blind(environment: Environment<State>, turn: Turn<State>, random: () => number): string;
+  /** A sensible hand-written rule that reads the observation, without knowing the answer. */
+  heuristic(environment: Environment<State>, turn: Turn<State>, random: () => number): string;
+  /** A competent, human-like demonstrator with the given rate of mistakes, and a short thought on what it looked at. */
+  demonstrate(
+    environment: Environment<State>,
+    turn: Turn<State>,
+    imperfection: Imperfection,
+    random: () => number,
+  ): { readonly thought: string; readonly action: string };
 }
