@@ -1,0 +1,51 @@
+// Where the application begins: harden, claim the single instance, then one window. Everything it does is done by the
+// files beside it; the order is what matters here.
+
+import { join } from 'node:path';
+import { app, BrowserWindow, nativeTheme } from 'electron';
+import { createContext } from './ipc/context.ts';
+import { registerCalls } from './ipc/index.ts';
+import { buildMenu } from './menu.ts';
+import { defaultDataFolder, projectFolder } from './paths.ts';
+import { hardenProcess, hardenSession } from './security.ts';
+import { openWindow } from './window.ts';
+
+hardenProcess();
+app.setName('Astrolab');
+// Chromium's own files live under the data folder; so does the single-instance lock, which makes it one per folder.
+app.setPath('userData', join(defaultDataFolder(), 'window'));
+
+if (app.requestSingleInstanceLock()) {
+  app.whenReady().then(start, (error: unknown) => {
+    console.error(error);
+    app.exit(1);
+  });
+} else {
+  console.error(`Astrolab is already open with the data folder ${defaultDataFolder()}; its window comes to the front.`);
+  app.exit(0);
+}
+
+function start(): void {
+  const out = join(projectFolder(), 'out');
+  const context = createContext();
+  nativeTheme.themeSource = context.settings.value.theme;
+  hardenSession(join(out, 'renderer'));
+  registerCalls(context);
+  buildMenu(context);
+
+  const open = (): BrowserWindow => openWindow(context.settings, join(out, 'preload', 'index.cjs'));
+  open();
+  app.on('second-instance', () => {
+    const window = BrowserWindow.getAllWindows()[0] ?? open();
+    if (window.isMinimized()) window.restore();
+    window.show();
+    window.focus();
+  });
+  app.on('activate', () => {
+    if (BrowserWindow.getAllWindows().length === 0) open();
+  });
+  app.on('window-all-closed', () => {
+    if (process.platform !== 'darwin') app.quit();
+  });
+  app.on('will-quit', () => context.close());
+}

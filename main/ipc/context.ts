@@ -1,0 +1,36 @@
+// The services behind the calls: each is made when first asked for and then shared by all handlers. The store, the
+// queue and the environments get their line here; a handler file receives the context and nothing else.
+
+import { join } from 'node:path';
+import type { EventName, Payload } from '../../preload/contract.ts';
+import { defaultDataFolder } from '../paths.ts';
+import { SettingsFile } from '../settings.ts';
+import { Supervisor } from '../training/supervisor.ts';
+import { broadcast } from './events.ts';
+import { spawnUtility } from './utility.ts';
+
+export interface Context {
+  readonly dataFolder: string;
+  readonly settings: SettingsFile;
+  readonly training: Supervisor;
+  /** Tells every window. */
+  readonly emit: <N extends EventName>(name: N, payload: Payload<N>) => void;
+  /** Called once when the application quits. */
+  close(): void;
+}
+
+export function createContext(): Context {
+  const dataFolder = defaultDataFolder();
+  let supervisor: Supervisor | undefined;
+  return {
+    dataFolder,
+    settings: new SettingsFile(join(dataFolder, 'settings.json')),
+    get training() {
+      return (supervisor ??= new Supervisor({ spawn: spawnUtility, onStatus: (status) => broadcast('training.status', status) }));
+    },
+    emit: broadcast,
+    close() {
+      supervisor?.stop();
+    },
+  };
+}

@@ -1,0 +1,40 @@
+// The training process inside the window's application: an Electron utility process, whose native crash leaves the
+// application alive. Ports to windows can be handed to it.
+
+import { app, utilityProcess } from 'electron';
+import type { MessagePortMain } from 'electron';
+import { workerEnvironment, workerFile } from '../training/child.ts';
+import type { WorkerProcess } from '../training/supervisor.ts';
+
+const SERVICE = 'Astrolab training';
+
+export function spawnUtility(): WorkerProcess {
+  const child = utilityProcess.fork(workerFile(), [], { serviceName: SERVICE, env: workerEnvironment(), stdio: 'inherit' });
+  return {
+    get pid() {
+      return child.pid;
+    },
+    send: (message, ports = []) => child.postMessage(message, ports.filter(isPort)),
+    kill: () => {
+      child.kill();
+    },
+    onMessage: (listener) => {
+      child.on('message', listener);
+    },
+    onExit: (listener) => {
+      // Electron tells a crash's nature ("crashed", "oom", "killed") through the application and the code through the
+      // process, in no fixed order; the code comes for every kind of end, so it decides, and the nature is added.
+      let nature = '';
+      app.on('child-process-gone', (_event, details) => {
+        if (details.type === 'Utility' && details.name === SERVICE) nature = details.reason;
+      });
+      child.once('exit', (code) => {
+        setImmediate(() => listener(nature ? `${nature}, exit code ${code}` : `exit code ${code}`));
+      });
+    },
+  };
+}
+
+function isPort(port: unknown): port is MessagePortMain {
+  return typeof port === 'object' && port !== null && 'postMessage' in port && 'start' in port;
+}

@@ -1,0 +1,68 @@
+// The application menu. Every entry that concerns the page is sent to it as a command, so the menu, the palette and
+// the keyboard do the same thing through the same code.
+
+import { Menu, nativeTheme } from 'electron';
+import type { MenuItemConstructorOptions } from 'electron';
+import type { MenuCommand, Theme } from '../preload/contract.ts';
+import type { Context } from './ipc/context.ts';
+
+const PAGES: readonly (readonly [MenuCommand, string, string])[] = [
+  ['runs', 'Runs', '1'],
+  ['new', 'New run', '2'],
+  ['replay', 'Replay', '3'],
+  ['compare', 'Compare', '4'],
+  ['play', 'Play', '5'],
+];
+
+export function buildMenu(context: Context): void {
+  const go = (command: MenuCommand) => () => context.emit('menu.command', { command });
+  const page = ([command, label, key]: (typeof PAGES)[number]): MenuItemConstructorOptions => ({
+    label,
+    accelerator: `CmdOrCtrl+${key}`,
+    click: go(command),
+  });
+  const themeItem = (theme: Theme, label: string): MenuItemConstructorOptions => ({
+    label,
+    type: 'radio',
+    checked: nativeTheme.themeSource === theme,
+    click: () => {
+      nativeTheme.themeSource = theme;
+      context.settings.update({ theme });
+      context.emit('theme.changed', { theme });
+    },
+  });
+  const template: MenuItemConstructorOptions[] = [
+    ...(process.platform === 'darwin' ? [{ role: 'appMenu' } satisfies MenuItemConstructorOptions] : []),
+    {
+      label: 'File',
+      submenu: [
+        { label: 'New run', accelerator: 'CmdOrCtrl+N', click: go('new') },
+        { label: 'Settings', accelerator: 'CmdOrCtrl+,', click: go('settings') },
+        { type: 'separator' },
+        { role: process.platform === 'darwin' ? 'close' : 'quit' },
+      ],
+    },
+    { role: 'editMenu' },
+    {
+      label: 'Go',
+      submenu: [...PAGES.map(page), { type: 'separator' }, { label: 'Find anything…', accelerator: 'CmdOrCtrl+K', click: go('palette') }],
+    },
+    {
+      label: 'View',
+      submenu: [
+        { label: 'Theme', submenu: [themeItem('system', 'As the system'), themeItem('light', 'Light'), themeItem('dark', 'Dark')] },
+        { type: 'separator' },
+        { role: 'resetZoom' },
+        { role: 'zoomIn' },
+        { role: 'zoomOut' },
+        { role: 'togglefullscreen' },
+        { type: 'separator' },
+        { role: 'reload' },
+        { role: 'toggleDevTools' },
+      ],
+    },
+    { role: 'windowMenu' },
+    { label: 'Help', submenu: [{ label: 'Keyboard shortcuts', click: go('keys') }] },
+  ];
+  Menu.setApplicationMenu(Menu.buildFromTemplate(template));
+}

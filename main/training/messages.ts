@@ -1,0 +1,30 @@
+// What the lab and its training process say to each other, parsed on arrival like everything that crosses a process
+// border. A new job is one entry in `job` and one case in worker.ts.
+
+import { z } from 'zod';
+import { streamMessage } from '../../preload/contract/training.ts';
+
+const job = z.discriminatedUnion('kind', [
+  /** Runs a product through onnxruntime `steps` times; `crash` ends the process hard on the way, for the tests. */
+  z.object({ kind: z.literal('self-test'), steps: z.number(), crash: z.boolean().optional() }),
+]);
+export type Job = z.infer<typeof job>;
+
+export const toWorker = z.discriminatedUnion('kind', [
+  z.object({ kind: z.literal('job'), id: z.number(), job }),
+  /** The message carries a MessagePort: whatever is streamed goes there too. */
+  z.object({ kind: z.literal('port') }),
+]);
+export type ToWorker = z.infer<typeof toWorker>;
+
+/** Plain data; the caller of the job parses what it expects. */
+const jobResult = z.record(z.string(), z.unknown());
+export type JobResult = z.infer<typeof jobResult>;
+
+export const fromWorker = z.discriminatedUnion('kind', [
+  z.object({ kind: z.literal('heartbeat') }),
+  z.object({ kind: z.literal('done'), id: z.number(), result: jobResult }),
+  z.object({ kind: z.literal('failed'), id: z.number(), message: z.string() }),
+  z.object({ kind: z.literal('stream'), message: streamMessage }),
+]);
+export type FromWorker = z.infer<typeof fromWorker>;

@@ -1,0 +1,66 @@
+// The training process: a loop over messages, the same as Electron's utility process (process.parentPort) and as a
+// forked child (process.send). Each job is one function; what it streams goes to every connected window through its
+// MessagePort, and to the parent as well, which keeps the record.
+
+import type { StreamMessage } from '../../preload/contract.ts';
+import { toWorker } from './messages.ts';
+import type { FromWorker, Job, JobResult } from './messages.ts';
+import { runSelfTest } from './self-test.ts';
+
+interface Port {
+  postMessage(message: unknown): void;
+  start(): void;
+  on(event: 'close', listener: () => void): void;
+}
+interface ParentPort {
+  postMessage(message: unknown): void;
+  on(event: 'message', listener: (event: { data: unknown; ports: Port[] }) => void): void;
+}
+
+const HEARTBEAT_MS = 500;
+const parentPort: ParentPort | undefined = Reflect.get(process, 'parentPort');
+const windows = new Set<Port>();
+
+function tell(message: FromWorker): void {
+  if (parentPort) parentPort.postMessage(message);
+  else process.send?.(message);
+}
+
+function stream(message: StreamMessage): void {
+  for (const port of windows) port.postMessage(message);
+  tell({ kind: 'stream', message });
+}
+
+/** One function per kind of job. */
+function run(job: Job): Promise<JobResult> {
+  switch (job.kind) {
+    case 'self-test':
+      return runSelfTest(job, stream);
+  }
+}
+
+function receive(raw: unknown, ports: readonly Port[]): void {
+  const message = toWorker.parse(raw);
+  switch (message.kind) {
+    case 'port':
+      for (const port of ports) {
+        windows.add(port);
+        port.on('close', () => windows.delete(port));
+        port.start();
+      }
+      return;
+    case 'job':
+      run(message.job).then(
+        (result) => tell({ kind: 'done', id: message.id, result }),
+        (error: unknown) => tell({ kind: 'failed', id: message.id, message: error instanceof Error ? error.message : String(error) }),
+      );
+  }
+}
+
+if (parentPort) parentPort.on('message', ({ data, ports }) => receive(data, ports));
+else {
+  process.on('message', (message) => receive(message, []));
+  process.on('disconnect', () => process.exit(0));
+}
+tell({ kind: 'heartbeat' });
+setInterval(() => tell({ kind: 'heartbeat' }), HEARTBEAT_MS);

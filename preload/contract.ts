@@ -1,0 +1,33 @@
+// The contract between the window and the main process: a schema for every call, answer and event. Both sides derive
+// their types from it; the main process parses every input on arrival and every answer on departure.
+// A new feature is a file in contract/ plus its lines here; a new call is one entry in its feature's file and one
+// handler of the same name in main/ipc/ (the compiler asks for it).
+
+import type { z } from 'zod';
+import type { Failure, Outcome } from './contract/definition.ts';
+import { systemCalls, systemEvents } from './contract/system.ts';
+import { trainingCalls, trainingEvents } from './contract/training.ts';
+
+export const calls = { ...systemCalls, ...trainingCalls };
+export const events = { ...systemEvents, ...trainingEvents };
+
+type Calls = typeof calls;
+type Events = typeof events;
+export type CallName = keyof Calls;
+export type EventName = keyof Events;
+
+/** What the caller writes (defaults may be left out) and what it gets. */
+export type Input<N extends CallName> = z.input<Calls[N]['input']>;
+export type Answer<N extends CallName> = z.output<Calls[N]['answer']>;
+export type Payload<N extends EventName> = z.output<Events[N]>;
+
+/** What the preload puts on `window.astrolab`: plain functions over plain data. */
+export interface Bridge {
+  call(name: string, input: unknown): Promise<Outcome<unknown>>;
+  /** Returns how to stop listening. */
+  listen(listener: (name: string, payload: unknown) => void): () => void;
+}
+
+export type { Failure, Outcome };
+export type { MenuCommand, Theme } from './contract/system.ts';
+export type { StreamMessage, WorkerStatus } from './contract/training.ts';

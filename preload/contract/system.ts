@@ -1,0 +1,37 @@
+// Calls and events of the application itself: what it is, how it looks, the clipboard, the menu.
+
+import { z } from 'zod';
+import { nothing } from './definition.ts';
+
+export const theme = z.enum(['system', 'light', 'dark']);
+export type Theme = z.infer<typeof theme>;
+
+export const systemCalls = {
+  /** Versions and places, for Settings and for error reports. */
+  'system.about': {
+    input: nothing,
+    answer: z.object({
+      version: z.string(),
+      electron: z.string(),
+      node: z.string(),
+      chrome: z.string(),
+      platform: z.string(),
+      dataFolder: z.string(),
+    }),
+  },
+  'system.theme': { input: nothing, answer: z.object({ theme }) },
+  'system.setTheme': { input: z.strictObject({ theme }), answer: z.object({ theme }) },
+  /** The page has no clipboard permission; the main process writes plain text for it. */
+  'system.copy': { input: z.strictObject({ text: z.string().max(20_000_000) }), answer: nothing },
+  /** Shows the data folder in the system's file manager. Takes no path: the page cannot open anything else. */
+  'system.showDataFolder': { input: nothing, answer: nothing },
+};
+
+/** What the menu can ask the page to do. */
+export const menuCommand = z.enum(['runs', 'new', 'replay', 'compare', 'play', 'settings', 'palette', 'keys']);
+export type MenuCommand = z.infer<typeof menuCommand>;
+
+export const systemEvents = {
+  'menu.command': z.object({ command: menuCommand }),
+  'theme.changed': z.object({ theme }),
+};
