@@ -1,0 +1,270 @@
+// Writes a graph as an ONNX model. Most nodes go over one to one; the table below spells out those whose ONNX form needs
+// constant inputs (Reshape, Slice, …) or depends on the target: the CPU has fused kernels that a GPU lacks or gets wrong
+// (measured: a fused RMSNorm returns a wrong second output on WebGPU; a Split with many outputs exceeds its buffer limit).
+// Nodes that no output needs are left out.
+
+import { create, toBinary } from '@bufbuild/protobuf';
+import { elementCount } from './graph.ts';
+import type { Attribute, Attributes, ConstantData, DType, Graph, Node, Shape, Tensor } from './graph.ts';
+import { AttributeSchema, ModelSchema, NodeSchema, TensorSchema, ValueSchema } from './onnx-schema.ts';
+import type { NodeProto, TensorProto, ValueProto } from './onnx-schema.ts';
+
+export type Target = 'cpu' | 'gpu';
+
+const MICROSOFT = 'com.microsoft';
+const TYPES: Readonly<Record<DType, number>> = { float32: 1, int32: 6, int64: 7, bool: 9, float16: 10 };
+const FLOAT_ATTRIBUTES = new Set(['alpha', 'beta', 'epsilon']);
+/** More inputs to one GPU kernel would exceed the number of storage buffers. */
+const GPU_CONCAT = 6;
+
+/** The model file's bytes. */
+export function encode(graph: Graph, target: Target = 'cpu'): Uint8Array<ArrayBuffer> {
+  const writer = new Writer(graph, target);
+  for (const node of liveNodes(graph)) (SPELLED[node.op] ?? plain)(node, writer);
+  for (const [name, tensor] of graph.outputs) if (writer.name(tensor) !== name) writer.emit('Identity', [writer.name(tensor)], [name]);
+  const model = create(ModelSchema, {
+    irVersion: 10n,
+    producerName: 'astrolab',
+    opsetImport: [
+      { domain: '', version: 21n },
+      { domain: MICROSOFT, version: 1n },
+    ],
+    graph: {
+      name: graph.name,
+      node: writer.nodes,
+      initializer: writer.initializers(),
+      input: [...graph.inputs.values()].map((tensor) => valueInfo(tensor.name, tensor.dtype, tensor.shape)),
+      output: [...graph.outputs].map(([name, tensor]) => valueInfo(name, tensor.dtype, tensor.shape)),
+    },
+  });
+  return new Uint8Array(toBinary(ModelSchema, model));
+}
+
+/** The nodes that some output depends on, in building order. */
+export function liveNodes(graph: Graph): readonly Node[] {
+  const needed = new Set<Tensor>(graph.outputs.values());
+  const live: Node[] = [];
+  for (const node of graph.nodes.toReversed()) {
+    if (!node.outputs.some((tensor) => needed.has(tensor))) continue;
+    for (const input of node.inputs) needed.add(input);
+    live.push(node);
+  }
+  return live.toReversed();
+}
+
+class Writer {
+  readonly nodes: NodeProto[] = [];
+  readonly target: Target;
+  #names = new Map<Tensor, string>();
+  #used = new Set<Tensor>();
+  #extra: TensorProto[] = [];
+  #constants = new Map<string, string>();
+  #fresh = 0;
+
+  constructor(graph: Graph, target: Target) {
+    this.target = target;
+    // A result computed by a node carries the output's name directly, which spares a copy.
+    for (const [name, tensor] of graph.outputs) if (tensor.node && !this.#names.has(tensor)) this.#names.set(tensor, name);
+  }
+
+  name(tensor: Tensor): string {
+    if (tensor.data) this.#used.add(tensor);
+    return this.#names.get(tensor) ?? tensor.name;
+  }
+
+  emit(op: string, inputs: readonly string[], outputs: readonly string[], attributes: Attributes = {}, domain = ''): void {
+    const name = outputs[0] ?? op;
+    this.nodes.push(
+      create(NodeSchema, {
+        opType: op,
+        name,
+        domain,
+        input: [...inputs],
+        output: [...outputs],
+        attribute: Object.entries(attributes).map(attribute),
+      }),
+    );
+  }
+
+  /** Emits an intermediate step of a spelled-out operator and returns its value's name. */
+  step(node: Node, op: string, inputs: readonly string[], attributes: Attributes = {}, domain = ''): string {
+    const output = `${node.name}/${op}#${this.#fresh++}`;
+    this.emit(op, inputs, [output], attributes, domain);
+    return output;
+  }
+
+  integers(values: readonly number[]): string {
+    return this.constant(`int64[${values.join(',')}]`, BigInt64Array.from(values, BigInt), [values.length], 'int64');
+  }
+
+  number(value: number): string {
+    return this.constant(`float32(${value})#`, Float32Array.of(value), [], 'float32');
+  }
+
+  constant(name: string, data: ConstantData, shape: Shape, dtype: DType): string {
+    if (!this.#constants.has(name)) {
+      this.#constants.set(name, name);
+      this.#extra.push(tensorProto(name, data, shape, dtype));
+    }
+    return name;
+  }
+
+  initializers(): TensorProto[] {
+    const used = [...this.#used].map((tensor) => tensorProto(tensor.name, tensor.data ?? new Float32Array(), tensor.shape, tensor.dtype));
+    return [...used, ...this.#extra];
+  }
+}
+
+type Spell = (node: Node, writer: Writer) => void;
+
+const plain: Spell = (node, writer) => {
+  writer.emit(node.op, names(node.inputs, writer), names(node.outputs, writer), node.attributes);
+};
+
+/** The operator with the listed attributes given as constant inputs instead, as newer ONNX versions want them. */
+function withInputs(op: string, extra: (node: Node, writer: Writer) => string[], keep: readonly string[] = []): Spell {
+  return (node, writer) => {
+    const attributes = Object.fromEntries(Object.entries(node.attributes).filter(([key]) => keep.includes(key)));
+    writer.emit(op, [...names(node.inputs, writer), ...extra(node, writer)], names(node.outputs, writer), attributes);
+  };
+}
+
+const shapeOf = (node: Node, writer: Writer): string[] => [
+  writer.integers((node.outputs[0]?.shape ?? []).map((dimension) => (typeof dimension === 'string' ? -1 : dimension))),
+];
+const axesOf = (node: Node, writer: Writer): string[] => [writer.integers(list(node, 'axes'))];
+
+const SPELLED: Readonly<Record<string, Spell>> = {
+  Reshape: withInputs('Reshape', shapeOf),
+  Expand: withInputs('Expand', shapeOf),
+  ReduceSum: withInputs('ReduceSum', axesOf, ['keepdims']),
+  ReduceMean: withInputs('ReduceMean', axesOf, ['keepdims']),
+  ReduceMax: withInputs('ReduceMax', axesOf, ['keepdims']),
+  Slice: withInputs('Slice', (node, writer) => ['start', 'end', 'axis'].map((key) => writer.integers([number(node, key)]))),
+  StopGradient: withInputs('Identity', () => []),
+  Cast: (node, writer) => {
+    const to = node.outputs[0]?.dtype ?? 'float32';
+    writer.emit('Cast', names(node.inputs, writer), names(node.outputs, writer), { to: TYPES[to] });
+  },
+  OneHot: withInputs('OneHot', (node, writer) => [
+    writer.integers([number(node, 'depth')]),
+    writer.constant('float32[0,1]', Float32Array.of(0, 1), [2], 'float32'),
+  ]),
+  Split: (node, writer) => {
+    const sizes = list(node, 'sizes');
+    if (writer.target === 'cpu') {
+      writer.emit('Split', [...names(node.inputs, writer), writer.integers(sizes)], names(node.outputs, writer), {
+        axis: number(node, 'axis'),
+      });
+      return;
+    }
+    let start = 0;
+    for (const [i, output] of names(node.outputs, writer).entries()) {
+      const end = start + (sizes[i] ?? 0);
+      writer.emit(
+        'Slice',
+        [...names(node.inputs, writer), writer.integers([start]), writer.integers([end]), writer.integers([number(node, 'axis')])],
+        [output],
+      );
+      start = end;
+    }
+  },
+  Concat: (node, writer) => {
+    let parts = names(node.inputs, writer);
+    while (writer.target === 'gpu' && parts.length > GPU_CONCAT) {
+      const joined: string[] = [];
+      for (let i = 0; i < parts.length; i += GPU_CONCAT) {
+        const chunk = parts.slice(i, i + GPU_CONCAT);
+        joined.push(chunk.length === 1 && chunk[0] !== undefined ? chunk[0] : writer.step(node, 'Concat', chunk, node.attributes));
+      }
+      parts = joined;
+    }
+    writer.emit('Concat', parts, names(node.outputs, writer), node.attributes);
+  },
+  MatMul: (node, writer) => {
+    const { transA = 0, transB = 0, transBatchA = 0, transBatchB = 0, alpha = 1 } = node.attributes;
+    const matrices = node.inputs.every((tensor) => tensor.rank === 2);
+    const bare = !transA && !transB && !transBatchA && !transBatchB && alpha === 1;
+    if (matrices) writer.emit('Gemm', names(node.inputs, writer), names(node.outputs, writer), { transA, transB, alpha });
+    else if (bare) writer.emit('MatMul', names(node.inputs, writer), names(node.outputs, writer));
+    else if (writer.target === 'cpu')
+      writer.emit('FusedMatMul', names(node.inputs, writer), names(node.outputs, writer), node.attributes, MICROSOFT);
+    else spellMatMul(node, writer);
+  },
+  Silu: (node, writer) => {
+    const [x = ''] = names(node.inputs, writer);
+    if (writer.target === 'cpu') writer.emit('QuickGelu', [x], names(node.outputs, writer), { alpha: 1 }, MICROSOFT);
+    else writer.emit('Mul', [x, writer.step(node, 'Sigmoid', [x])], names(node.outputs, writer));
+  },
+  RMSNorm: (node, writer) => {
+    const [x = '', gain = ''] = names(node.inputs, writer);
+    const [y = '', inverse = ''] = names(node.outputs, writer);
+    const epsilon = number(node, 'epsilon');
+    if (writer.target === 'cpu') {
+      writer.emit('SimplifiedLayerNormalization', [x, gain], [y, inverse], { axis: -1, epsilon });
+      return;
+    }
+    const mean = writer.step(node, 'ReduceMean', [writer.step(node, 'Mul', [x, x]), writer.integers([-1])]);
+    writer.emit('Reciprocal', [writer.step(node, 'Sqrt', [writer.step(node, 'Add', [mean, writer.number(epsilon)])])], [inverse]);
+    writer.emit('Mul', [writer.step(node, 'Mul', [x, inverse]), gain], [y]);
+  },
+  Rotary: (node, writer) => {
+    writer.emit('RotaryEmbedding', names(node.inputs, writer), names(node.outputs, writer), { interleaved: 0 }, MICROSOFT);
+  },
+};
+
+/** Where there is no fused kernel: transposes, product, scale as nodes of their own. */
+function spellMatMul(node: Node, writer: Writer): void {
+  const operand = (index: 0 | 1, rowsFirst: Attribute | undefined, transposed: Attribute | undefined): string => {
+    const tensor = node.inputs[index];
+    if (!tensor) return '';
+    const axes = tensor.shape.map((_, axis) => axis);
+    let order = rowsFirst && axes.length > 2 ? [...axes.slice(1, -1), 0, axes.length - 1] : axes;
+    if (transposed) order = [...order.slice(0, -2), order.at(-1) ?? 0, order.at(-2) ?? 0];
+    return order.every((axis, i) => axis === i)
+      ? writer.name(tensor)
+      : writer.step(node, 'Transpose', [writer.name(tensor)], { perm: order });
+  };
+  const { transA, transB, transBatchA, transBatchB, alpha = 1 } = node.attributes;
+  const factors = [operand(0, transBatchA, transA), operand(1, transBatchB, transB)];
+  if (alpha === 1) writer.emit('MatMul', factors, names(node.outputs, writer));
+  else writer.emit('Mul', [writer.step(node, 'MatMul', factors), writer.number(Number(alpha))], names(node.outputs, writer));
+}
+
+function names(tensors: readonly Tensor[], writer: Writer): string[] {
+  return tensors.map((tensor) => writer.name(tensor));
+}
+
+function number(node: Node, key: string): number {
+  const value = node.attributes[key];
+  if (typeof value !== 'number') throw new TypeError(`${node.op} "${node.name}" needs the number "${key}", found ${String(value)}`);
+  return value;
+}
+
+function list(node: Node, key: string): readonly number[] {
+  const value = node.attributes[key];
+  if (typeof value !== 'object') throw new TypeError(`${node.op} "${node.name}" needs the list "${key}", found ${String(value)}`);
+  return value;
+}
+
+function attribute([name, value]: [string, Attribute]) {
+  if (typeof value === 'string') return create(AttributeSchema, { name, s: new TextEncoder().encode(value), type: 3 });
+  if (typeof value === 'object') return create(AttributeSchema, { name, ints: value.map(BigInt), type: 7 });
+  if (FLOAT_ATTRIBUTES.has(name)) return create(AttributeSchema, { name, f: value, type: 1 });
+  return create(AttributeSchema, { name, i: BigInt(value), type: 2 });
+}
+
+function valueInfo(name: string, dtype: DType, shape: Shape): ValueProto {
+  const dim = shape.map((dimension) => (typeof dimension === 'string' ? { dimParam: dimension } : { dimValue: BigInt(dimension) }));
+  return create(ValueSchema, { name, type: { tensorType: { elemType: TYPES[dtype], shape: { dim } } } });
+}
+
+function tensorProto(name: string, data: ConstantData, shape: Shape, dtype: DType): TensorProto {
+  elementCount(shape);
+  return create(TensorSchema, {
+    name,
+    dims: shape.map((dimension) => BigInt(dimension)),
+    dataType: TYPES[dtype],
+    rawData: new Uint8Array(data.buffer, data.byteOffset, data.byteLength),
+  });
+}

@@ -1,0 +1,164 @@
+// Runs graphs. The only file that loads onnxruntime-node, so telemetry is off before it starts and every session gets
+// the options that were measured to be fast. A run blocks its process for its whole length: training and sampling live
+// in a worker or utility process. The same value may be passed as feed and fetch; the result then overwrites it.
+
+import { availableParallelism } from 'node:os';
+import type { InferenceSession, Tensor as RuntimeTensor } from 'onnxruntime-node';
+import { elementCount, showShape } from './graph.ts';
+import type { DType, Graph, Shape } from './graph.ts';
+import { encode, liveNodes } from './onnx.ts';
+import type { Target } from './onnx.ts';
+
+process.env.ORT_DISABLE_TELEMETRY = '1';
+const runtime = await import('onnxruntime-node');
+
+/** A tensor with values, on the CPU or in a GPU buffer. */
+export type Value = RuntimeTensor;
+export type Feeds = Readonly<Record<string, Value>>;
+/** Outputs by name: a value to write into, or null for a new one. */
+export type Fetches = Readonly<Record<string, Value | null>>;
+
+export interface SessionOptions {
+  /** Threads inside one operator; default: all processors. */
+  readonly threads?: number;
+  /** Execution providers, best first; default: the CPU. */
+  readonly providers?: readonly InferenceSession.ExecutionProviderConfig[];
+  readonly target?: Target;
+  /** Outputs that stay on the device. */
+  readonly keepOnDevice?: readonly string[];
+  /** Write a profile of every operator to this path prefix (read it with chrome://tracing). */
+  readonly profile?: string;
+  /** Further options of onnxruntime, for measurements. */
+  readonly extra?: Partial<InferenceSession.SessionOptions>;
+}
+
+/** The graph did not fit into memory; the message says what is largest in it. */
+export class OutOfMemoryError extends Error {
+  override name = 'OutOfMemoryError';
+}
+
+/** The device refused or stopped working; the work has to go on elsewhere. */
+export class DeviceError extends Error {
+  override name = 'DeviceError';
+}
+
+type Data = Float32Array | Int32Array | BigInt64Array | Uint8Array | Uint16Array;
+
+export function value(dtype: DType, data: Data, shape: readonly number[]): Value {
+  if (elementCount(shape) !== data.length)
+    throw new RangeError(`A ${dtype} value of shape ${showShape(shape)} needs ${elementCount(shape)} numbers, found ${data.length}`);
+  return new runtime.Tensor(dtype, data, shape);
+}
+
+export const float = (data: Float32Array, shape: readonly number[]): Value => value('float32', data, shape);
+export const integer = (data: Int32Array, shape: readonly number[]): Value => value('int32', data, shape);
+export const scalarValue = (number: number): Value => value('float32', Float32Array.of(number), []);
+
+/** The numbers of a float32 value that is on the CPU. */
+export function floats(of: Value): Float32Array {
+  if (of.data instanceof Float32Array) return of.data;
+  throw new TypeError(`Expected float32 numbers, found ${of.type}`);
+}
+
+export class Session {
+  readonly #graph: Graph;
+  readonly #session: InferenceSession;
+  #disposed = false;
+
+  private constructor(graph: Graph, session: InferenceSession) {
+    this.#graph = graph;
+    this.#session = session;
+  }
+
+  static async create(graph: Graph, options: SessionOptions = {}): Promise<Session> {
+    const { threads = availableParallelism(), providers = ['cpu'], target = 'cpu', keepOnDevice = [], profile, extra } = options;
+    const locations = Object.fromEntries(
+      [...graph.outputs.keys()].map((name) => [name, keepOnDevice.includes(name) ? ('gpu-buffer' as const) : ('cpu' as const)]),
+    );
+    try {
+      const session = await runtime.InferenceSession.create(encode(graph, target), {
+        executionProviders: providers,
+        executionMode: 'sequential',
+        intraOpNumThreads: threads,
+        interOpNumThreads: 1,
+        graphOptimizationLevel: 'all',
+        enableCpuMemArena: true,
+        enableMemPattern: true,
+        logSeverityLevel: 3,
+        ...(keepOnDevice.length > 0 ? { preferredOutputLocation: locations } : {}),
+        ...(profile ? { enableProfiling: true, profileFilePrefix: profile } : {}),
+        extra: { session: { set_denormal_as_zero: '1' } },
+        ...extra,
+      });
+      return new Session(graph, session);
+    } catch (error) {
+      throw explain(error, graph, 'could not be prepared');
+    }
+  }
+
+  get inputs(): readonly string[] {
+    return this.#session.inputNames;
+  }
+
+  /** Computes the outputs (default: all) from the feeds. */
+  async run(feeds: Feeds, fetches: Fetches = {}): Promise<Record<string, Value>> {
+    if (this.#disposed) throw new Error(`The session of "${this.#graph.name}" was disposed and cannot run`);
+    for (const [name, input] of this.#graph.inputs) {
+      const feed = feeds[name];
+      if (!feed)
+        throw new RangeError(
+          `"${this.#graph.name}" needs the input "${name}" ${input.dtype}${showShape(input.shape)}, but it was not given`,
+        );
+      const fits =
+        feed.type === input.dtype &&
+        feed.dims.length === input.rank &&
+        input.shape.every((size, i) => typeof size === 'string' || size === feed.dims[i]);
+      if (!fits)
+        throw new RangeError(
+          `"${this.#graph.name}" needs the input "${name}" as ${input.dtype}${showShape(input.shape)}, found ${feed.type}${showShape(feed.dims)}`,
+        );
+    }
+    const wanted =
+      Object.keys(fetches).length > 0 ? fetches : Object.fromEntries([...this.#graph.outputs.keys()].map((name) => [name, null]));
+    try {
+      return { ...(await this.#session.run(feeds, wanted)) };
+    } catch (error) {
+      throw explain(error, this.#graph, 'failed');
+    }
+  }
+
+  /** Frees everything native. Values that were fetched stay valid. */
+  async dispose(): Promise<void> {
+    if (this.#disposed) return;
+    this.#disposed = true;
+    await this.#session.release();
+  }
+
+  endProfile(): void {
+    this.#session.endProfiling();
+  }
+}
+
+function explain(error: unknown, graph: Graph, what: string): Error {
+  const message = error instanceof Error ? error.message : String(error);
+  if (/alloc|out of memory|OOM/i.test(message)) {
+    return new OutOfMemoryError(
+      `Not enough memory for "${graph.name}". Largest tensors: ${largest(graph)}. Fewer rows, a shorter length or recomputing layers make them smaller. (${message})`,
+    );
+  }
+  if (/WebGPU|device lost|CUDA|DML|D3D12|CoreML/i.test(message))
+    return new DeviceError(`The device stopped while "${graph.name}" ran: ${message}`);
+  return new Error(`"${graph.name}" ${what}: ${message}`);
+}
+
+function largest(graph: Graph, count = 4): string {
+  const fixed = (shape: Shape): boolean => shape.every((size) => typeof size === 'number');
+  const tensors = [...graph.inputs.values(), ...liveNodes(graph).flatMap((node) => node.outputs)].filter((tensor) => fixed(tensor.shape));
+  const sized = tensors
+    .map((tensor) => ({ tensor, bytes: elementCount(tensor.shape) * (tensor.dtype === 'int64' ? 8 : 4) }))
+    .toSorted((a, b) => b.bytes - a.bytes);
+  return sized
+    .slice(0, count)
+    .map(({ tensor, bytes }) => `${tensor} ${(bytes / 2 ** 20).toFixed(0)} MB`)
+    .join(', ');
+}
