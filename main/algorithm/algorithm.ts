@@ -1,0 +1,162 @@
+// The one interface of all variants. A variant is two pure functions and its settings: `prepare` turns trajectories into
+// plain numbers (advantages, weights, returns), `loss` turns those numbers and the policy's tensors into a scalar in the
+// engine's graph. Everything else (sampling, V*, schedules, the optimizer) belongs to the training loop, so that two
+// variants differ only in what their formulas say.
+//
+// Two rules keep gradient accumulation and padding exact:
+// - a loss or metric is a sum over its micro-batch divided by a count over the whole UPDATE (`episodeMean`, `tokenMean`), so
+//   the results of micro-batches simply add up;
+// - a padding episode or token, all of whose inputs are 0, adds nothing to any of them.
+
+import type { z } from 'zod';
+import type { Graph, Tensor } from '../engine/graph.ts';
+import { agentTokenCount, logProbability, type Trajectory } from '../rollout/trajectory.ts';
+import { deviation, mean } from './advantage.ts';
+import { rewardOf, type RewardKind } from './vstar.ts';
+
+/** What a variant asks the training loop for. */
+export interface Needs {
+  /** V* of every task, on `trajectory.vstar`, before `prepare`. */
+  readonly vstar: boolean;
+  /** The frozen reference: not at all, log π_ref of the sampled tokens (on `tokens.referenceLogProbs`), or its full distribution (`policy.kl`). */
+  readonly reference: 'none' | 'tokens' | 'full';
+  /** A value head, and `tokens.values` filled in before `prepare`. */
+  readonly critic: boolean;
+  /** Rollouts per task in one update. */
+  readonly group: number;
+  /** Passes over one update's episodes, and optimizer steps per pass. */
+  readonly epochs: number;
+  readonly minibatches: number;
+}
+
+/** What `prepare` knows beside the trajectories. */
+export interface Progress {
+  readonly update: number;
+  readonly updates: number;
+  /** Which reward r(x, y) is. */
+  readonly reward: RewardKind;
+}
+
+/** The numbers of one update; lists run parallel to the trajectories given. */
+export interface Prepared {
+  /** One number per episode for each input of the loss. */
+  readonly episode: Readonly<Record<string, Float32Array>>;
+  /** One number per agent token for each input of the loss, trajectory by trajectory. */
+  readonly token: Readonly<Record<string, readonly Float32Array[]>>;
+  /** False: the episode takes no part in the update (filtered groups, unusable episodes). */
+  readonly keep: readonly boolean[];
+  readonly metrics: Readonly<Record<string, number>>;
+  /** Values whose histogram is worth keeping (advantages, weights). */
+  readonly distributions: Readonly<Record<string, Float32Array>>;
+}
+
+/** The policy on one micro-batch, symbolically. R rows, A agent tokens a row, E episodes. */
+export interface PolicyTensors {
+  /** log π of the agent's tokens under the grammar's mask, at temperature 1. [R, A] */
+  readonly logProbs: Tensor;
+  /** Entropy of the masked distribution at each agent token. [R, A] */
+  readonly entropies: Tensor;
+  /** 1 for a real agent token, 0 for padding. [R, A] */
+  readonly weights: Tensor;
+  /** Full-vocabulary KL(π‖π_ref) at each agent token, when `needs` asks for the full reference. [R, A] */
+  readonly kl?: Tensor | undefined;
+  /** The critic's value before each agent token, when `needs` asks for a critic. [R, A] */
+  readonly values?: Tensor | undefined;
+  /** Sum over the agent tokens of each episode: [R, A] → [E]. */
+  perEpisode(x: Tensor): Tensor;
+  /** Sum over real tokens divided by the number of tokens in the update: [R, A] → []. */
+  tokenMean(x: Tensor): Tensor;
+  /** Sum over episodes divided by the number of episodes in the update: [E] → []. */
+  episodeMean(x: Tensor): Tensor;
+}
+
+/** Asks for a number that `prepare` made: [E] for an episode, [R, A] for a token. */
+export type LossInput = (name: string, per: 'episode' | 'token') => Tensor;
+
+export interface Loss {
+  /** Scalar to be minimised. */
+  readonly loss: Tensor;
+  /** Scalars to be recorded; those of micro-batches add up. */
+  readonly metrics: Readonly<Record<string, Tensor>>;
+}
+
+export interface Algorithm<Schema extends z.ZodObject = z.ZodObject> {
+  readonly id: string;
+  readonly title: string;
+  /** Where it is from. */
+  readonly source: string;
+  /** Every knob with its meaning, range and default; `id` is its discriminator in a run's config. */
+  readonly settings: Schema;
+  needs(settings: z.infer<Schema>): Needs;
+  prepare(trajectories: readonly Trajectory[], settings: z.infer<Schema>, progress: Progress): Prepared;
+  loss(graph: Graph, policy: PolicyTensors, input: LossInput, settings: z.infer<Schema>): Loss;
+}
+
+/** r − V* of every trajectory. */
+export function optimalAdvantages(trajectories: readonly Trajectory[], reward: (trajectory: Trajectory) => number): Float32Array {
+  return Float32Array.from(trajectories, (trajectory) => {
+    if (trajectory.vstar === null) {
+      throw new Error(
+        `The advantage of task ${trajectory.task} needs its V*, but none was given. Compute V* for every training task first.`,
+      );
+    }
+    return reward(trajectory) - trajectory.vstar;
+  });
+}
+
+export const rewardsOf = (trajectories: readonly Trajectory[], kind: RewardKind) =>
+  Float32Array.from(trajectories, (trajectory) => rewardOf(trajectory, kind));
+
+/** log π_ref(y|x) of every trajectory. */
+export function referenceSums(trajectories: readonly Trajectory[]): Float32Array {
+  return Float32Array.from(trajectories, (trajectory) => {
+    assertScored(trajectory);
+    return logProbability(trajectory, 'referenceLogProbs');
+  });
+}
+
+/** One agent-token array of a kind per trajectory, its steps joined. */
+export function tokenNumbers(trajectories: readonly Trajectory[], which: 'logProbs' | 'referenceLogProbs' | 'values'): Float32Array[] {
+  return trajectories.map((trajectory) => {
+    const joined = new Float32Array(agentTokenCount(trajectory));
+    let offset = 0;
+    for (const { tokens } of trajectory.steps) {
+      const numbers = tokens[which];
+      if (numbers.length !== tokens.ids.length) {
+        throw new Error(
+          `Task ${trajectory.task}: expected ${tokens.ids.length} ${which} for a step, found ${numbers.length}. Score the trajectories before preparing the update.`,
+        );
+      }
+      joined.set(numbers, offset);
+      offset += numbers.length;
+    }
+    return joined;
+  });
+}
+
+function assertScored(trajectory: Trajectory): void {
+  for (const { tokens } of trajectory.steps) {
+    if (tokens.referenceLogProbs.length !== tokens.ids.length) {
+      throw new Error(
+        `Task ${trajectory.task}: the reference has not scored this trajectory (expected ${tokens.ids.length} log-probabilities for a step, found ${tokens.referenceLogProbs.length}).`,
+      );
+    }
+  }
+}
+
+/** 1 / number of agent tokens; 0 for an empty generation, which then weighs nothing instead of becoming NaN. */
+export function inverseLengths(trajectories: readonly Trajectory[]): Float32Array {
+  return Float32Array.from(trajectories, (trajectory) => {
+    const count = agentTokenCount(trajectory);
+    return count === 0 ? 0 : 1 / count;
+  });
+}
+
+/** Mean, spread and share above zero of the advantages: the numbers every variant logs. */
+export function advantageMetrics(advantages: Float32Array): Record<string, number> {
+  return {
+    'advantage.mean': mean(advantages),
+    'advantage.std': deviation(advantages),
+    'advantage.positive': mean(Array.from(advantages, (value) => (value > 0 ? 1 : 0))),
+  };
+}

@@ -1,0 +1,62 @@
+// A*PO as a policy gradient, as the week-07 system (RAGEN + A*PO) had it: the advantage
+//   A = r + β · log(π_ref/π) − V*
+// is held constant and weighs the log-probability, mean of −log π · A + λ · KL(π‖π_ref). Log-probabilities are divided by the
+// trajectory's length, A is clamped, and its authors clip the gradient at 0.5 (training.clip).
+
+import { z } from 'zod';
+import { mul } from '../engine/operators.ts';
+import { between, knob } from '../knob.ts';
+import { logProbability } from '../rollout/trajectory.ts';
+import { clamp } from './advantage.ts';
+import { advantageMetrics, inverseLengths, optimalAdvantages, referenceSums, type Algorithm } from './algorithm.ts';
+import { crossEntropy, klInputs, klKnobs, klTerm, withTerm } from './terms.ts';
+import { rewardOf } from './vstar.ts';
+
+const settings = z.strictObject({
+  beta: knob(between(0, 100), 0.5, 'Weight of log(π_ref/π) inside the advantage: the soft part of the reward.', 'reward per nat'),
+  clampAdvantage: knob(between(0, 1000), 3, 'Advantages are clamped to ± this.', 'reward'),
+  lengthNormalise: knob(z.boolean(), true, 'Divide log-probabilities, also those inside the advantage, by the number of agent tokens.'),
+  entropyBonus: knob(between(0, 1), 0, 'Weight of the mean token entropy, which is rewarded.'),
+  ...klKnobs(0.02),
+});
+
+export const astarPg: Algorithm<typeof settings> = {
+  id: 'astar-pg',
+  title: 'A*PO as policy gradient',
+  source: 'The week-07 system: RAGEN + A*PO',
+  settings,
+
+  needs: (chosen) => ({
+    vstar: true,
+    reference: chosen.klCoefficient > 0 && chosen.klEstimator === 'full' ? 'full' : 'tokens',
+    critic: false,
+    group: 1,
+    epochs: 1,
+    minibatches: 1,
+  }),
+
+  prepare(trajectories, chosen, progress) {
+    const reference = referenceSums(trajectories);
+    const inverseLength = inverseLengths(trajectories);
+    const hard = optimalAdvantages(trajectories, (trajectory) => rewardOf(trajectory, progress.reward));
+    const advantage = Float32Array.from(trajectories, (trajectory, i) => {
+      const logRatio = (reference[i]! - logProbability(trajectory)) * (chosen.lengthNormalise ? inverseLength[i]! : 1);
+      return clamp(hard[i]! + chosen.beta * logRatio, -chosen.clampAdvantage, chosen.clampAdvantage);
+    });
+    return {
+      episode: { advantage, inverseLength },
+      token: klInputs(trajectories, chosen),
+      keep: trajectories.map(() => true),
+      metrics: advantageMetrics(advantage),
+      distributions: { advantage },
+    };
+  },
+
+  loss(_graph, policy, input, chosen) {
+    const gradient = policy.episodeMean(mul(input('advantage', 'episode'), crossEntropy(policy, input, chosen.lengthNormalise)));
+    const kl = klTerm(policy, input, chosen);
+    const entropy = policy.tokenMean(policy.entropies);
+    const loss = withTerm(withTerm(gradient, chosen.klCoefficient, kl), -chosen.entropyBonus, entropy);
+    return { loss, metrics: { loss, 'loss.policy': gradient, entropy, ...(kl && { [`kl.${chosen.klEstimator}`]: kl }) } };
+  },
+};

@@ -1,0 +1,86 @@
+// GRPO as RAGEN's StarPO runs it without a critic: a group of G rollouts per task, advantage = (r − mean)/std of the group, the
+// same for every token of the episode, and PPO's clipped ratio (0.2 down, 0.28 up). With `filter` below 1 it is StarPO-S: only
+// that share of groups, those with the largest spread of rewards, takes part in the update.
+
+import { z } from 'zod';
+import { between, knob, whole } from '../knob.ts';
+import { agentTokenCount } from '../rollout/trajectory.ts';
+import { clamp, deviation, groupBy, mean } from './advantage.ts';
+import { advantageMetrics, rewardsOf, tokenNumbers, type Algorithm } from './algorithm.ts';
+import { clippedSurrogate, klInputs, klKnobs, klNeeds, klTerm, withTerm } from './terms.ts';
+
+const settings = z.strictObject({
+  group: knob(whole(2, 256), 8, 'Rollouts of each task in an update.', 'episodes'),
+  divideBySpread: knob(z.boolean(), true, 'Divide the group’s advantages by the standard deviation of its rewards.'),
+  clampAdvantage: knob(between(0, 1000), 5, 'Advantages are clamped to ± this.'),
+  filter: knob(between(0.01, 1), 1, 'Share of groups kept, largest spread of rewards first; below 1 this is StarPO-S.', 'share'),
+  clipLow: knob(between(0, 1), 0.2, 'How far the probability ratio may fall below 1 before it is cut.'),
+  clipHigh: knob(between(0, 10), 0.28, 'How far the probability ratio may rise above 1 before it is cut.'),
+  epochs: knob(whole(1, 64), 1, 'Passes over the episodes of an update.', 'passes'),
+  minibatches: knob(whole(1, 256), 4, 'Optimizer steps per pass, each on an equal part of the episodes.', 'steps'),
+  entropyBonus: knob(between(0, 1), 0.001, 'Weight of the mean token entropy, which is rewarded.'),
+  ...klKnobs(0.001),
+});
+
+export const grpo: Algorithm<typeof settings> = {
+  id: 'grpo',
+  title: 'GRPO (StarPO)',
+  source: 'RAGEN: StarPO without a critic; StarPO-S with the variance filter',
+  settings,
+
+  needs: (chosen) => ({
+    vstar: false,
+    reference: klNeeds(chosen),
+    critic: false,
+    group: chosen.group,
+    epochs: chosen.epochs,
+    minibatches: chosen.minibatches,
+  }),
+
+  prepare(trajectories, chosen, progress) {
+    const rewards = rewardsOf(trajectories, progress.reward);
+    const groups = groupBy(trajectories.map((trajectory) => trajectory.task)).map((members) => {
+      const own = members.map((i) => rewards[i]!);
+      return { members, centre: mean(own), spread: deviation(own) };
+    });
+    const kept = Math.max(1, Math.ceil(groups.length * chosen.filter - 1e-9));
+    const best = new Set([...groups].sort((a, b) => b.spread - a.spread).slice(0, kept));
+    const advantage = new Float32Array(trajectories.length);
+    const keep = trajectories.map(() => false);
+    for (const group of groups) {
+      for (const i of group.members) {
+        const centred = rewards[i]! - group.centre;
+        const scaled = chosen.divideBySpread ? centred / (group.spread + 1e-6) : centred;
+        advantage[i] = clamp(scaled, -chosen.clampAdvantage, chosen.clampAdvantage);
+        keep[i] = best.has(group);
+      }
+    }
+    return {
+      episode: {},
+      token: {
+        advantage: trajectories.map((trajectory, i) => new Float32Array(agentTokenCount(trajectory)).fill(advantage[i]!)),
+        old: tokenNumbers(trajectories, 'logProbs'),
+        ...klInputs(trajectories, chosen),
+      },
+      keep,
+      metrics: {
+        ...advantageMetrics(advantage),
+        'group.spread': mean(groups.map((group) => group.spread)),
+        'group.flat': mean(groups.map((group) => (group.spread === 0 ? 1 : 0))),
+        'group.kept': groups.length === 0 ? 0 : best.size / groups.length,
+      },
+      distributions: { advantage },
+    };
+  },
+
+  loss(_graph, policy, input, chosen) {
+    const surrogate = clippedSurrogate(policy, input, chosen.clipLow, chosen.clipHigh);
+    const kl = klTerm(policy, input, chosen);
+    const entropy = policy.tokenMean(policy.entropies);
+    const loss = withTerm(withTerm(surrogate.loss, chosen.klCoefficient, kl), -chosen.entropyBonus, entropy);
+    return {
+      loss,
+      metrics: { loss, 'loss.policy': surrogate.loss, entropy, ...surrogate.metrics, ...(kl && { [`kl.${chosen.klEstimator}`]: kl }) },
+    };
+  },
+};

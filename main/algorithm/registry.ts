@@ -1,0 +1,39 @@
+// All variants by id. A new variant is a new file and one line here; config, forms, docs and tests follow from the list.
+
+import type { Graph } from '../engine/graph.ts';
+import type { Trajectory } from '../rollout/trajectory.ts';
+import type { Algorithm, Loss, LossInput, Needs, PolicyTensors, Prepared, Progress } from './algorithm.ts';
+import { astarPg } from './astar-pg.ts';
+import { astarPo } from './astar-po.ts';
+import { grpo } from './grpo.ts';
+import { hybrid } from './hybrid.ts';
+import { ppo } from './ppo.ts';
+import { reinforceFixed } from './reinforce-fixed.ts';
+import { reinforce } from './reinforce.ts';
+import { weightedSft } from './weighted-sft.ts';
+
+export const algorithms: readonly Algorithm[] = [astarPo, astarPg, weightedSft, reinforce, reinforceFixed, hybrid, ppo, grpo];
+
+/** A variant with its settings filled in: what the training loop works with. */
+export interface Variant {
+  readonly id: string;
+  readonly title: string;
+  readonly needs: Needs;
+  prepare(trajectories: readonly Trajectory[], progress: Progress): Prepared;
+  loss(graph: Graph, policy: PolicyTensors, input: LossInput): Loss;
+}
+
+/** The variant that `config.algorithm` describes. */
+export function variantOf(config: { readonly id: string; readonly [setting: string]: unknown }): Variant {
+  const { id, ...rest } = config;
+  const algorithm = algorithms.find((candidate) => candidate.id === id);
+  if (!algorithm) throw new RangeError(`Expected one of the algorithms ${algorithms.map((known) => known.id).join(', ')}; found "${id}"`);
+  const settings = algorithm.settings.parse(rest);
+  return {
+    id,
+    title: algorithm.title,
+    needs: algorithm.needs(settings),
+    prepare: (trajectories, progress) => algorithm.prepare(trajectories, settings, progress),
+    loss: (graph, policy, input) => algorithm.loss(graph, policy, input, settings),
+  };
+}

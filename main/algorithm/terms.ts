@@ -1,0 +1,101 @@
+// Pieces of a loss that several variants share because they are mathematically the same: the KL to the reference, the
+// clipped surrogate and the weighted cross-entropy. All are graph nodes; the golden test checks each variant that uses them.
+
+import { z } from 'zod';
+import { clip, exp, greater, less, minimum, mul, neg, sub, add, cast, square, maximum } from '../engine/operators.ts';
+import type { Tensor } from '../engine/graph.ts';
+import { between, knob } from '../knob.ts';
+import type { Trajectory } from '../rollout/trajectory.ts';
+import { tokenNumbers, type LossInput, type Needs, type PolicyTensors } from './algorithm.ts';
+
+/** Log-ratios are cut here before they are exponentiated: e^20 is far past any useful ratio and far from overflow. */
+const LOG_RATIO_LIMIT = 20;
+
+/** The two knobs of every variant with a KL term. */
+export const klKnobs = (coefficient: number) => ({
+  klCoefficient: knob(between(0, 100), coefficient, 'Weight of KL(π‖π_ref) in the loss; 0 leaves it out.'),
+  klEstimator: knob(
+    z.enum(['full', 'k3']),
+    'k3',
+    'KL per token: over the full vocabulary (needs the reference’s whole distribution), or the k3 estimator e^d − d − 1 with d = log π_ref − log π of the sampled token.',
+  ),
+});
+
+interface KlSettings {
+  readonly klCoefficient: number;
+  readonly klEstimator: 'full' | 'k3';
+}
+
+/** How much of the reference a KL term needs. */
+export function klNeeds(settings: KlSettings): Needs['reference'] {
+  if (settings.klCoefficient === 0) return 'none';
+  return settings.klEstimator === 'full' ? 'full' : 'tokens';
+}
+
+/** Inputs of the KL term. */
+export function klInputs(trajectories: readonly Trajectory[], settings: KlSettings): Record<string, Float32Array[]> {
+  return klNeeds(settings) === 'tokens' ? { reference: tokenNumbers(trajectories, 'referenceLogProbs') } : {};
+}
+
+/** KL(π‖π_ref), mean over the update's tokens; undefined when the variant runs without it. */
+export function klTerm(policy: PolicyTensors, input: LossInput, settings: KlSettings): Tensor | undefined {
+  const needs = klNeeds(settings);
+  if (needs === 'none') return undefined;
+  if (needs === 'full') {
+    if (!policy.kl)
+      throw new Error(
+        'The full KL needs the reference’s distribution, but the training step was built without it. Use klEstimator k3 or give referenceLogits.',
+      );
+    return policy.tokenMean(policy.kl);
+  }
+  const d = boundedLogRatio(policy, input('reference', 'token'), policy.logProbs);
+  return policy.tokenMean(sub(sub(exp(d), d), 1));
+}
+
+/** a − b per token; 0 on padding, whatever stands there. */
+function boundedLogRatio(policy: PolicyTensors, a: Tensor, b: Tensor): Tensor {
+  return clip(mul(sub(a, b), policy.weights), -LOG_RATIO_LIMIT, LOG_RATIO_LIMIT);
+}
+
+/**
+ * PPO's clipped surrogate per token, to be minimised: −min(ρ·A, clip(ρ, 1 − low, 1 + high)·A), with ρ = π/π_old.
+ * Also the share of tokens whose ratio was cut, and the k1 estimate of KL(π_old‖π).
+ */
+export function clippedSurrogate(policy: PolicyTensors, input: LossInput, low: number, high: number) {
+  const advantage = input('advantage', 'token');
+  const logRatio = boundedLogRatio(policy, policy.logProbs, input('old', 'token'));
+  const ratio = exp(logRatio);
+  const surrogate = minimum(mul(ratio, advantage), mul(clip(ratio, 1 - low, 1 + high), advantage));
+  const outside = add(cast(less(ratio, 1 - low), 'float32'), cast(greater(ratio, 1 + high), 'float32'));
+  return {
+    loss: neg(policy.tokenMean(surrogate)),
+    metrics: {
+      'ratio.mean': policy.tokenMean(ratio),
+      'ratio.clipped': policy.tokenMean(outside),
+      'kl.old': neg(policy.tokenMean(logRatio)),
+    },
+  };
+}
+
+/** ½·max((V − R)², (V_clipped − R)²), mean over tokens; V_clipped stays within `range` of the old value. */
+export function valueLoss(policy: PolicyTensors, input: LossInput, range: number): Tensor {
+  if (!policy.values)
+    throw new Error('The value loss needs a critic, but the model was built without a value head. Build it with valueHead: true.');
+  const returns = input('returns', 'token');
+  const old = input('oldValues', 'token');
+  const plain = square(sub(policy.values, returns));
+  if (range === 0) return mul(policy.tokenMean(plain), 0.5);
+  const near = add(old, clip(sub(policy.values, old), -range, range));
+  return mul(policy.tokenMean(maximum(plain, square(sub(near, returns)))), 0.5);
+}
+
+/** −log π(y|x) of each episode, divided by its length when `normalise` says so. [E] */
+export function crossEntropy(policy: PolicyTensors, input: LossInput, normalise: boolean): Tensor {
+  const sum = neg(policy.perEpisode(policy.logProbs));
+  return normalise ? mul(sum, input('inverseLength', 'episode')) : sum;
+}
+
+/** loss + coefficient · term, leaving out what is switched off. */
+export function withTerm(loss: Tensor, coefficient: number, term: Tensor | undefined): Tensor {
+  return term === undefined || coefficient === 0 ? loss : add(loss, mul(term, coefficient));
+}
