@@ -2,11 +2,11 @@
 // β1 · ln mean exp(r/β1) is computed as a stable log-mean-exp; `max` (the failed system's) and `mean` are its limits for
 // β1 → 0 and β1 → ∞. Sampling and caching live elsewhere; this file is only the mathematics and the cache key.
 
-import { createHash } from 'node:crypto';
 import { z } from 'zod';
 import type { Plain } from '../environment/environment.ts';
 import { between, group, knob, whole } from '../knob.ts';
 import type { Trajectory } from '../rollout/trajectory.ts';
+import { contentHash } from '../store/canonical.ts';
 import { mean } from './advantage.ts';
 
 export const RewardKind = z.enum(['binary', 'shaped']);
@@ -104,19 +104,5 @@ export interface VstarSource {
 /** Names everything that determines a V* except the task, so equal keys mean equal values. */
 export function vstarKey(source: VstarSource, settings: VstarSettings): string {
   const { estimator, reward, beta1 } = settings;
-  const text = canonical({ ...source, estimator, reward, beta1: estimator === 'smooth-max' ? beta1 : null });
-  return createHash('sha256').update(text).digest('hex');
-}
-
-/** JSON with sorted keys: equal data, equal text. */
-export function canonical(value: unknown): string {
-  if (Array.isArray(value)) return `[${value.map(canonical).join(',')}]`;
-  if (value !== null && typeof value === 'object') {
-    const entries = Object.entries(value).filter(([, inner]) => inner !== undefined);
-    return `{${entries
-      .sort(([a], [b]) => (a < b ? -1 : 1))
-      .map(([key, inner]) => `${JSON.stringify(key)}:${canonical(inner)}`)
-      .join(',')}}`;
-  }
-  return JSON.stringify(value ?? null);
+  return contentHash({ ...source, estimator, reward, beta1: estimator === 'smooth-max' ? beta1 : null });
 }

@@ -2,13 +2,13 @@
 // validation are all generated from this one schema. A config is plain JSON; parsing fills every default in, so two runs
 // with equal parsed configs (and the same device) give the same numbers.
 
-import { createHash } from 'node:crypto';
 import { z } from 'zod';
 import { CurriculumSettings } from '../algorithm/curriculum.ts';
 import { algorithms } from '../algorithm/registry.ts';
-import { canonical, RewardKind, scheduled, VstarSettings } from '../algorithm/vstar.ts';
+import { RewardKind, scheduled, VstarSettings } from '../algorithm/vstar.ts';
 import type { Plain } from '../environment/environment.ts';
 import { between, group, knob, whole } from '../knob.ts';
+import { canonicalJson, contentHash } from '../store/canonical.ts';
 
 const Plain: z.ZodType<Plain> = z.json();
 
@@ -224,12 +224,12 @@ function describeIssue(issue: z.core.$ZodIssue): string {
 }
 
 /** Equal configs, equal text, whatever the order of their keys. */
-export const canonicalConfig = (config: RunConfig): string => canonical(config);
+export const canonicalConfig = (config: RunConfig): string => canonicalJson(config);
 
 /** Short name of everything that decides a run's numbers: the config without its name. */
 export function configHash(config: RunConfig): string {
   const { name: _name, ...rest } = config;
-  return createHash('sha256').update(canonical(rest)).digest('hex').slice(0, 16);
+  return contentHash(rest).slice(0, 16);
 }
 
 /** Learning rate of an update (0-based): warm-up, held for a part of the run, then the chosen fall. */

@@ -1,0 +1,222 @@
+// Every number the lab shows, with its formula, unit and which way is good. The recorder refuses names that are not here, so
+// nothing is ever plotted that does not explain itself. KL metrics say which estimator they are.
+
+export type Direction = 'up' | 'down' | 'neither';
+
+export interface Metric {
+  readonly id: string;
+  readonly name: string;
+  /** What it is, how it is computed. */
+  readonly formula: string;
+  /** '' where it has none. */
+  readonly unit: string;
+  /** Which way is good. */
+  readonly direction: Direction;
+  readonly group: 'rollout' | 'learning' | 'advantage' | 'vstar' | 'evaluation' | 'reference' | 'time' | 'run';
+}
+
+type Row = readonly [id: string, name: string, formula: string, unit: string, direction: Direction];
+
+const rows: Record<Metric['group'], readonly Row[]> = {
+  rollout: [
+    [
+      'rollout.success',
+      'Training success',
+      'Successful episodes of the update ÷ episodes of the update (sampled, on training tasks)',
+      'share',
+      'up',
+    ],
+    ['rollout.return', 'Training return', 'Mean over the update’s episodes of the sum of rewards', 'reward', 'up'],
+    ['rollout.return.std', 'Spread of returns', 'Sample standard deviation of the returns of the update’s episodes', 'reward', 'neither'],
+    ['rollout.steps', 'Steps per episode', 'Mean number of turns of an episode', 'steps', 'down'],
+    ['rollout.tokens', 'Response length', 'Mean number of the agent’s own tokens in an episode', 'tokens', 'neither'],
+    ['rollout.valid', 'Valid actions', 'Actions that the world accepted ÷ all actions', 'share', 'up'],
+    ['rollout.effective', 'Effective actions', 'Actions after which the observation changed ÷ all actions', 'share', 'up'],
+    [
+      'rollout.entropy',
+      'Sampling entropy',
+      'Mean over the agent’s tokens of the entropy of the distribution they were drawn from (masked, at the sampling temperature)',
+      'nats',
+      'neither',
+    ],
+    ['rollout.repeated', 'Repeated actions', 'Actions said before in the same episode ÷ all actions', 'share', 'down'],
+    [
+      'rollout.groupSpread',
+      'Reward spread in groups',
+      'Mean over tasks met more than once of the standard deviation of their rewards; a fall to 0 is a sign of the echo trap',
+      'reward',
+      'neither',
+    ],
+    [
+      'rollout.passAtK',
+      'pass@k in groups',
+      'Mean over tasks met k > 1 times of 1 when at least one of the k episodes succeeded',
+      'share',
+      'up',
+    ],
+    ['rollout.temperature', 'Temperature', 'Sampling temperature of the update’s episodes', '', 'neither'],
+    ['rollout.level', 'Curriculum level', 'Level of the world the update’s tasks came from; 0 is the easiest', 'level', 'up'],
+  ],
+  learning: [
+    ['loss', 'Loss', 'What the optimizer minimises, all terms together; its formula is the variant’s', '', 'neither'],
+    ['loss.policy', 'Policy loss', 'The variant’s main term without KL, entropy and value parts', '', 'neither'],
+    ['loss.value', 'Value loss', '½ · mean over tokens of max((V − R)², (V clipped − R)²)', 'reward²', 'down'],
+    ['entropy', 'Policy entropy', 'Mean over the agent’s tokens of the entropy of π (masked, temperature 1)', 'nats', 'neither'],
+    [
+      'logratio',
+      'Log-ratio to the reference',
+      'Mean over episodes of log π(y|x) − log π_ref(y|x), summed over tokens: the k1 estimate of the sequence KL(π‖π_ref)',
+      'nats',
+      'neither',
+    ],
+    [
+      'kl.full',
+      'KL to the reference (full)',
+      'Mean over tokens of Σ_v π(v)·(log π(v) − log π_ref(v)) over the whole masked vocabulary',
+      'nats',
+      'down',
+    ],
+    [
+      'kl.k3',
+      'KL to the reference (k3)',
+      'Mean over sampled tokens of e^d − d − 1 with d = log π_ref − log π: the k3 estimator of KL(π‖π_ref)',
+      'nats',
+      'down',
+    ],
+    ['kl.old', 'KL from the acting policy (k1)', 'Mean over tokens of log π_old − log π: the k1 estimator of KL(π_old‖π)', 'nats', 'down'],
+    ['ratio.mean', 'Mean ratio', 'Mean over tokens of π/π_old', '', 'neither'],
+    ['ratio.clipped', 'Clipped tokens', 'Tokens whose ratio π/π_old lies outside [1 − low, 1 + high] ÷ all tokens', 'share', 'down'],
+    [
+      'gradient.norm',
+      'Gradient norm',
+      'Global L2 norm of the gradient before clipping; a sudden rise is a sign of collapse',
+      '',
+      'neither',
+    ],
+    [
+      'gradient.clipped',
+      'Gradient clipped',
+      '1 when the gradient norm was above the limit and was scaled down, else 0',
+      'share',
+      'neither',
+    ],
+    ['learningRate', 'Learning rate', 'Step size of the update after warm-up and schedule', '', 'neither'],
+    ['update.episodes', 'Episodes in the update', 'Episodes that took part in the update, filters applied', 'episodes', 'neither'],
+    ['update.tokens', 'Tokens in the update', 'Agent tokens that took part in the update', 'tokens', 'neither'],
+  ],
+  advantage: [
+    [
+      'advantage.mean',
+      'Mean advantage',
+      'Mean of the advantages the loss used, before normalisation where the variant normalises',
+      'reward',
+      'neither',
+    ],
+    ['advantage.std', 'Spread of advantages', 'Sample standard deviation of the same advantages', 'reward', 'neither'],
+    ['advantage.positive', 'Positive advantages', 'Advantages above 0 ÷ all advantages', 'share', 'neither'],
+    ['advantage.limit', 'Adaptive clip', 'Bound the advantages were clipped to in this update', 'reward', 'neither'],
+    ['advantage', 'Advantages', 'Distribution of the advantages of the update', 'reward', 'neither'],
+    ['weight', 'Imitation weights', 'Distribution of the weights w = clamp(a + 1, low, high)', '', 'neither'],
+    ['weight.mean', 'Mean weight', 'Mean of the imitation weights', '', 'neither'],
+    ['weight.min', 'Smallest weight', 'Least imitation weight of the update; always above 0', '', 'neither'],
+    ['weight.max', 'Largest weight', 'Largest imitation weight of the update', '', 'neither'],
+    ['group.spread', 'Reward spread in groups', 'Mean over groups of the standard deviation of their rewards', 'reward', 'neither'],
+    ['group.flat', 'Groups without spread', 'Groups whose rewards are all equal ÷ all groups: they teach nothing', 'share', 'down'],
+    ['group.kept', 'Groups kept', 'Groups that passed the variance filter ÷ all groups', 'share', 'neither'],
+    ['value.mean', 'Mean value', 'Mean over tokens of the critic’s value', 'reward', 'neither'],
+    [
+      'value.explained',
+      'Explained variance',
+      '1 − Var(R − V)/Var(R) over tokens: 1 is a perfect critic, 0 one that knows only the mean',
+      '',
+      'up',
+    ],
+  ],
+  vstar: [
+    ['vstar', 'V*', 'Distribution of V* over the training tasks', 'reward', 'neither'],
+    ['vstar.mean', 'Mean V*', 'Mean of V* over the tasks of the update', 'reward', 'neither'],
+    ['vstar.unsolved', 'Unsolved tasks', 'Tasks that no reference sample solved (k = 0) ÷ tasks with a V*', 'share', 'down'],
+    ['vstar.samples', 'Reference samples', 'Samples per task that V* of a new task is estimated from now', 'episodes', 'neither'],
+    ['vstar.cached', 'V* from the cache', 'Tasks whose V* was found in the cache ÷ tasks asked for', 'share', 'up'],
+  ],
+  evaluation: [
+    [
+      'evaluation.success',
+      'Held-out success',
+      'Successful episodes ÷ episodes on fixed held-out tasks, no learning; shown with the Wilson 95% interval',
+      'share',
+      'up',
+    ],
+    ['evaluation.return', 'Held-out return', 'Mean return on the held-out tasks', 'reward', 'up'],
+    ['evaluation.steps', 'Held-out steps', 'Mean number of turns on the held-out tasks', 'steps', 'down'],
+    ['evaluation.failure.search-loop', 'Search loops', 'Episodes that repeat searches and never decide ÷ all episodes', 'share', 'down'],
+    [
+      'evaluation.failure.wrong-purchase',
+      'Wrong answers',
+      'Episodes that end with a wrong purchase or answer ÷ all episodes',
+      'share',
+      'down',
+    ],
+    [
+      'evaluation.failure.unreachable',
+      'Unreachable targets',
+      'Episodes whose target no sequence of allowed actions reaches ÷ all episodes',
+      'share',
+      'down',
+    ],
+    [
+      'evaluation.failure.timeout',
+      'Timeouts',
+      'Episodes that used all their steps without a decision and without a loop ÷ all episodes',
+      'share',
+      'down',
+    ],
+    [
+      'evaluation.failure.invalid-actions',
+      'Invalid actions',
+      'Failed episodes in which at least half of the actions were invalid ÷ all episodes',
+      'share',
+      'down',
+    ],
+  ],
+  reference: [
+    ['reference.loss', 'Cloning loss', 'Mean over the demonstrations’ agent tokens of −log π_ref', 'nats', 'down'],
+    [
+      'reference.success',
+      'Reference success',
+      'Success of the reference on validation tasks, sampled at temperature 1',
+      'share',
+      'neither',
+    ],
+  ],
+  time: [
+    ['time.rollout', 'Time: policy in rollouts', 'Seconds the policy took to choose actions', 's', 'down'],
+    ['time.environment', 'Time: world', 'Seconds spent in the world’s own steps', 's', 'down'],
+    ['time.scoring', 'Time: scoring', 'Seconds spent on log-probabilities of the reference and values of the critic', 's', 'down'],
+    ['time.update', 'Time: update', 'Seconds spent on gradients and the optimizer', 's', 'down'],
+    ['time.storage', 'Time: storage', 'Seconds spent on writing episodes, metrics and checkpoints', 's', 'down'],
+    ['time.evaluation', 'Time: evaluation', 'Seconds spent on held-out evaluation', 's', 'down'],
+    ['time.vstar', 'Time: V*', 'Seconds spent on sampling the reference for V*', 's', 'down'],
+    ['time.total', 'Time of the update', 'Seconds from the start of the update to its end', 's', 'down'],
+    ['speed.episodes', 'Episodes per second', 'Episodes of the update ÷ seconds of the update', 'episodes/s', 'up'],
+    ['speed.tokens', 'Tokens per second', 'Agent tokens of the update ÷ seconds of the update', 'tokens/s', 'up'],
+  ],
+  run: [
+    ['episodes', 'Episodes so far', 'Training episodes since the start of the run', 'episodes', 'neither'],
+    ['memory', 'Memory', 'Resident memory of the training process', 'MB', 'down'],
+  ],
+};
+
+const groups = Object.keys(rows) as Metric['group'][];
+
+export const glossary: ReadonlyMap<string, Metric> = new Map(
+  groups.flatMap((group) => rows[group].map(([id, name, formula, unit, direction]) => [id, { id, name, formula, unit, direction, group }])),
+);
+
+/** The entry of a metric; an error that says where to add it when there is none. */
+export function metricOf(id: string): Metric {
+  const metric = glossary.get(id);
+  if (!metric)
+    throw new RangeError(`The metric "${id}" has no glossary entry. Every recorded number needs one: add it to main/metrics/glossary.ts.`);
+  return metric;
+}

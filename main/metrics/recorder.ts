@@ -1,0 +1,93 @@
+// Collects the numbers of one update and checks that each has a glossary entry and a finite value. What a rollout looks like
+// (success, lengths, valid and effective actions, spread inside groups) is measured here, the same for every variant.
+
+import { deviation, groupBy, mean } from '../algorithm/advantage.ts';
+import type { Trajectory } from '../rollout/trajectory.ts';
+import { agentTokenCount } from '../rollout/trajectory.ts';
+import { metricOf } from './glossary.ts';
+
+export interface UpdateRecord {
+  readonly update: number;
+  readonly values: Readonly<Record<string, number>>;
+  /** Raw samples behind a distribution chart. */
+  readonly distributions: Readonly<Record<string, Float32Array>>;
+}
+
+export class Recorder {
+  #values: Record<string, number> = {};
+  #distributions: Record<string, Float32Array> = {};
+
+  /** Notes numbers; a name noted twice in one update keeps its latest value. */
+  record(values: Readonly<Record<string, number>>): void {
+    for (const [id, value] of Object.entries(values)) {
+      metricOf(id);
+      this.#values[id] = value;
+    }
+  }
+
+  /** Adds to a number that comes in parts (micro-batches, timings). */
+  add(id: string, value: number): void {
+    metricOf(id);
+    this.#values[id] = (this.#values[id] ?? 0) + value;
+  }
+
+  distribution(id: string, samples: Float32Array): void {
+    metricOf(id);
+    this.#distributions[id] = samples;
+  }
+
+  /** Times `work` and adds its seconds to a time metric. */
+  async time<T>(id: string, work: () => T | Promise<T>): Promise<T> {
+    const start = performance.now();
+    try {
+      return await work();
+    } finally {
+      this.add(id, (performance.now() - start) / 1000);
+    }
+  }
+
+  /** The update's record; the recorder is empty again afterwards. */
+  take(update: number): UpdateRecord {
+    const record = { update, values: this.#values, distributions: this.#distributions };
+    this.#values = {};
+    this.#distributions = {};
+    return record;
+  }
+}
+
+/** What the episodes of an update look like, for every variant alike. */
+export function rolloutMetrics(trajectories: readonly Trajectory[]): Record<string, number> {
+  const steps = trajectories.flatMap((trajectory) => trajectory.steps);
+  const returns = trajectories.map((trajectory) => trajectory.return);
+  const entropies = steps.flatMap((step) => [...step.tokens.entropies]);
+  const groups = groupBy(trajectories.map((trajectory) => trajectory.task)).filter((members) => members.length > 1);
+  const share = (count: number, of: number) => (of === 0 ? 0 : count / of);
+  return {
+    'rollout.success': share(trajectories.filter((trajectory) => trajectory.success).length, trajectories.length),
+    'rollout.return': mean(returns),
+    'rollout.return.std': deviation(returns),
+    'rollout.steps': share(steps.length, trajectories.length),
+    'rollout.tokens': mean(trajectories.map(agentTokenCount)),
+    'rollout.valid': share(steps.filter((step) => step.valid).length, steps.length),
+    'rollout.effective': share(sum(trajectories.map(effectiveActions)), steps.length),
+    'rollout.repeated': share(sum(trajectories.map(repeatedActions)), steps.length),
+    'rollout.entropy': mean(entropies),
+    ...(groups.length > 0 && {
+      'rollout.groupSpread': mean(groups.map((members) => deviation(members.map((i) => returns[i]!)))),
+      'rollout.passAtK': mean(groups.map((members) => (members.some((i) => trajectories[i]!.success) ? 1 : 0))),
+    }),
+  };
+}
+
+const sum = (values: readonly number[]) => values.reduce((total, value) => total + value, 0);
+
+/** Actions after which the agent saw something else. */
+function effectiveActions(trajectory: Trajectory): number {
+  const seen = [...trajectory.steps.map((step) => step.observation), trajectory.finalObservation];
+  return trajectory.steps.filter((_, i) => seen[i + 1] !== seen[i]).length;
+}
+
+function repeatedActions(trajectory: Trajectory): number {
+  const said = trajectory.steps.map((step) => step.action);
+  return said.length - new Set(said).size;
+}

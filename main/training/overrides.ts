@@ -1,0 +1,126 @@
+// Changing a config from the command line (`--set training.updates=50`) and saying how two configs differ. Keys are dotted paths
+// of the schema; a key that does not exist is answered with the nearest one that does.
+
+import { algorithms } from '../algorithm/registry.ts';
+import { AlgorithmConfig, ConfigError, parseConfig, type RunConfig } from './config.ts';
+
+type Tree = { [key: string]: unknown };
+
+function isTree(value: unknown): value is Tree {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/** Leaves of a config by dotted path; a list counts as a leaf. */
+export function flatten(value: unknown, path = ''): Map<string, unknown> {
+  if (!isTree(value)) return new Map([[path, value]]);
+  return new Map(Object.entries(value).flatMap(([key, inner]) => [...flatten(inner, path === '' ? key : `${path}.${key}`)]));
+}
+
+/** The config with `key=value` texts applied in order, and validated. */
+export function applyOverrides(config: unknown, overrides: readonly string[]): RunConfig {
+  const tree: Tree = structuredClone(parseConfig(config));
+  for (const override of overrides) {
+    const at = override.indexOf('=');
+    if (at <= 0) throw new ConfigError(`--set expects key=value, for example training.updates=50; found "${override}"`);
+    setKey(tree, override.slice(0, at).trim(), override.slice(at + 1).trim());
+  }
+  return parseConfig(tree);
+}
+
+function setKey(tree: Tree, key: string, text: string): void {
+  if (key === 'algorithm' || key === 'algorithm.id') {
+    // Another variant has other settings: its own defaults replace the old variant's.
+    if (!algorithms.some((algorithm) => algorithm.id === text)) {
+      throw new ConfigError(`${key}: expected one of ${algorithms.map((algorithm) => algorithm.id).join(', ')}; found "${text}"`);
+    }
+    if (!(isTree(tree.algorithm) && tree.algorithm.id === text)) tree.algorithm = AlgorithmConfig.parse({ id: text });
+    return;
+  }
+  const parts = key.split('.');
+  const last = parts.pop() ?? '';
+  let node = tree;
+  for (const part of parts) {
+    const next = node[part];
+    if (!isTree(next)) throw unknownKey(key, tree);
+    node = next;
+  }
+  // The settings of a world are its own affair: any name may be set there.
+  const free = key === 'world.settings' || key.startsWith('world.settings.');
+  const before = node[last];
+  if (!free && before === undefined) throw unknownKey(key, tree);
+  if (!free && isTree(before)) {
+    const inside = Object.keys(before).map((name) => `${key}.${name}`);
+    throw new ConfigError(`${key} is a group of settings; set one of ${inside.join(', ')}`);
+  }
+  node[last] = parseValue(key, text, before);
+}
+
+/** The text as the kind of value that stands there now. */
+function parseValue(key: string, text: string, before: unknown): unknown {
+  if (typeof before === 'string') return text;
+  if (typeof before === 'number') {
+    const value = Number(text);
+    if (text === '' || Number.isNaN(value)) throw new ConfigError(`${key}: expected a number, found "${text}"`);
+    return value;
+  }
+  if (typeof before === 'boolean') {
+    if (['true', 'on', 'yes'].includes(text)) return true;
+    if (['false', 'off', 'no'].includes(text)) return false;
+    throw new ConfigError(`${key}: expected true or false, found "${text}"`);
+  }
+  if (Array.isArray(before)) {
+    const items = text
+      .replace(/^\[|\]$/g, '')
+      .split(/[,\s]+/)
+      .filter((item) => item !== '');
+    const sample: unknown = before[0];
+    return items.map((item) => parseValue(key, item, sample));
+  }
+  try {
+    return JSON.parse(text);
+  } catch {
+    return text;
+  }
+}
+
+function unknownKey(key: string, tree: Tree): ConfigError {
+  const keys = [...flatten(tree).keys()];
+  const ranked = keys.map((candidate) => ({ candidate, distance: keyDistance(key, candidate) })).sort((a, b) => a.distance - b.distance);
+  const nearest = ranked.filter(({ distance }, rank) => rank < 3 && distance === ranked[0]?.distance).map(({ candidate }) => candidate);
+  return new ConfigError(`There is no setting "${key}". Nearest: ${nearest.join(', ')}. Keys are dotted paths such as training.updates.`);
+}
+
+/** Edit distance, or that to the last part when only the name was given. */
+function keyDistance(given: string, candidate: string): number {
+  const short = candidate.slice(candidate.lastIndexOf('.') + 1);
+  return Math.min(editDistance(given, candidate), editDistance(given.slice(given.lastIndexOf('.') + 1), short) + 0.5);
+}
+
+function editDistance(a: string, b: string): number {
+  let row = Array.from({ length: b.length + 1 }, (_, j) => j);
+  for (let i = 1; i <= a.length; i++) {
+    const next = [i];
+    for (let j = 1; j <= b.length; j++) {
+      const change = a[i - 1]?.toLowerCase() === b[j - 1]?.toLowerCase() ? 0 : 1;
+      next.push(Math.min(row[j]! + 1, next[j - 1]! + 1, row[j - 1]! + change));
+    }
+    row = next;
+  }
+  return row[b.length]!;
+}
+
+export interface Difference {
+  readonly key: string;
+  /** One value per config; undefined where the config has no such key. */
+  readonly values: readonly unknown[];
+}
+
+/** Only the keys that differ between configs, by name. */
+export function diffConfigs(configs: readonly unknown[]): Difference[] {
+  const flat = configs.map((config) => flatten(config));
+  const keys = new Set(flat.flatMap((entries) => [...entries.keys()]));
+  return [...keys]
+    .sort()
+    .map((key) => ({ key, values: flat.map((entries) => entries.get(key)) }))
+    .filter(({ values }) => new Set(values.map((value) => JSON.stringify(value))).size > 1);
+}
