@@ -34,7 +34,9 @@ function describePart(part: GrammarPart): string {
     case 'literal':
       return part.text;
     case 'choice':
-      return part.options.length <= 8 ? `<${part.options.join(' | ')}>` : `<${part.options.slice(0, 3).join(' | ')} | … ${part.options.length} in all>`;
+      return part.options.length <= 8
+        ? `<${part.options.join(' | ')}>`
+        : `<${part.options.slice(0, 3).join(' | ')} | … ${part.options.length} in all>`;
     case 'words':
       return part.from ? `<1–${part.max} of: ${part.from.join(', ')}>` : `<1–${part.max} words>`;
     case 'characters':
@@ -69,8 +71,11 @@ function* endsOf(part: GrammarPart, text: string, start: number): Generator<numb
         word.lastIndex = position;
         const found = word.exec(text);
         if (!found) return;
+        // What follows may stand directly at the last word (`search[red shoes]`), so each beginning of it is an end too.
+        for (let length = 1; length <= found[0].length; length++) {
+          if (!part.from || part.from.includes(found[0].slice(0, length))) yield position + length;
+        }
         if (part.from && !part.from.includes(found[0])) return;
-        yield position + found[0].length;
         position += found[0].length + 1;
       }
       return;

@@ -1,0 +1,41 @@
+// Demonstrated episodes with human-like mistakes, from which a reference policy is cloned. Never on test targets: asking
+// for the test split is an error.
+
+import { Random } from '../random.ts';
+import type { Demonstration, Environment, Imperfection, Split, World } from './environment.ts';
+
+/** Competent but far from good: about half of the shop's demonstrations end in success. */
+export const USUAL_IMPERFECTION: Imperfection = { wrongWord: 0.4, earlyPurchase: 0.4, uselessClick: 0.1 };
+export const NO_IMPERFECTION: Imperfection = { wrongWord: 0, earlyPurchase: 0, uselessClick: 0 };
+
+export interface DemonstrationOptions {
+  readonly count: number;
+  readonly seed: number;
+  readonly split?: Split;
+  readonly level?: number;
+  readonly imperfection?: Imperfection;
+}
+
+/** `count` episodes over the tasks of a split: all tasks once in random order before any is repeated. */
+export function* demonstrations(world: World, environment: Environment, options: DemonstrationOptions): Generator<Demonstration> {
+  const { count, seed, split = 'train', level = environment.levels - 1, imperfection = USUAL_IMPERFECTION } = options;
+  if (split === 'test') throw new Error('Demonstrations are never made on test tasks: take the split train or validation');
+  const tasks = environment.tasks(split, level);
+  if (tasks.length === 0) throw new Error(`${environment.name} has no ${split} tasks at level ${level}`);
+  const order = Random.from('demonstration-order', environment.name, seed);
+  let round: typeof tasks = [];
+  for (let number = 0; number < count; number++) {
+    if (number % tasks.length === 0) round = order.shuffle(tasks);
+    const task = round[number % tasks.length];
+    if (!task) break;
+    const random = Random.from('demonstration', environment.name, seed, number);
+    const turns: Demonstration['turns'][number][] = [];
+    let turn = environment.reset(task, number, level);
+    while (!turn.done) {
+      const { thought, action } = world.demonstrate(environment, turn, imperfection, random.next);
+      turns.push({ observation: turn.observation, thought, action });
+      turn = environment.step(turn.state, action);
+    }
+    yield { task, seed: number, success: turn.success, turns };
+  }
+}

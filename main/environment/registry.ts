@@ -1,0 +1,17 @@
+// All worlds by name. A new world is a folder that exports a `World`, and one line here.
+
+import type { Environment, World } from './environment.ts';
+import { shopWorld } from './shop/world.ts';
+
+export const WORLDS: readonly World[] = [shopWorld];
+
+export function findWorld(name: string): World {
+  const world = WORLDS.find((candidate) => candidate.name === name);
+  if (!world) throw new Error(`There is no world "${name}"; there are ${WORLDS.map((candidate) => candidate.name).join(', ')}`);
+  return world;
+}
+
+/** Makes a world with its settings (missing ones take their defaults, unknown ones are an error). */
+export function createEnvironment(name: string, settings: unknown = {}, progress?: (share: number, what: string) => void): Environment {
+  return findWorld(name).create(settings, progress);
+}

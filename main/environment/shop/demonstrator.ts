@@ -1,0 +1,124 @@
+// Who can act in the shop without learning: `blind` and `heuristic` for the baselines, and a demonstrator that shops like
+// a person, with mistakes at adjustable rates, from whom a reference policy is cloned. None of them is told the target;
+// the demonstrator knows the synonyms and reads pages with care, unless it makes a mistake.
+
+import type { Imperfection, Turn } from '../environment.ts';
+import type { Product } from './catalog.ts';
+import type { Shop, ShopState } from './shop.ts';
+import { satisfies, type ShopTask } from './tasks.ts';
+import { canonical, singular, wordsOf } from './words.ts';
+
+const pick = <T>(items: readonly T[], random: () => number): T | undefined => items[Math.floor(random() * items.length)];
+
+function shownProducts(shop: Shop, state: ShopState): Product[] {
+  const { byId } = shop.indexAt(state.level);
+  return state.shown.flatMap((id) => byId.get(id) ?? []);
+}
+
+/** The words of the task that the shop can search for (it ignores all others). */
+function knownWords(shop: Shop, task: ShopTask): string[] {
+  const searchable = new Set(shop.catalog.products.flatMap((product) => canonical(product.name, shop.catalog.synonyms)));
+  return wordsOf(task.instruction).filter((word) => canonical(word, shop.catalog.synonyms).some((meaning) => searchable.has(meaning)));
+}
+
+function buyAnything(shop: Shop, state: ShopState, random: () => number): string {
+  return `buy ${pick(shop.indexAt(state.level).products, random)?.id ?? 1}`;
+}
+
+/** Searches all the words of the task and buys the first result. */
+export function blind(shop: Shop, { state }: Turn<ShopState>, random: () => number): string {
+  if (state.searches.length === 0) return `search ${knownWords(shop, shop.taskOf(state)).join(' ')}`;
+  return state.shown[0] === undefined ? buyAnything(shop, state, random) : `buy ${state.shown[0]}`;
+}
+
+/**
+ * Searches all the words of the task and buys the result whose name has most of them, literally; of equals the one with the
+ * fewest other words, then the first. Price limits are respected, categories and synonyms are not understood.
+ */
+export function heuristic(shop: Shop, { state }: Turn<ShopState>, random: () => number): string {
+  const task = shop.taskOf(state);
+  if (state.searches.length === 0) return `search ${knownWords(shop, task).join(' ')}`;
+  const wanted = new Set(wordsOf(task.wanted).map(singular));
+  const priced = task.constraint?.kind === 'category' ? undefined : task.constraint;
+  let best: { product: Product; score: number } | undefined;
+  for (const product of shownProducts(shop, state)) {
+    if (!satisfies(product, priced)) continue;
+    const words = wordsOf(product.name).map(singular);
+    const shared = words.filter((word) => wanted.has(word)).length;
+    const score = shared - (words.length - shared) / 100;
+    if (!best || score > best.score) best = { product, score };
+  }
+  return best ? `buy ${best.product.id}` : buyAnything(shop, state, random);
+}
+
+export function demonstrate(
+  shop: Shop,
+  turn: Turn<ShopState>,
+  imperfection: Imperfection,
+  random: () => number,
+): { thought: string; action: string } {
+  const { state } = turn;
+  const task = shop.taskOf(state);
+  const shown = shownProducts(shop, state);
+  if (shown.length === 0) return lookFor(shop, task, state, imperfection, random);
+  if (random() < imperfection.earlyPurchase) {
+    const chosen = pick(shown, random) ?? task.product;
+    return { thought: `take ${chosen.id}`, action: `buy ${chosen.id}` };
+  }
+  if (random() < imperfection.uselessClick) {
+    const chosen = pick(shown, random) ?? task.product;
+    return { thought: `look at ${chosen.id}`, action: `click ${chosen.id}` };
+  }
+  const key = task.words.toSorted().join(' ');
+  const exact = shown.filter((product) => canonical(product.name, shop.catalog.synonyms).toSorted().join(' ') === key);
+  const name = exact[0]?.name.toLowerCase() ?? '';
+  if (task.constraint?.kind === 'category')
+    return chooseByCategory(exact, name, task.constraint.category, shop, task, state, imperfection, random);
+  const right = exact.find((product) => satisfies(product, task.constraint));
+  if (!right) return lookFor(shop, task, state, imperfection, random);
+  if (!task.constraint) return { thought: `${right.id} matches ${name}`, action: `buy ${right.id}` };
+  return { thought: `${right.id} is $${right.price} ${task.constraint.kind} $${task.constraint.limit}`, action: `buy ${right.id}` };
+}
+
+/** The category stands only on item pages: open one of the same name after the other; the last one left needs no look. */
+function chooseByCategory(
+  exact: readonly Product[],
+  name: string,
+  category: string,
+  shop: Shop,
+  task: ShopTask,
+  state: ShopState,
+  imperfection: Imperfection,
+  random: () => number,
+): { thought: string; action: string } {
+  const seen = exact.find((product) => state.clicked.includes(product.id) && product.category === category);
+  if (seen) return { thought: `${seen.id} is from ${category}`, action: `buy ${seen.id}` };
+  const unseen = exact.filter((product) => !state.clicked.includes(product.id));
+  const [only] = unseen;
+  if (!only) return lookFor(shop, task, state, imperfection, random);
+  if (unseen.length === 1 && exact.length > 1) return { thought: `${only.id} must be from ${category}`, action: `buy ${only.id}` };
+  const next = pick(unseen, random) ?? only;
+  return { thought: `is ${next.id} ${name} from ${category}`, action: `click ${next.id}` };
+}
+
+/** Searches for what the task names: in the shop's words or in the task's own, and sometimes with too few or wrong ones. */
+function lookFor(
+  shop: Shop,
+  task: ShopTask,
+  state: ShopState,
+  imperfection: Imperfection,
+  random: () => number,
+): { thought: string; action: string } {
+  const proper = wordsOf(task.product.name);
+  const own = wordsOf(task.wanted);
+  const words = random() < 0.5 ? proper : own;
+  if (random() < imperfection.wrongWord) {
+    const some =
+      random() < 0.7
+        ? words.filter(() => random() < 0.5)
+        : [...words.slice(0, -1), pick(wordsOf(pick(shop.indexAt(state.level).products, random)?.name ?? ''), random) ?? ''];
+    const query = some.length > 0 ? some : [words.at(-1) ?? 'shoes'];
+    return { thought: `find ${query.join(' ')}`, action: `search ${query.join(' ')}` };
+  }
+  return { thought: `find ${proper.join(' ')}`, action: `search ${words.join(' ')}` };
+}

@@ -1,0 +1,104 @@
+// The shop's reward presets: what earlier systems paid, so that their effect can be compared. Each rule says in words why
+// it paid. Only `binary` and `decaying` make endless searching pointless; that the others pay for it is the finding.
+
+/** What happened in a step, as far as a reward may depend on it. */
+export interface ShopEvent {
+  readonly kind: 'search' | 'click' | 'buy' | 'invalid';
+  /** The product that was clicked or bought is the one that the task is after. */
+  readonly right: boolean;
+  /** The search shows the product that the task is after. */
+  readonly helpful: boolean;
+  /** … and no search before did. */
+  readonly firstHelpful: boolean;
+  /** Number of searches so far, this one included. */
+  readonly searches: number;
+}
+
+export interface Reward {
+  readonly reward: number;
+  readonly reason: string;
+}
+
+export interface RewardPreset {
+  /** Where it comes from and what it pays. */
+  readonly source: string;
+  pay(event: ShopEvent, decayAfter: number): Reward;
+  /** The reward of one step lies between these. */
+  readonly step: readonly [number, number];
+  /** The most that all steps but the last can add up to. */
+  most(steps: number, decayAfter: number): number;
+}
+
+const pay = (reward: number, reason: string): Reward => ({ reward, reason });
+
+const purchase = (event: ShopEvent, wrong: number): Reward =>
+  event.right
+    ? pay(1, 'bought what was wanted: +1')
+    : pay(wrong, wrong === 0 ? 'bought something else: 0' : `bought something else: ${wrong.toFixed(2)}`);
+
+/** +0.05 for the first search, less for each further one, −0.05 from search `decayAfter` + 1 on. */
+const searchPay = (searches: number, decayAfter: number): number =>
+  searches > decayAfter ? -0.05 : 0.05 * (1 - (searches - 1) / decayAfter);
+
+export const REWARD_NAMES = ['binary', 'slides', 'walkthrough', 'new_ragen', 'decaying'] as const;
+export type RewardName = (typeof REWARD_NAMES)[number];
+
+export const REWARDS: Readonly<Record<RewardName, RewardPreset>> = {
+  binary: {
+    source: 'The A*PO paper and TinyZero: 1 for the right purchase, 0 for everything else.',
+    pay: (event) => (event.kind === 'buy' ? purchase(event, 0) : pay(0, 'only the purchase counts')),
+    step: [0, 1],
+    most: () => 0,
+  },
+  slides: {
+    source: 'The slides of the A2C system: +1 right purchase, +0.10 each helpful search, −0.05 irrelevant click, 0 otherwise.',
+    pay(event) {
+      if (event.kind === 'buy') return purchase(event, 0);
+      if (event.kind === 'search' && event.helpful) return pay(0.1, 'helpful search: +0.10');
+      if (event.kind === 'click' && !event.right) return pay(-0.05, 'irrelevant click: −0.05');
+      return pay(0, 'nothing paid for this');
+    },
+    step: [-0.05, 1],
+    most: (steps) => 0.1 * steps,
+  },
+  walkthrough: {
+    source: 'The week-07 walkthrough: +0.2 each search, +0.3 each click, +1.0 right purchase, −0.10 wrong purchase.',
+    pay(event) {
+      if (event.kind === 'buy') return purchase(event, -0.1);
+      if (event.kind === 'search') return pay(0.2, 'search: +0.20');
+      if (event.kind === 'click') return pay(0.3, 'click: +0.30');
+      return pay(0, 'nothing paid for this');
+    },
+    step: [-0.1, 1],
+    most: (steps) => 0.3 * steps,
+  },
+  new_ragen: {
+    source: 'new_ragen, the system that failed: −0.1 every step, +0.1 search, +0.2 click, +1 at the end only if the purchase is right.',
+    pay(event) {
+      if (event.kind === 'buy')
+        return event.right ? pay(0.9, 'bought what was wanted: +1, step: −0.1') : pay(-0.1, 'bought something else; step: −0.1');
+      if (event.kind === 'search') return pay(0, 'search: +0.1, step: −0.1');
+      if (event.kind === 'click') return pay(0.1, 'click: +0.2, step: −0.1');
+      return pay(-0.1, 'step: −0.1');
+    },
+    step: [-0.1, 0.9],
+    most: (steps) => 0.1 * steps,
+  },
+  decaying: {
+    source:
+      'What the week-07 authors hoped for: a search reward that decays to a penalty after N searches, a helpful search paid once (+0.10), +1 right purchase.',
+    pay(event, decayAfter) {
+      if (event.kind === 'buy') return purchase(event, 0);
+      if (event.kind !== 'search') return pay(0, 'nothing paid for this');
+      const base = searchPay(event.searches, decayAfter);
+      const reason = `search ${event.searches}: ${base < 0 ? '−' : '+'}${Math.abs(base).toFixed(2)}`;
+      return event.firstHelpful ? pay(base + 0.1, `${reason}, first helpful search: +0.10`) : pay(base, reason);
+    },
+    step: [-0.05, 1],
+    most(steps, decayAfter) {
+      let sum = 0.1;
+      for (let n = 1; n <= Math.min(steps, decayAfter); n++) sum += searchPay(n, decayAfter);
+      return sum;
+    },
+  },
+};
