@@ -275,7 +275,7 @@ export function rmsNorm(x: Tensor, gain: Tensor, epsilon = 1e-5): Tensor {
 
 /** Turns pairs of channels (i, i + size/2) of each head by the angle of their position: x [batch, time, heads · size], positions int64 [batch, time], tables [positions, size/2]. */
 export function rotary(x: Tensor, positions: Tensor, cosine: Tensor, sine: Tensor, heads: number): Tensor {
-  const size = (x.sizes.at(-1) ?? 0) / heads;
+  const size = Number(x.shape.at(-1)) / heads;
   const fits =
     x.rank === 3 &&
     showShape(positions.shape) === showShape(x.shape.slice(0, 2)) &&

@@ -121,7 +121,9 @@ export class Session {
     const wanted =
       Object.keys(fetches).length > 0 ? fetches : Object.fromEntries([...this.#graph.outputs.keys()].map((name) => [name, null]));
     try {
-      return { ...(await this.#session.run(feeds, wanted)) };
+      const results: Record<string, Value> = { ...(await this.#session.run(feeds, wanted)) };
+      for (const [name, given] of Object.entries(wanted)) if (given?.location === 'cpu') results[name] = freeCopy(results[name], given);
+      return results;
     } catch (error) {
       throw explain(error, this.#graph, 'failed');
     }
@@ -137,6 +139,12 @@ export class Session {
   endProfile(): void {
     this.#session.endProfiling();
   }
+}
+
+/** Inside Electron the binding returns a copy beside a result that was written in place; its memory need not wait for the collector. */
+function freeCopy(copy: Value | undefined, given: Value): Value {
+  if (copy && copy !== given && ArrayBuffer.isView(copy.data) && copy.data.buffer instanceof ArrayBuffer) copy.data.buffer.transfer(0);
+  return given;
 }
 
 function explain(error: unknown, graph: Graph, what: string): Error {
