@@ -22,6 +22,11 @@ export function resourceFile(...parts: string[]): string {
   return join(projectFolder(), 'resources', ...parts);
 }
 
+/** The numbered SQL files that build and upgrade the database. */
+export function migrationsFolder(): string {
+  return join(projectFolder(), 'main', 'store', 'migrations');
+}
+
 /** The default data folder, the same for the window and the command line. `ASTROLAB_DATA` overrides it. */
 export function defaultDataFolder(): string {
   const override = process.env.ASTROLAB_DATA;

@@ -1,0 +1,238 @@
+// Opens the lab's one SQLite file: WAL (one writer, readers never wait for it), foreign keys, strict tables, and
+// numbered migrations whose history is checked: an edited or missing migration, a newer, foreign, truncated or damaged
+// file is refused with a reason and left as it is. Before each migration the whole file is backed up.
+
+import Sqlite from 'better-sqlite3';
+import { closeSync, existsSync, mkdirSync, openSync, readdirSync, readFileSync, readSync, rmSync, statSync } from 'node:fs';
+import { basename, dirname, join } from 'node:path';
+import { migrationsFolder } from '../paths.ts';
+import { sha256 } from './canonical.ts';
+
+export type Connection = Sqlite.Database;
+
+/** "ASTR": tells our files from other SQLite files. */
+const APPLICATION_ID = 0x41535452;
+const BUSY_TIMEOUT_MS = 10_000;
+const BACKUPS_KEPT = 5;
+
+export class DatabaseError extends Error {
+  override name = 'DatabaseError';
+}
+
+export interface Migration {
+  readonly version: number;
+  readonly name: string;
+  readonly sql: string;
+  readonly sha256: string;
+}
+
+export function databaseFile(dataFolder: string): string {
+  return join(dataFolder, 'astrolab.db');
+}
+
+/** The migrations of this version of the lab: 001-….sql, 002-….sql, … without a gap. */
+export function readMigrations(folder = migrationsFolder()): Migration[] {
+  const files = readdirSync(folder)
+    .filter((file) => file.endsWith('.sql'))
+    .sort();
+  return files.map((file, index) => {
+    const match = /^(\d{3})-([a-z0-9-]+)\.sql$/.exec(file);
+    if (!match || Number(match[1]) !== index + 1) {
+      throw new DatabaseError(
+        `Migrations are numbered without a gap: expected ${String(index + 1).padStart(3, '0')}-name.sql, found ${file}`,
+      );
+    }
+    const sql = readFileSync(join(folder, file), 'utf8').replaceAll('\r\n', '\n');
+    return { version: index + 1, name: match[2] ?? '', sql, sha256: sha256(sql) };
+  });
+}
+
+/** The writer's connection: creates the file and brings it up to date. */
+export function openDatabase(file: string, migrations = readMigrations()): Connection {
+  mkdirSync(dirname(file), { recursive: true });
+  const db = connect(file, false);
+  try {
+    setUp(db);
+    migrate(db, file, migrations);
+    return db;
+  } catch (error) {
+    db.close();
+    throw explain(error, file);
+  }
+}
+
+/** A reader's connection: never writes, never waits for the writer. The file must exist and be up to date. */
+export function openReader(file: string, migrations = readMigrations()): Connection {
+  if (!existsSync(file)) throw new DatabaseError(`There is no database at ${file} yet. Start the lab once, or check the data folder.`);
+  const db = connect(file, true);
+  try {
+    const version = checkHistory(db, file, migrations);
+    if (version < migrations.length) {
+      throw new DatabaseError(
+        `${file} has schema version ${version}, this lab needs ${migrations.length}. Open it once with the lab to upgrade it.`,
+      );
+    }
+    return db;
+  } catch (error) {
+    db.close();
+    throw explain(error, file);
+  }
+}
+
+/** Problems found by SQLite's own check of every page and key; empty when all is well. Reads the whole file. */
+export function checkIntegrity(db: Connection): string[] {
+  const pages = db.prepare<[], { quick_check: string }>('PRAGMA quick_check(20)').all();
+  const keys = db.prepare<[], { table: string }>('PRAGMA foreign_key_check').all();
+  return [
+    ...pages.map((row) => row.quick_check).filter((text) => text !== 'ok'),
+    ...keys.slice(0, 20).map((row) => `a row of ${row.table} points to nothing`),
+  ];
+}
+
+function connect(file: string, readonly: boolean): Connection {
+  checkHeader(file);
+  try {
+    const db = new Sqlite(file, { readonly, timeout: BUSY_TIMEOUT_MS });
+    db.pragma('foreign_keys = ON');
+    db.pragma('trusted_schema = OFF');
+    db.pragma('cache_size = -32000');
+    return db;
+  } catch (error) {
+    throw explain(error, file);
+  }
+}
+
+function setUp(db: Connection): void {
+  db.prepare('SELECT count(*) FROM sqlite_schema').get();
+  db.pragma('journal_mode = WAL');
+  // A lost power supply may cost the last transactions but never the file; checkpoints raise this to FULL.
+  db.pragma('synchronous = NORMAL');
+}
+
+/** What can be told from the file alone, before SQLite touches it. */
+function checkHeader(file: string): void {
+  if (!existsSync(file)) return;
+  const size = statSync(file).size;
+  if (size === 0) return;
+  const header = Buffer.alloc(100);
+  const handle = openSync(file, 'r');
+  const read = readSync(handle, header, 0, 100, 0);
+  closeSync(handle);
+  if (read < 100 || header.toString('latin1', 0, 16) !== 'SQLite format 3\0') {
+    throw new DatabaseError(
+      `${file} is not a database (expected an SQLite header, found ${JSON.stringify(header.toString('latin1', 0, 12))}). ` +
+        `Nothing was changed. Move it away, or restore a file from the backups folder.`,
+    );
+  }
+  const applicationId = header.readUInt32BE(68);
+  if (applicationId !== 0 && applicationId !== APPLICATION_ID) {
+    throw new DatabaseError(
+      `${file} belongs to another program (application id ${applicationId}). Nothing was changed; choose another data folder.`,
+    );
+  }
+  const wal = `${file}-wal`;
+  if (existsSync(wal) && statSync(wal).size > 0) return;
+  const pageSize = header.readUInt16BE(16) === 1 ? 65536 : header.readUInt16BE(16);
+  const expected = header.readUInt32BE(28) * pageSize;
+  if (header.readUInt32BE(24) === header.readUInt32BE(92) && size < expected) {
+    throw new DatabaseError(
+      `${file} is cut off: ${expected} bytes expected, ${size} found. Nothing was changed. Restore the newest file from the backups folder.`,
+    );
+  }
+}
+
+/** Returns the file's schema version; throws when it is not ours, newer, or its history was edited. */
+function checkHistory(db: Connection, file: string, migrations: readonly Migration[]): number {
+  const version = Number(db.pragma('user_version', { simple: true }));
+  if (version === 0) {
+    const tables = db.prepare<[], { n: number }>('SELECT count(*) AS n FROM sqlite_schema').get()?.n ?? 0;
+    if (tables > 0)
+      throw new DatabaseError(`${file} is an SQLite file of another program (${tables} tables, none of ours). Nothing was changed.`);
+    return 0;
+  }
+  if (Number(db.pragma('application_id', { simple: true })) !== APPLICATION_ID) {
+    throw new DatabaseError(`${file} is an SQLite file of another program. Nothing was changed; choose another data folder.`);
+  }
+  if (version > migrations.length) {
+    throw new DatabaseError(
+      `${file} was written by a newer Astrolab (schema version ${version}; this one knows ${migrations.length}). Update Astrolab to open it. Nothing was changed.`,
+    );
+  }
+  const applied = db
+    .prepare<[], { version: number; name: string; sha256: string }>('SELECT version, name, sha256 FROM migrations ORDER BY version')
+    .all();
+  if (applied.length !== version)
+    throw new DatabaseError(`${file} says version ${version} but records ${applied.length} migrations. Nothing was changed.`);
+  for (const row of applied) {
+    const known = migrations[row.version - 1];
+    if (known === undefined || known.name !== row.name || known.sha256 !== row.sha256) {
+      throw new DatabaseError(
+        `Migration ${row.version} (${row.name}) of ${file} differs from this lab's ${known?.name ?? 'none'}: history was edited. ` +
+          `Nothing was changed. Use the version of Astrolab that made the file, or add a new migration instead of editing one.`,
+      );
+    }
+  }
+  return version;
+}
+
+function migrate(db: Connection, file: string, migrations: readonly Migration[]): void {
+  const applyNext = db.transaction((): boolean => {
+    const version = checkHistory(db, file, migrations);
+    const next = migrations[version];
+    if (next === undefined) return false;
+    if (version === 0) {
+      db.pragma(`application_id = ${APPLICATION_ID}`);
+      db.exec(
+        `CREATE TABLE migrations (version INTEGER PRIMARY KEY, name TEXT NOT NULL, sha256 TEXT NOT NULL, applied_at INTEGER NOT NULL) STRICT`,
+      );
+    }
+    db.exec(next.sql);
+    db.prepare('INSERT INTO migrations VALUES (?, ?, ?, ?)').run(next.version, next.name, next.sha256, Date.now());
+    db.pragma(`user_version = ${next.version}`);
+    return true;
+  });
+  for (;;) {
+    const version = checkHistory(db, file, migrations);
+    if (version === migrations.length) return;
+    if (version > 0) backUp(db, file, version);
+    if (!applyNext.immediate()) return;
+  }
+}
+
+/** A complete copy beside the database; the newest few are kept. Returns the copy's path. */
+export function backUp(db: Connection, file: string, version: number): string {
+  const folder = join(dirname(file), 'backups');
+  mkdirSync(folder, { recursive: true });
+  const stem = `${basename(file, '.db')}-v${String(version).padStart(3, '0')}`;
+  const stamp = new Date().toISOString().replaceAll(/[:.]/g, '-');
+  const copy = join(folder, `${stem}-${stamp}.db`);
+  db.prepare('VACUUM INTO ?').run(copy);
+  const byAge = readdirSync(folder)
+    .filter((name) => name.endsWith('.db'))
+    .sort((a, b) => statSync(join(folder, b)).mtimeMs - statSync(join(folder, a)).mtimeMs);
+  for (const old of byAge.slice(BACKUPS_KEPT)) rmSync(join(folder, old));
+  return copy;
+}
+
+function explain(error: unknown, file: string): Error {
+  if (!(error instanceof Sqlite.SqliteError)) return error instanceof Error ? error : new Error(String(error));
+  const advice =
+    error.code.startsWith('SQLITE_CORRUPT') || error.code === 'SQLITE_NOTADB'
+      ? 'The file is damaged; nothing was changed. Restore the newest file from the backups folder, or recover it with the sqlite3 tool (.recover).'
+      : error.code.startsWith('SQLITE_BUSY')
+        ? 'Another process holds it. Close the other lab and try again.'
+        : error.code === 'SQLITE_FULL' || error.code.startsWith('SQLITE_IOERR')
+          ? 'The disk is full or failing. Nothing was lost; free some space and try again.'
+          : error.code === 'SQLITE_CANTOPEN' || error.code.startsWith('SQLITE_READONLY')
+            ? 'Check that the folder exists and may be written to.'
+            : 'Nothing was changed.';
+  return new DatabaseError(`${file}: ${error.message} (${error.code}). ${advice}`, { cause: error });
+}
+
+/** True for the errors that mean "no space left", from SQLite or from the file system. */
+export function isDiskFull(error: unknown): boolean {
+  if (!(error instanceof Error)) return false;
+  const code = 'code' in error ? String(error.code) : '';
+  if (code === 'SQLITE_FULL' || code === 'ENOSPC' || code === 'EDQUOT' || code === 'SQLITE_IOERR_WRITE') return true;
+  return isDiskFull(error.cause);
+}

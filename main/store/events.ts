@@ -1,0 +1,48 @@
+// Events of a run: lines of its log, alerts, curriculum levels, checkpoints. The charts draw them as marks.
+
+import { canonicalJson, type Json, parseCanonical } from './canonical.ts';
+import type { Connection } from './database.ts';
+
+export type Severity = 'info' | 'warning' | 'error';
+
+export interface RunEvent {
+  readonly id: number;
+  readonly update: number;
+  readonly time: number;
+  /** log, alert, level, reference, system, checkpoint, evaluation, state. */
+  readonly kind: string;
+  readonly severity: Severity;
+  readonly text: string;
+  readonly data: Json;
+}
+
+export class EventStore {
+  readonly #db: Connection;
+
+  constructor(db: Connection) {
+    this.#db = db;
+  }
+
+  add(run: number, event: Omit<RunEvent, 'id' | 'time'>): void {
+    this.#db
+      .prepare('INSERT INTO events (run_id, update_no, time, kind, severity, text, data) VALUES (?, ?, ?, ?, ?, ?, ?)')
+      .run(run, event.update, Date.now(), event.kind, event.severity, event.text, canonicalJson(event.data));
+  }
+
+  /** Oldest first. */
+  list(run: number, kinds?: readonly string[]): RunEvent[] {
+    const limit = kinds === undefined ? '' : `AND kind IN (${kinds.map(() => '?').join(', ')})`;
+    return this.#db
+      .prepare<
+        (number | string)[],
+        { id: number; update_no: number; time: number; kind: string; severity: Severity; text: string; data: string }
+      >(`SELECT id, update_no, time, kind, severity, text, data FROM events WHERE run_id = ? ${limit} ORDER BY update_no, id`)
+      .all(run, ...(kinds ?? []))
+      .map(({ update_no: update, data, ...row }) => ({ ...row, update, data: parseCanonical(data) }));
+  }
+
+  /** What belongs to the queue ("interrupted", "resumed") is history and stays. */
+  truncate(run: number, lastUpdate: number): void {
+    this.#db.prepare(`DELETE FROM events WHERE run_id = ? AND update_no > ? AND kind != 'state'`).run(run, lastUpdate);
+  }
+}

@@ -1,0 +1,201 @@
+// Packs the numbers of an episode's tokens into one small blob and back, without loss (but for the probabilities of
+// alternatives, kept to 1/65535). Column by column, floats split into byte planes so that deflate finds the sameness
+// of signs and exponents; many tokens are forced by the grammar (log-prob 0) and cost almost nothing.
+
+import { deflateRawSync, inflateRawSync } from 'node:zlib';
+import type { StepTokens } from '../rollout/trajectory.ts';
+
+const FORMAT = 1;
+
+/** Growing byte buffer with the few encodings the store needs. */
+export class ByteWriter {
+  #bytes = new Uint8Array(1024);
+  #view = new DataView(this.#bytes.buffer);
+  #length = 0;
+
+  #room(count: number): number {
+    const at = this.#length;
+    this.#length += count;
+    if (this.#length > this.#bytes.length) {
+      const grown = new Uint8Array(Math.max(this.#length, this.#bytes.length * 2));
+      grown.set(this.#bytes);
+      this.#bytes = grown;
+      this.#view = new DataView(grown.buffer);
+    }
+    return at;
+  }
+
+  byte(value: number): void {
+    const at = this.#room(1);
+    this.#bytes[at] = value;
+  }
+
+  /** Unsigned, 7 bits a byte. */
+  varint(value: number): void {
+    let rest = value;
+    while (rest >= 0x80) {
+      this.byte((rest % 0x80) | 0x80);
+      rest = Math.floor(rest / 0x80);
+    }
+    this.byte(rest);
+  }
+
+  float32(value: number): void {
+    const at = this.#room(4);
+    this.#view.setFloat32(at, value, true);
+  }
+
+  float64(value: number): void {
+    const at = this.#room(8);
+    this.#view.setFloat64(at, value, true);
+  }
+
+  /** All first bytes, then all second bytes, …: neighbours look alike. */
+  planes(values: Float32Array | Int32Array | Uint16Array): void {
+    const source = new Uint8Array(values.buffer, values.byteOffset, values.byteLength);
+    const width = values.BYTES_PER_ELEMENT;
+    const at = this.#room(source.length);
+    for (let plane = 0; plane < width; plane++) {
+      const base = at + plane * values.length;
+      for (let i = 0; i < values.length; i++) this.#bytes[base + i] = source[i * width + plane] ?? 0;
+    }
+  }
+
+  bytes(): Buffer {
+    return Buffer.from(this.#bytes.buffer, 0, this.#length);
+  }
+}
+
+export class ByteReader {
+  readonly #bytes: Uint8Array;
+  readonly #view: DataView;
+  #at = 0;
+
+  constructor(bytes: Uint8Array) {
+    this.#bytes = bytes;
+    this.#view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  }
+
+  get done(): boolean {
+    return this.#at >= this.#bytes.length;
+  }
+
+  byte(): number {
+    return this.#view.getUint8(this.#at++);
+  }
+
+  varint(): number {
+    let value = 0;
+    let scale = 1;
+    for (;;) {
+      const next = this.byte();
+      value += (next & 0x7f) * scale;
+      if (next < 0x80) return value;
+      scale *= 0x80;
+    }
+  }
+
+  float32(): number {
+    this.#at += 4;
+    return this.#view.getFloat32(this.#at - 4, true);
+  }
+
+  float64(): number {
+    this.#at += 8;
+    return this.#view.getFloat64(this.#at - 8, true);
+  }
+
+  planes<T extends Float32Array | Int32Array | Uint16Array>(values: T): T {
+    const target = new Uint8Array(values.buffer, values.byteOffset, values.byteLength);
+    const width = values.BYTES_PER_ELEMENT;
+    if (this.#at + target.length > this.#bytes.length) throw new RangeError('The packed data ends too early');
+    for (let plane = 0; plane < width; plane++) {
+      const base = this.#at + plane * values.length;
+      for (let i = 0; i < values.length; i++) target[i * width + plane] = this.#bytes[base + i] ?? 0;
+    }
+    this.#at += target.length;
+    return values;
+  }
+}
+
+const FLOAT_COLUMNS = ['logProbs', 'referenceLogProbs', 'entropies', 'values', 'advantages'] as const;
+
+/** One blob for all steps of an episode. */
+export function packTokens(steps: readonly StepTokens[]): Buffer {
+  const head = new ByteWriter();
+  head.varint(steps.length);
+  for (const step of steps) {
+    head.varint(step.ids.length);
+    // A column may be empty (no critic, not scored): one bit each. Alternatives: how many a token.
+    let present = 0;
+    FLOAT_COLUMNS.forEach((column, bit) => {
+      const length = step[column].length;
+      if (length !== 0 && length !== step.ids.length) {
+        throw new RangeError(`A step has ${step.ids.length} tokens but ${length} ${column}; expected as many, or none`);
+      }
+      if (length > 0) present |= 1 << bit;
+    });
+    head.byte(present);
+    const top = step.ids.length === 0 ? 0 : step.topIds.length / step.ids.length;
+    if (!Number.isInteger(top) || step.topIds.length !== step.topProbs.length) {
+      throw new RangeError(
+        `A step has ${step.ids.length} tokens, ${step.topIds.length} alternative ids and ${step.topProbs.length} probabilities; expected a multiple`,
+      );
+    }
+    head.byte(top);
+  }
+  head.planes(integers(steps.map((step) => step.ids)));
+  for (const column of FLOAT_COLUMNS) head.planes(floating(steps.map((step) => step[column])));
+  head.planes(integers(steps.map((step) => step.topIds)));
+  head.planes(Uint16Array.from(floating(steps.map((step) => step.topProbs)), (p) => Math.round(p * 65535)));
+  const packed = deflateRawSync(head.bytes(), { level: 6 });
+  return Buffer.concat([Uint8Array.of(FORMAT), packed]);
+}
+
+export function unpackTokens(blob: Uint8Array): StepTokens[] {
+  if (blob[0] !== FORMAT)
+    throw new RangeError(`Token data of format ${blob[0]} found, ${FORMAT} expected: written by a newer Astrolab, or damaged`);
+  const reader = new ByteReader(inflateRawSync(blob.subarray(1)));
+  const shapes = Array.from({ length: reader.varint() }, () => ({ tokens: reader.varint(), present: reader.byte(), top: reader.byte() }));
+  const sum = (size: (shape: (typeof shapes)[number]) => number): number => shapes.reduce((total, shape) => total + size(shape), 0);
+  const ids = reader.planes(new Int32Array(sum((s) => s.tokens)));
+  const floats = FLOAT_COLUMNS.map((_column, bit) => reader.planes(new Float32Array(sum((s) => ((s.present >> bit) & 1) * s.tokens))));
+  const topIds = reader.planes(new Int32Array(sum((s) => s.tokens * s.top)));
+  const topProbs = Float32Array.from(reader.planes(new Uint16Array(topIds.length)), (p) => p / 65535);
+
+  const used = { ids: 0, floats: FLOAT_COLUMNS.map(() => 0), top: 0 };
+  return shapes.map((shape) => {
+    const column = (bit: number): Float32Array => {
+      const length = ((shape.present >> bit) & 1) * shape.tokens;
+      const from = used.floats[bit] ?? 0;
+      used.floats[bit] = from + length;
+      return floats[bit]?.slice(from, from + length) ?? new Float32Array();
+    };
+    const top = shape.tokens * shape.top;
+    used.ids += shape.tokens;
+    used.top += top;
+    return {
+      ids: ids.slice(used.ids - shape.tokens, used.ids),
+      logProbs: column(0),
+      referenceLogProbs: column(1),
+      entropies: column(2),
+      values: column(3),
+      advantages: column(4),
+      topIds: topIds.slice(used.top - top, used.top),
+      topProbs: topProbs.slice(used.top - top, used.top),
+    };
+  });
+}
+
+function joined<A extends Int32Array | Float32Array>(empty: (length: number) => A, arrays: readonly A[]): A {
+  const all = empty(arrays.reduce((total, array) => total + array.length, 0));
+  let at = 0;
+  for (const array of arrays) {
+    all.set(array, at);
+    at += array.length;
+  }
+  return all;
+}
+
+const integers = (arrays: readonly Int32Array[]): Int32Array => joined((length) => new Int32Array(length), arrays);
+const floating = (arrays: readonly Float32Array[]): Float32Array => joined((length) => new Float32Array(length), arrays);

@@ -1,0 +1,79 @@
+// Reference policies: made once from a recipe (world, tokenizer, model, demonstrations, seed), then found again by it.
+// As with checkpoints, the weights file is on disk before the row exists.
+
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { canonicalJson, type Json, parseCanonical, sha256 } from './canonical.ts';
+import type { Connection } from './database.ts';
+
+export interface ReferencePolicy {
+  /** contentHash of everything that made it. */
+  readonly recipe: string;
+  readonly sha256: string;
+  /** Relative to the data folder, with forward slashes. */
+  readonly file: string;
+  readonly bytes: number;
+  readonly world: string;
+  readonly details: Json;
+  readonly createdAt: number;
+}
+
+interface Row {
+  recipe: string;
+  sha256: string;
+  file: string;
+  bytes: number;
+  world: string;
+  details: string;
+  created_at: number;
+}
+
+export class ReferencePolicyStore {
+  readonly #db: Connection;
+  readonly #dataFolder: string;
+
+  constructor(db: Connection, dataFolder: string) {
+    this.#db = db;
+    this.#dataFolder = dataFolder;
+  }
+
+  /** Where the weights of a recipe belong; relative to the data folder. */
+  static fileOf(recipe: string): string {
+    return `references/${recipe}.safetensors`;
+  }
+
+  add(policy: Omit<ReferencePolicy, 'createdAt'>): void {
+    this.#db
+      .prepare('INSERT OR REPLACE INTO reference_policies VALUES (?, ?, ?, ?, ?, ?, ?)')
+      .run(policy.recipe, policy.sha256, policy.file, policy.bytes, policy.world, canonicalJson(policy.details), Date.now());
+  }
+
+  /** The policy of a recipe, if its file is there and unaltered. */
+  find(recipe: string): ReferencePolicy | undefined {
+    const row = this.#db.prepare<[string], Row>('SELECT * FROM reference_policies WHERE recipe = ?').get(recipe);
+    if (row === undefined) return undefined;
+    const path = join(this.#dataFolder, ...row.file.split('/'));
+    if (!existsSync(path) || sha256(readFileSync(path)) !== row.sha256) return undefined;
+    return fromRow(row);
+  }
+
+  path(policy: ReferencePolicy): string {
+    return join(this.#dataFolder, ...policy.file.split('/'));
+  }
+
+  list(): ReferencePolicy[] {
+    return this.#db.prepare<[], Row>('SELECT * FROM reference_policies ORDER BY created_at DESC').all().map(fromRow);
+  }
+}
+
+function fromRow(row: Row): ReferencePolicy {
+  return {
+    recipe: row.recipe,
+    sha256: row.sha256,
+    file: row.file,
+    bytes: row.bytes,
+    world: row.world,
+    details: parseCanonical(row.details),
+    createdAt: row.created_at,
+  };
+}

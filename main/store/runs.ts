@@ -1,0 +1,383 @@
+// Runs: their config, state, place in the queue, numbers for the list, tags and notes. Deleting moves a run into the
+// trash; `restore` undoes it, `purge` (store/maintenance.ts) makes it final.
+
+import type { Statement } from 'better-sqlite3';
+import { randomUUID } from 'node:crypto';
+import { canonicalJson, contentHash, type Json, parseCanonical } from './canonical.ts';
+import type { Connection } from './database.ts';
+import { ByteReader, ByteWriter } from './pack.ts';
+
+export const RUN_STATES = ['queued', 'running', 'paused', 'stopping', 'stopped', 'done', 'failed', 'interrupted'] as const;
+export type RunState = (typeof RUN_STATES)[number];
+
+export type RunConfig = { readonly [key: string]: Json };
+
+export interface NewRun {
+  readonly name: string;
+  readonly world: string;
+  readonly variant: string;
+  readonly preset: string | null;
+  readonly seed: number;
+  readonly device: string;
+  readonly config: RunConfig;
+  readonly versions: Readonly<Record<string, string>>;
+  /** Updates the config asks for. */
+  readonly planned: number;
+  readonly tags?: readonly string[];
+  readonly notes?: string;
+  /** Given only by an import: the run's identity in every database. */
+  readonly uid?: string;
+}
+
+/** k successes among n. */
+export interface Successes {
+  readonly k: number;
+  readonly n: number;
+}
+
+/** What the list shows of a run. */
+export interface RunSummary {
+  readonly id: number;
+  readonly uid: string;
+  readonly name: string;
+  readonly world: string;
+  readonly variant: string;
+  readonly preset: string | null;
+  readonly seed: number;
+  readonly device: string;
+  readonly configHash: string;
+  /** Equal for runs that differ in their seed only. */
+  readonly groupHash: string;
+  readonly state: RunState;
+  readonly reason: string | null;
+  readonly position: number | null;
+  readonly pauseAt: number | null;
+  readonly planned: number;
+  readonly updates: number;
+  readonly episodes: number;
+  readonly tokens: number;
+  readonly seconds: number;
+  /** Held-out success: of the latest evaluation, and the best one with its update. */
+  readonly last: Successes | null;
+  readonly best: (Successes & { readonly update: number }) | null;
+  /** A few [update, share of successful training episodes] pairs. */
+  readonly spark: readonly (readonly [number, number])[];
+  readonly tags: readonly string[];
+  readonly notes: string;
+  readonly createdAt: number;
+  readonly startedAt: number | null;
+  readonly finishedAt: number | null;
+  readonly deletedAt: number | null;
+}
+
+export interface Run extends RunSummary {
+  readonly config: RunConfig;
+  readonly versions: Readonly<Record<string, string>>;
+}
+
+export interface RunFilter {
+  readonly states?: readonly RunState[];
+  readonly variants?: readonly string[];
+  readonly worlds?: readonly string[];
+  readonly tag?: string;
+  readonly seed?: number;
+  /** Part of name, notes, variant or tag. */
+  readonly text?: string;
+  /** The trash instead of the list. */
+  readonly deleted?: boolean;
+}
+
+/** What may be set from outside, with its column. */
+const CHANGEABLE = [
+  ['name', 'name'],
+  ['notes', 'notes'],
+  ['state', 'state'],
+  ['reason', 'reason'],
+  ['position', 'position'],
+  ['pauseAt', 'pause_at'],
+  ['updates', 'updates'],
+  ['episodes', 'episodes'],
+  ['tokens', 'tokens'],
+  ['seconds', 'seconds'],
+  ['startedAt', 'started_at'],
+  ['finishedAt', 'finished_at'],
+  ['deletedAt', 'deleted_at'],
+] as const;
+
+export type RunChange = Partial<Pick<RunSummary, (typeof CHANGEABLE)[number][0]>>;
+
+interface Row {
+  id: number;
+  uid: string;
+  name: string;
+  world: string;
+  variant: string;
+  preset: string | null;
+  seed: number;
+  device: string;
+  config_hash: string;
+  group_hash: string;
+  state: RunState;
+  reason: string | null;
+  position: number | null;
+  pause_at: number | null;
+  planned: number;
+  updates: number;
+  episodes: number;
+  tokens: number;
+  seconds: number;
+  last_k: number | null;
+  last_n: number | null;
+  best_k: number | null;
+  best_n: number | null;
+  best_update: number | null;
+  spark: Buffer | null;
+  notes: string;
+  created_at: number;
+  started_at: number | null;
+  finished_at: number | null;
+  deleted_at: number | null;
+  tags: string | null;
+}
+
+const SUMMARY_COLUMNS = `id, uid, name, world, variant, preset, seed, device, config_hash, group_hash, state, reason, position, pause_at,
+  planned, updates, episodes, tokens, seconds, last_k, last_n, best_k, best_n, best_update, spark, notes, created_at, started_at,
+  finished_at, deleted_at, (SELECT json_group_array(tag) FROM run_tags WHERE run_id = runs.id) AS tags`;
+
+const SPARK_POINTS = 48;
+
+export class RunStore {
+  readonly #db: Connection;
+  readonly #get: Statement<[number], Row & { config: string; versions: string }>;
+  readonly #spark: Statement<[number], { spark: Buffer | null }>;
+
+  constructor(db: Connection) {
+    this.#db = db;
+    this.#get = db.prepare(`SELECT ${SUMMARY_COLUMNS}, config, versions FROM runs WHERE id = ?`);
+    this.#spark = db.prepare('SELECT spark FROM runs WHERE id = ?');
+  }
+
+  /** Adds a run at the end of the queue. */
+  create(run: NewRun): Run {
+    const { seed: _seed, ...withoutSeed } = run.config;
+    const id = this.#db.transaction(() => {
+      const { last } = this.#db.prepare<[], { last: number | null }>('SELECT max(position) AS last FROM runs').get() ?? { last: null };
+      const { lastInsertRowid } = this.#db
+        .prepare(
+          `INSERT INTO runs (uid, name, world, variant, preset, seed, device, config, config_hash, group_hash, versions, state, position, planned, notes, created_at)
+           VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 'queued', ?, ?, ?, ?)`,
+        )
+        .run(
+          run.uid ?? randomUUID(),
+          run.name,
+          run.world,
+          run.variant,
+          run.preset,
+          run.seed,
+          run.device,
+          canonicalJson(run.config),
+          contentHash(run.config),
+          contentHash(withoutSeed),
+          canonicalJson(run.versions),
+          (last ?? 0) + 1,
+          run.planned,
+          run.notes ?? '',
+          Date.now(),
+        );
+      const created = Number(lastInsertRowid);
+      this.setTags(created, run.tags ?? []);
+      return created;
+    })();
+    return this.get(id);
+  }
+
+  get(id: number): Run {
+    const row = this.#get.get(id);
+    if (row === undefined) throw new Error(`There is no run ${id}. "lab runs" lists what there is.`);
+    // Both columns were written by `create` as JSON objects.
+    return { ...summary(row), config: object(row.config), versions: strings(row.versions) };
+  }
+
+  find(id: number): Run | undefined {
+    return this.#get.get(id) === undefined ? undefined : this.get(id);
+  }
+
+  /** A run by its number or uid. */
+  resolve(reference: string): Run {
+    if (/^\d+$/.test(reference)) return this.get(Number(reference));
+    const row = this.#db.prepare<[string], { id: number }>('SELECT id FROM runs WHERE uid = ?').get(reference);
+    if (row === undefined)
+      throw new Error(`There is no run ${JSON.stringify(reference)}: expected a number or uid. "lab runs" lists what there is.`);
+    return this.get(row.id);
+  }
+
+  /** Newest first. */
+  list(filter: RunFilter = {}): RunSummary[] {
+    const where = [filter.deleted === true ? 'deleted_at IS NOT NULL' : 'deleted_at IS NULL'];
+    const values: (string | number)[] = [];
+    const oneOf = (column: string, options: readonly string[] | undefined): void => {
+      if (options === undefined) return;
+      where.push(`${column} IN (${options.map(() => '?').join(', ')})`);
+      values.push(...options);
+    };
+    oneOf('state', filter.states);
+    oneOf('variant', filter.variants);
+    oneOf('world', filter.worlds);
+    if (filter.seed !== undefined) {
+      where.push('seed = ?');
+      values.push(filter.seed);
+    }
+    if (filter.tag !== undefined) {
+      where.push('EXISTS (SELECT 1 FROM run_tags WHERE run_id = runs.id AND tag = ?)');
+      values.push(filter.tag);
+    }
+    if (filter.text !== undefined && filter.text !== '') {
+      where.push(`(instr(lower(name || char(10) || notes || char(10) || variant || char(10) || world), lower(?)) > 0
+        OR EXISTS (SELECT 1 FROM run_tags WHERE run_id = runs.id AND instr(lower(tag), lower(?)) > 0))`);
+      values.push(filter.text, filter.text);
+    }
+    const sql = `SELECT ${SUMMARY_COLUMNS} FROM runs WHERE ${where.join(' AND ')} ORDER BY id DESC`;
+    return this.#db
+      .prepare<(string | number)[], Row>(sql)
+      .all(...values)
+      .map(summary);
+  }
+
+  /** The waiting runs in the order they will start. */
+  queue(): RunSummary[] {
+    const sql = `SELECT ${SUMMARY_COLUMNS} FROM runs WHERE state = 'queued' AND deleted_at IS NULL ORDER BY position, id`;
+    return this.#db.prepare<[], Row>(sql).all().map(summary);
+  }
+
+  /** One config key of many runs ("learning.rate"), for grouping and for columns of the list. */
+  configValues(key: string): Map<number, Json> {
+    const path = `$.${key
+      .split('.')
+      .map((part) => JSON.stringify(part))
+      .join('.')}`;
+    const rows = this.#db
+      .prepare<[string], { id: number; value: string | null }>('SELECT id, config -> ? AS value FROM runs WHERE deleted_at IS NULL')
+      .all(path);
+    return new Map(rows.filter((row) => row.value !== null).map((row) => [row.id, parseCanonical(row.value ?? 'null')]));
+  }
+
+  change(id: number, change: RunChange): void {
+    const entries = CHANGEABLE.flatMap(([key, column]) => {
+      const value = change[key];
+      return value === undefined ? [] : [{ column, value }];
+    });
+    if (entries.length === 0) return;
+    const sql = `UPDATE runs SET ${entries.map((entry) => `${entry.column} = ?`).join(', ')} WHERE id = ?`;
+    this.#db.prepare(sql).run(...entries.map((entry) => entry.value), id);
+  }
+
+  setTags(id: number, tags: readonly string[]): void {
+    this.#db.transaction(() => {
+      this.#db.prepare('DELETE FROM run_tags WHERE run_id = ?').run(id);
+      const add = this.#db.prepare('INSERT OR IGNORE INTO run_tags VALUES (?, ?)');
+      for (const tag of tags) if (tag.trim() !== '') add.run(id, tag.trim());
+    })();
+  }
+
+  tags(): string[] {
+    return this.#db
+      .prepare<[], { tag: string }>('SELECT DISTINCT tag FROM run_tags ORDER BY tag')
+      .all()
+      .map((row) => row.tag);
+  }
+
+  /** Into the trash: gone from every list, everything kept. */
+  delete(ids: readonly number[]): void {
+    const now = Date.now();
+    this.#db.transaction(() => ids.forEach((id) => this.change(id, { deletedAt: now })))();
+  }
+
+  restore(ids: readonly number[]): void {
+    this.#db.transaction(() => ids.forEach((id) => this.change(id, { deletedAt: null })))();
+  }
+
+  setEvaluated(id: number, last: Successes | null, best: (Successes & { update: number }) | null): void {
+    this.#db
+      .prepare('UPDATE runs SET last_k = ?, last_n = ?, best_k = ?, best_n = ?, best_update = ? WHERE id = ?')
+      .run(last?.k ?? null, last?.n ?? null, best?.k ?? null, best?.n ?? null, best?.update ?? null, id);
+  }
+
+  /** Adds a point to the spark line; when it is full every second point goes. */
+  addSpark(id: number, update: number, success: number): void {
+    let points = unpackSpark(this.#spark.get(id)?.spark ?? null);
+    points.push([update, success]);
+    if (points.length > SPARK_POINTS) points = points.filter((_point, index) => index % 2 === 0 || index === points.length - 1);
+    this.#setSpark(id, points);
+  }
+
+  cutSpark(id: number, lastUpdate: number): void {
+    this.#setSpark(
+      id,
+      unpackSpark(this.#spark.get(id)?.spark ?? null).filter(([update]) => update <= lastUpdate),
+    );
+  }
+
+  #setSpark(id: number, points: readonly (readonly [number, number])[]): void {
+    const writer = new ByteWriter();
+    for (const [update, success] of points) {
+      writer.varint(update);
+      writer.float32(success);
+    }
+    this.#db.prepare('UPDATE runs SET spark = ? WHERE id = ?').run(writer.bytes(), id);
+  }
+}
+
+function unpackSpark(blob: Buffer | null): (readonly [number, number])[] {
+  const points: (readonly [number, number])[] = [];
+  if (blob === null) return points;
+  const reader = new ByteReader(blob);
+  while (!reader.done) points.push([reader.varint(), reader.float32()]);
+  return points;
+}
+
+function summary(row: Row): RunSummary {
+  return {
+    id: row.id,
+    uid: row.uid,
+    name: row.name,
+    world: row.world,
+    variant: row.variant,
+    preset: row.preset,
+    seed: row.seed,
+    device: row.device,
+    configHash: row.config_hash,
+    groupHash: row.group_hash,
+    state: row.state,
+    reason: row.reason,
+    position: row.position,
+    pauseAt: row.pause_at,
+    planned: row.planned,
+    updates: row.updates,
+    episodes: row.episodes,
+    tokens: row.tokens,
+    seconds: row.seconds,
+    last: row.last_k === null || row.last_n === null ? null : { k: row.last_k, n: row.last_n },
+    best:
+      row.best_k === null || row.best_n === null || row.best_update === null
+        ? null
+        : { k: row.best_k, n: row.best_n, update: row.best_update },
+    spark: unpackSpark(row.spark),
+    tags: JSON.parse(row.tags ?? '[]'),
+    notes: row.notes,
+    createdAt: row.created_at,
+    startedAt: row.started_at,
+    finishedAt: row.finished_at,
+    deletedAt: row.deleted_at,
+  };
+}
+
+function object(text: string): RunConfig {
+  const value = parseCanonical(text);
+  if (typeof value !== 'object' || value === null || Array.isArray(value))
+    throw new Error(`A stored JSON object was expected, found ${text.slice(0, 40)}`);
+  return Object.fromEntries(Object.entries(value));
+}
+
+function strings(text: string): Record<string, string> {
+  return Object.fromEntries(Object.entries(object(text)).map(([key, value]) => [key, String(value)]));
+}

@@ -1,0 +1,60 @@
+// The store as one object: a connection and everything that reads and writes through it. The main process (or the
+// command line) opens the one writer; pages, exports and workers may open as many readers as they like.
+
+import { CheckpointStore } from './checkpoints.ts';
+import { type Connection, databaseFile, openDatabase, openReader } from './database.ts';
+import { Dictionary } from './dictionary.ts';
+import { EvaluationStore } from './evaluations.ts';
+import { EventStore } from './events.ts';
+import { MetricStore } from './metrics.ts';
+import { ReferencePolicyStore } from './reference-policies.ts';
+import { RunStore } from './runs.ts';
+import { TrajectoryStore } from './trajectories.ts';
+import { VstarCache } from './vstar-cache.ts';
+
+export class Store {
+  readonly dataFolder: string;
+  readonly db: Connection;
+  readonly dictionary: Dictionary;
+  readonly runs: RunStore;
+  readonly metrics: MetricStore;
+  readonly trajectories: TrajectoryStore;
+  readonly events: EventStore;
+  readonly checkpoints: CheckpointStore;
+  readonly evaluations: EvaluationStore;
+  readonly vstar: VstarCache;
+  readonly references: ReferencePolicyStore;
+
+  private constructor(dataFolder: string, db: Connection) {
+    this.dataFolder = dataFolder;
+    this.db = db;
+    this.dictionary = new Dictionary(db);
+    this.runs = new RunStore(db);
+    this.metrics = new MetricStore(db, this.dictionary);
+    this.trajectories = new TrajectoryStore(db, this.dictionary);
+    this.events = new EventStore(db);
+    this.checkpoints = new CheckpointStore(db, dataFolder);
+    this.evaluations = new EvaluationStore(db, this.dictionary, this.runs);
+    this.vstar = new VstarCache(db, this.dictionary);
+    this.references = new ReferencePolicyStore(db, dataFolder);
+  }
+
+  /** The writer: creates and upgrades the database as needed. */
+  static open(dataFolder: string): Store {
+    return new Store(dataFolder, openDatabase(databaseFile(dataFolder)));
+  }
+
+  /** A reader: cannot write, never waits for the writer. */
+  static read(dataFolder: string): Store {
+    return new Store(dataFolder, openReader(databaseFile(dataFolder)));
+  }
+
+  /** One transaction: all of it is stored, or nothing. */
+  write<T>(work: () => T): T {
+    return this.dictionary.write(work);
+  }
+
+  close(): void {
+    this.db.close();
+  }
+}

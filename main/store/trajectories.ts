@@ -1,0 +1,214 @@
+// Episodes with their steps and tokens. What repeats is stored once (dictionary.ts), token numbers are one packed blob
+// per episode (pack.ts). `read` gives back the very trajectory that was written; the list is in episodes.ts.
+
+import type { Statement } from 'better-sqlite3';
+import type { Facts } from '../environment/environment.ts';
+import { agentTokenCount, logProbability, type Purpose, type Step, type StepTokens, type Trajectory } from '../rollout/trajectory.ts';
+import { canonicalJson, parseCanonical } from './canonical.ts';
+import type { Connection } from './database.ts';
+import { type Dictionary, fromColumn, toColumn } from './dictionary.ts';
+import { packTokens, unpackTokens } from './pack.ts';
+
+/** Episodes of one run have ids from run × 2^32 on, in the order they were recorded. */
+const EPISODES_PER_RUN = 2 ** 32;
+
+export function episodeRange(run: number): readonly [first: number, last: number] {
+  return [run * EPISODES_PER_RUN, (run + 1) * EPISODES_PER_RUN - 1];
+}
+
+export function runOfEpisode(episode: number): number {
+  return Math.floor(episode / EPISODES_PER_RUN);
+}
+
+interface EpisodeRow {
+  id: number;
+  run_id: number;
+  acted: number;
+  purpose: number;
+  split: number;
+  task: number;
+  category: number;
+  tier: number;
+  failure: number | null;
+  seed: number;
+  success: number;
+  return: number | string;
+  vstar: number | string | null;
+  advantage: number | string | null;
+  final_text: number;
+  actions: string;
+}
+
+interface StepRow {
+  observation: number;
+  thought: string;
+  reward: number | string;
+  reason: number;
+  valid: number;
+  facts: number;
+}
+
+export class TrajectoryStore {
+  readonly #db: Connection;
+  readonly #dictionary: Dictionary;
+  readonly #lastId: Statement<[number, number], { id: number | null }>;
+  readonly #addEpisode: Statement<(number | string | null)[]>;
+  readonly #addStep: Statement<(number | string)[]>;
+  readonly #addTokens: Statement<[number, Buffer]>;
+  readonly #episode: Statement<[number], EpisodeRow>;
+  readonly #steps: Statement<[number], StepRow>;
+  readonly #tokens: Statement<[number], { data: Buffer }>;
+
+  constructor(db: Connection, dictionary: Dictionary) {
+    this.#db = db;
+    this.#dictionary = dictionary;
+    this.#lastId = db.prepare('SELECT max(id) AS id FROM episodes WHERE id BETWEEN ? AND ?');
+    this.#addEpisode =
+      db.prepare(`INSERT INTO episodes (id, run_id, recorded, acted, purpose, split, task, category, tier, failure, seed, success,
+      return, vstar, advantage, surprise, steps, tokens, final_text, actions) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`);
+    this.#addStep = db.prepare('INSERT INTO steps VALUES (?, ?, ?, ?, ?, ?, ?, ?)');
+    this.#addTokens = db.prepare('INSERT INTO episode_tokens VALUES (?, ?)');
+    this.#episode = db.prepare('SELECT * FROM episodes WHERE id = ?');
+    this.#steps = db.prepare('SELECT observation, thought, reward, reason, valid, facts FROM steps WHERE episode_id = ? ORDER BY step');
+    this.#tokens = db.prepare('SELECT data FROM episode_tokens WHERE episode_id = ?');
+  }
+
+  /** Stores trajectories recorded in an update of a run; returns their episode ids. */
+  add(run: number, update: number, trajectories: readonly Trajectory[]): number[] {
+    return this.#dictionary.write(() => {
+      const [first, last] = episodeRange(run);
+      let id = (this.#lastId.get(first, last)?.id ?? first - 1) + 1;
+      return trajectories.map((trajectory) => {
+        this.#addOne(id, run, update, trajectory);
+        return id++;
+      });
+    });
+  }
+
+  #addOne(id: number, run: number, update: number, trajectory: Trajectory): void {
+    const dictionary = this.#dictionary;
+    const tokens = agentTokenCount(trajectory);
+    this.#addEpisode.run(
+      id,
+      run,
+      update,
+      trajectory.update,
+      dictionary.label(trajectory.purpose),
+      dictionary.label(trajectory.split),
+      dictionary.label(trajectory.task),
+      dictionary.label(trajectory.category),
+      dictionary.label(trajectory.tier),
+      trajectory.failure === null ? null : dictionary.label(trajectory.failure),
+      trajectory.seed,
+      trajectory.success ? 1 : 0,
+      toColumn(trajectory.return),
+      trajectory.vstar === null ? null : toColumn(trajectory.vstar),
+      trajectory.advantage === null ? null : toColumn(trajectory.advantage),
+      tokens === 0 ? 0 : toColumn(-logProbability(trajectory) / tokens),
+      trajectory.steps.length,
+      tokens,
+      dictionary.text(trajectory.finalObservation),
+      joinActions(trajectory.steps.map((step) => step.action)),
+    );
+    trajectory.steps.forEach((step, index) => {
+      this.#addStep.run(
+        id,
+        index,
+        dictionary.text(step.observation),
+        step.thought,
+        toColumn(step.reward),
+        dictionary.label(step.reason),
+        step.valid ? 1 : 0,
+        dictionary.text(canonicalJson(step.facts)),
+      );
+    });
+    this.#addTokens.run(id, packTokens(trajectory.steps.map((step) => step.tokens)));
+  }
+
+  /** The whole episode as it was recorded. */
+  read(episode: number): Trajectory {
+    const row = this.#episode.get(episode);
+    if (row === undefined)
+      throw new Error(
+        `There is no episode ${episode} (of run ${runOfEpisode(episode)}); it may have been left out by the retention setting`,
+      );
+    const dictionary = this.#dictionary;
+    const blob = this.#tokens.get(episode)?.data;
+    const tokens = blob === undefined ? [] : unpackTokens(blob);
+    const actions = splitActions(row.actions);
+    const steps = this.#steps.all(episode).map((step, index): Step => ({
+      observation: dictionary.readText(step.observation),
+      thought: step.thought,
+      action: actions[index] ?? '',
+      reward: fromColumn(step.reward),
+      reason: dictionary.labelText(step.reason),
+      valid: step.valid === 1,
+      facts: readFacts(dictionary.readText(step.facts)),
+      tokens: tokens[index] ?? noTokens(),
+    }));
+    return {
+      task: dictionary.labelText(row.task),
+      split: readSplit(dictionary.labelText(row.split)),
+      category: dictionary.labelText(row.category),
+      tier: dictionary.labelText(row.tier),
+      seed: row.seed,
+      purpose: readPurpose(dictionary.labelText(row.purpose)),
+      update: row.acted,
+      steps,
+      finalObservation: dictionary.readText(row.final_text),
+      return: fromColumn(row.return),
+      success: row.success === 1,
+      vstar: row.vstar === null ? null : fromColumn(row.vstar),
+      advantage: row.advantage === null ? null : fromColumn(row.advantage),
+      failure: row.failure === null ? null : dictionary.labelText(row.failure),
+    };
+  }
+
+  /** Forgets every episode recorded after `lastUpdate`. */
+  truncate(run: number, lastUpdate: number): void {
+    this.#db.prepare('DELETE FROM episodes WHERE run_id = ? AND recorded > ?').run(run, lastUpdate);
+  }
+}
+
+function joinActions(actions: readonly string[]): string {
+  return actions.map((action) => action.replaceAll('\\', '\\\\').replaceAll('\n', '\\n')).join('\n');
+}
+
+/** The actions of an episode from its one column. */
+export function splitActions(column: string): string[] {
+  return column.split('\n').map((line) => line.replaceAll(/\\(.)/g, (_all, mark: string) => (mark === 'n' ? '\n' : mark)));
+}
+
+export function readPurpose(text: string): Purpose {
+  if (text === 'train' || text === 'vstar' || text === 'evaluation') return text;
+  throw new Error(`An episode's purpose is train, vstar or evaluation; found ${JSON.stringify(text)}`);
+}
+
+export function readSplit(text: string): Trajectory['split'] {
+  if (text === 'train' || text === 'validation' || text === 'test') return text;
+  throw new Error(`A split is train, validation or test; found ${JSON.stringify(text)}`);
+}
+
+function readFacts(text: string): Facts {
+  const value = parseCanonical(text);
+  const facts: Record<string, string | number | boolean | null> = {};
+  if (typeof value !== 'object' || value === null) return facts;
+  for (const [name, fact] of Object.entries(value)) {
+    if (fact === null || typeof fact === 'string' || typeof fact === 'number' || typeof fact === 'boolean') facts[name] = fact;
+  }
+  return facts;
+}
+
+function noTokens(): StepTokens {
+  const none = new Float32Array();
+  return {
+    ids: new Int32Array(),
+    logProbs: none,
+    referenceLogProbs: none,
+    entropies: none,
+    values: none,
+    advantages: none,
+    topIds: new Int32Array(),
+    topProbs: none,
+  };
+}

@@ -1,0 +1,155 @@
+// What a training run reports while it works and what it can be told, whichever process it runs in. Everything is plain
+// data (structured clone keeps the typed arrays) and parsed on arrival. The order within an update u matters for exact
+// resume: `update` u first, then `vstar`, `evaluation` and `event` of u, and `checkpoint` u last. After a crash everything
+// after the newest checkpoint is dropped and happens again, so what a checkpoint covers must have been reported before it.
+
+import { z } from 'zod';
+import type { StepTokens, Trajectory } from '../rollout/trajectory.ts';
+
+const floats = z.instanceof(Float32Array);
+const integers = z.instanceof(Int32Array);
+const count = z.int().min(0);
+const split = z.enum(['train', 'validation', 'test']);
+const number = z.union([z.number(), z.nan(), z.literal(Infinity), z.literal(-Infinity)]);
+
+const stepTokens: z.ZodType<StepTokens> = z.object({
+  ids: integers,
+  logProbs: floats,
+  referenceLogProbs: floats,
+  entropies: floats,
+  values: floats,
+  advantages: floats,
+  topIds: integers,
+  topProbs: floats,
+});
+
+export const trajectory: z.ZodType<Trajectory> = z.object({
+  task: z.string(),
+  split,
+  category: z.string(),
+  tier: z.string(),
+  seed: z.int(),
+  purpose: z.enum(['train', 'vstar', 'evaluation']),
+  update: count,
+  steps: z.array(
+    z.object({
+      observation: z.string(),
+      thought: z.string(),
+      action: z.string(),
+      reward: number,
+      reason: z.string(),
+      valid: z.boolean(),
+      facts: z.record(z.string(), z.union([z.string(), number, z.boolean(), z.null()])),
+      tokens: stepTokens,
+    }),
+  ),
+  finalObservation: z.string(),
+  return: number,
+  success: z.boolean(),
+  vstar: number.nullable(),
+  advantage: number.nullable(),
+  failure: z.string().nullable(),
+});
+
+/** The reference policy's samples on one task, and the value made of them. */
+const vstarEntry = z.object({
+  task: z.string(),
+  /** Hash of the world's name, settings and level: with task, reference, seed and temperature it determines the samples. */
+  worldHash: z.string(),
+  reference: z.string(),
+  seed: z.int(),
+  temperature: z.number(),
+  returns: z.instanceof(Float64Array),
+  successes: z.instanceof(Uint8Array),
+  value: number,
+});
+export type VstarEntry = z.infer<typeof vstarEntry>;
+
+const evaluationResult = z.object({
+  task: z.string(),
+  category: z.string(),
+  tier: z.string(),
+  seed: z.int(),
+  success: z.boolean(),
+  return: number,
+  steps: count,
+  failure: z.string().nullable(),
+});
+export type EvaluationResult = z.infer<typeof evaluationResult>;
+
+export const evaluationReport = z.object({
+  update: count,
+  kind: z.enum(['periodic', 'final', 'manual']),
+  /** policy, or the name of an agent that needs no run. */
+  agent: z.string(),
+  world: z.string(),
+  worldHash: z.string(),
+  split,
+  temperature: z.number(),
+  seconds: z.number(),
+  results: z.array(evaluationResult),
+  /** None, or the episode of each result in the same order. */
+  episodes: z.array(trajectory),
+});
+export type EvaluationReport = z.infer<typeof evaluationReport>;
+
+const plain = z.json();
+
+export const runReport = z.discriminatedUnion('type', [
+  /** The process is up and goes on after `update` (0: from the beginning). */
+  z.object({ type: z.literal('started'), update: count, device: z.string(), versions: z.record(z.string(), z.string()) }),
+  /** One complete optimizer update: stored as a whole or not at all. */
+  z.object({
+    type: z.literal('update'),
+    update: count,
+    /** Repeatable numbers; names with the prefix `system/` are measurements of the machine and not. */
+    metrics: z.record(z.string(), number),
+    /** Raw samples for distribution charts (advantages, V*). */
+    distributions: z.record(z.string(), floats),
+    episodes: z.array(trajectory),
+    /** Since the run began, over all interruptions. */
+    totals: z.object({ episodes: count, tokens: count, seconds: z.number() }),
+  }),
+  /** V* of tasks, valid from the given update on (0: the first stage). `episodes` may be left empty. */
+  z.object({ type: z.literal('vstar'), update: count, world: z.string(), entries: z.array(vstarEntry), episodes: z.array(trajectory) }),
+  z.object({ type: z.literal('evaluation'), ...evaluationReport.shape }),
+  /** The file is complete and flushed: it can be resumed from. */
+  z.object({
+    type: z.literal('checkpoint'),
+    checkpoint: z.object({ update: count, file: z.string(), sha256: z.string(), bytes: count }),
+    /** Survives pruning (best, final). */
+    kept: z.boolean(),
+  }),
+  /** A mark on the charts and a line of the log. */
+  z.object({
+    type: z.literal('event'),
+    update: count,
+    kind: z.enum(['log', 'alert', 'level', 'reference', 'system']),
+    severity: z.enum(['info', 'warning', 'error']),
+    text: z.string(),
+    data: z.record(z.string(), plain),
+  }),
+  /** What it does now; shown live, not stored. */
+  z.object({
+    type: z.literal('progress'),
+    update: count,
+    phase: z.string(),
+    done: z.number(),
+    total: z.number(),
+    secondsLeft: z.number().nullable(),
+  }),
+  /** Has stopped after a checkpoint, as asked, and waits for `go` (or ends its process). */
+  z.object({ type: z.literal('paused'), update: count }),
+  z.object({ type: z.literal('finished'), outcome: z.enum(['done', 'stopped']), update: count }),
+  z.object({ type: z.literal('failed'), update: count, message: z.string(), diskFull: z.boolean() }),
+]);
+export type RunReport = z.infer<typeof runReport>;
+
+/** What a running training process can be told. Each takes effect after the current update, with a checkpoint. */
+export const runCommand = z.discriminatedUnion('type', [
+  z.object({ type: z.literal('pause') }),
+  z.object({ type: z.literal('stop') }),
+  /** Go on; pause again after update `until`, if given. */
+  z.object({ type: z.literal('go'), until: count.nullable() }),
+]);
+export type RunCommand = z.infer<typeof runCommand>;
