@@ -1,9 +1,10 @@
 // All worlds by name. A new world is a folder that exports a `World`, and one line here.
 
 import type { Environment, World } from './environment.ts';
+import { mathsWorld } from './maths/world.ts';
 import { shopWorld } from './shop/world.ts';
 
-export const WORLDS: readonly World[] = [shopWorld];
+export const WORLDS: readonly World[] = [shopWorld, mathsWorld];
 
 export function findWorld(name: string): World {
   const world = WORLDS.find((candidate) => candidate.name === name);

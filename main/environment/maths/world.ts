@@ -1,0 +1,16 @@
+// The maths tasks as registry.ts lists them.
+
+import type { World } from '../environment.ts';
+import { blind, demonstrate, heuristic } from './demonstrator.ts';
+import { createMaths, mathsSettings, type Maths, type MathsState } from './maths.ts';
+
+export const mathsWorld = {
+  name: 'maths',
+  title: 'Maths',
+  summary: "TinyZero's multiplication and countdown: one question, one answer, in three levels of difficulty.",
+  settings: mathsSettings,
+  create: createMaths,
+  blind,
+  heuristic,
+  demonstrate,
+} satisfies World<MathsState> & { create(settings: unknown): Maths };
