@@ -32,6 +32,10 @@ const two =
     return [wants(0) ? shrink(left(a, b, dy), a.shape) : undefined, wants(1) ? shrink(right(a, b, dy), b.shape) : undefined];
   };
 const none: Rule = () => [];
+const product = two(
+  (_a, b, dy) => op.mul(dy, b),
+  (a, _b, dy) => op.mul(dy, a),
+);
 
 export const RULES: Readonly<Record<string, Rule>> = {
   // element by element
@@ -43,10 +47,10 @@ export const RULES: Readonly<Record<string, Rule>> = {
     (_a, _b, dy) => dy,
     (_a, _b, dy) => op.neg(dy),
   ),
-  Mul: two(
-    (_a, b, dy) => op.mul(dy, b),
-    (a, _b, dy) => op.mul(dy, a),
-  ),
+  Mul: (call) => {
+    const [a, b] = call.x;
+    return a === b && a ? [op.mul(op.mul(call.dy, a), 2)] : product(call);
+  },
   Div: two(
     (_a, b, dy) => op.div(dy, b),
     (a, b, dy) => op.neg(op.div(op.mul(dy, op.div(a, b)), b)),

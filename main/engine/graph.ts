@@ -131,10 +131,10 @@ export class Graph {
     this.outputs.set(name, tensor);
   }
 
-  constant(data: ConstantData, shape: Shape, dtype: DType = dtypeOf(data), name = 'constant'): Tensor {
+  constant(data: ConstantData, shape: Shape, dtype: DType = dtypeOf(data), name = 'value'): Tensor {
     if (elementCount(shape) !== data.length)
       throw new GraphError(`Constant "${name}" has ${data.length} values, but shape ${showShape(shape)} holds ${elementCount(shape)}`);
-    const tensor = new Tensor(this, this.#unique(name), dtype, shape, data);
+    const tensor = new Tensor(this, this.#unique(`constant/${name}`), dtype, shape, data);
     this.constants.push(tensor);
     return tensor;
   }

@@ -234,7 +234,7 @@ export function scatterRows(data: Tensor, indices: Tensor, rows: Tensor, reducti
 /** [...] → [..., depth] with 1 at the index and 0 elsewhere. */
 export function oneHot(indices: Tensor, depth: number): Tensor {
   needInteger('OneHot', indices);
-  return one(indices, 'OneHot', [indices], [...indices.shape, depth], { depth }, 'float32');
+  return one(indices, 'OneHot', [cast(indices, 'int64')], [...indices.shape, depth], { depth }, 'float32');
 }
 
 // ── reductions and normalisation ─────────────────────────────────────────────────────────────────────────────────

@@ -1,0 +1,259 @@
+// One micro-batch of episodes, as numbers (feeds) and as symbols (what a loss is made of). Sizes are rounded up to a few
+// buckets, because every shape is a session of its own; what the rounding adds has weight 0 and costs nothing in the loss.
+// Only the agent's own tokens go through the vocabulary, and a row ends at the last hidden state that predicts one.
+
+import type { LossInput, PolicyTensors } from '../algorithm/algorithm.ts';
+import type { Graph, Tensor } from '../engine/graph.ts';
+import * as op from '../engine/operators.ts';
+import type { Parameters } from '../engine/parameters.ts';
+import { float, integer, scalarValue } from '../engine/session.ts';
+import type { Feeds, Value } from '../engine/session.ts';
+import type { MicroBatch, Objective } from '../engine/training-step.ts';
+import type { TokenMask } from './grammar-mask.ts';
+import type { EncodedRow } from './prompt.ts';
+import { hiddenStates, logitsAt, stateValue } from './transformer.ts';
+import type { ModelConfig } from './transformer.ts';
+
+export interface BatchShape {
+  readonly rows: number;
+  readonly time: number;
+  readonly agentTokens: number;
+  /** Rows of the mask table; 0 = nothing is masked. */
+  readonly masks: number;
+  readonly episodes: number;
+}
+
+export interface PolicyOptions {
+  /** Adds the input `referenceLogits` [R, A, V] and the KL against it. */
+  readonly referenceLogits?: boolean;
+  /** Trades time for memory: see `hiddenStates`. */
+  readonly recompute?: boolean;
+}
+
+const FORBIDDEN = -1e9;
+
+/** The policy on a batch of the given shape; declares the inputs it needs. Parts nobody uses cost nothing. */
+export function policyTensors(
+  graph: Graph,
+  p: Parameters,
+  config: ModelConfig,
+  shape: BatchShape,
+  options: PolicyOptions = {},
+): PolicyTensors & { readonly logits: Tensor } {
+  const { rows, time, agentTokens, masks, episodes } = shape;
+  const perToken = [rows, agentTokens];
+  const tokens = graph.input('tokens', 'int32', [rows, time]);
+  const flags = config.aids.matchFlag ? graph.input('flags', 'float32', [rows, time]) : undefined;
+  const positions = graph.input('positions', 'int32', perToken);
+  const targets = graph.input('targets', 'int32', perToken);
+  const weights = graph.input('weights', 'float32', perToken);
+  const assign = graph.input('assign', 'float32', [episodes, rows]);
+  const episodesInUpdate = graph.input('episodesInUpdate', 'float32', []);
+  const tokensInUpdate = graph.input('tokensInUpdate', 'float32', []);
+
+  const states = hiddenStates(graph, p, config, { tokens, flags }, options.recompute);
+  const { hidden, logits: free } = logitsAt(graph, p, config, { tokens, flags }, states, positions);
+  return graph.scope('policy', () => {
+    const flat = (x: Tensor): Tensor => op.reshape(x, [rows * agentTokens]);
+    const square = (x: Tensor): Tensor => op.reshape(x, perToken);
+    const mask =
+      masks > 0
+        ? op.gather(graph.input('maskTable', 'float32', [masks, config.vocabulary]), flat(graph.input('maskIndex', 'int32', perToken)))
+        : undefined;
+    const masked = (logits: Tensor): Tensor => (mask ? op.add(logits, mask) : logits);
+    const logits = masked(free);
+    const all = op.logSoftmax(logits);
+    const probabilities = op.exp(all);
+    const kl = (): Tensor => {
+      const reference = graph.input('referenceLogits', 'float32', [...perToken, config.vocabulary]);
+      const other = op.logSoftmax(masked(op.reshape(reference, [rows * agentTokens, config.vocabulary])));
+      return square(op.reduceSum(op.mul(probabilities, op.sub(all, other)), [-1]));
+    };
+    const real = (x: Tensor): Tensor => op.mul(x, weights);
+    return {
+      logits,
+      weights,
+      logProbs: real(square(op.pick(all, flat(targets)))),
+      entropies: op.neg(square(op.reduceSum(op.mul(probabilities, all), [-1]))),
+      kl: options.referenceLogits ? kl() : undefined,
+      values: config.valueHead ? square(stateValue(p, hidden)) : undefined,
+      perEpisode: (x) => op.reshape(op.matmul(assign, op.reduceSum(real(x), [1], true)), [episodes]),
+      tokenMean: (x) => op.div(op.reduceSum(real(x)), tokensInUpdate),
+      episodeMean: (x) => op.div(op.reduceSum(x), episodesInUpdate),
+    };
+  });
+}
+
+/** A loss over the policy as a graph builder for the training step. Inputs that the loss asks for are called `episode.name` and `token.name`. */
+export function policyObjective(
+  config: ModelConfig,
+  shape: BatchShape,
+  options: PolicyOptions,
+  loss: (graph: Graph, policy: PolicyTensors, input: LossInput) => Objective,
+): MicroBatch['build'] {
+  return (graph, parameters) => {
+    const policy = policyTensors(graph, parameters, config, shape, options);
+    const input: LossInput = (name, per) => {
+      const key = `${per}.${name}`;
+      return graph.inputs.get(key) ?? graph.input(key, 'float32', per === 'episode' ? [shape.episodes] : [shape.rows, shape.agentTokens]);
+    };
+    return graph.scope('loss', () => loss(graph, policy, input));
+  };
+}
+
+/** A micro-batch ready to be fed: episodes in order, each of one or more rows. */
+export class PackedBatch {
+  readonly shape: BatchShape;
+  /** Real agent tokens. */
+  readonly tokenCount: number;
+  readonly feeds: Feeds;
+  readonly #rows: readonly EncodedRow[];
+  readonly #episodes: readonly (readonly EncodedRow[])[];
+
+  constructor(episodes: readonly (readonly EncodedRow[])[], config: ModelConfig, shape = shapeOf(episodes, config)) {
+    this.#episodes = episodes;
+    this.#rows = episodes.flat();
+    this.shape = shape;
+    const { rows, time, agentTokens, masks } = shape;
+    const needed = shapeOf(episodes, config, (size) => size);
+    for (const key of ['rows', 'time', 'agentTokens', 'masks', 'episodes'] as const) {
+      if (needed[key] > shape[key] && !(key === 'masks' && masks === 0)) {
+        throw new RangeError(`A batch with ${key} ${needed[key]} does not fit the shape's ${shape[key]}`);
+      }
+    }
+    const tokens = new Int32Array(rows * time);
+    const flags = new Float32Array(rows * time);
+    const positions = new Int32Array(rows * agentTokens);
+    const targets = new Int32Array(rows * agentTokens);
+    const maskIndex = new Int32Array(rows * agentTokens);
+    const weights = new Float32Array(rows * agentTokens);
+    const table = new MaskTable(masks, config.vocabulary);
+    let count = 0;
+    for (const [r, row] of this.#rows.entries()) {
+      const length = Math.min(row.tokens.length, time);
+      tokens.set(row.tokens.slice(0, length), r * time);
+      flags.set(row.flags.slice(0, length), r * time);
+      for (const [a, { position, target, mask }] of row.agent.entries()) {
+        const at = r * agentTokens + a;
+        positions[at] = position;
+        targets[at] = target;
+        weights[at] = 1;
+        maskIndex[at] = table.index(mask);
+        count++;
+      }
+    }
+    this.tokenCount = count;
+    this.feeds = {
+      tokens: integer(tokens, [rows, time]),
+      positions: integer(positions, [rows, agentTokens]),
+      targets: integer(targets, [rows, agentTokens]),
+      weights: float(weights, [rows, agentTokens]),
+      assign: this.#assign(),
+      ...(config.aids.matchFlag ? { flags: float(flags, [rows, time]) } : {}),
+      ...(masks > 0
+        ? { maskIndex: integer(maskIndex, [rows, agentTokens]), maskTable: float(table.numbers, [masks, config.vocabulary]) }
+        : {}),
+    };
+  }
+
+  /** One number per episode, padded. */
+  perEpisode(values: Float32Array): Value {
+    const padded = new Float32Array(this.shape.episodes);
+    padded.set(values);
+    return float(padded, [this.shape.episodes]);
+  }
+
+  /** One number per agent token, episode by episode (its rows joined), padded. */
+  perToken(values: readonly Float32Array[]): Value {
+    const { rows, agentTokens } = this.shape;
+    const padded = new Float32Array(rows * agentTokens);
+    let r = 0;
+    for (const [e, episode] of this.#episodes.entries()) {
+      let offset = 0;
+      for (const row of episode) {
+        padded.set((values[e] ?? new Float32Array()).subarray(offset, offset + row.agent.length), r * agentTokens);
+        offset += row.agent.length;
+        r++;
+      }
+      if (values[e]?.length !== offset)
+        throw new RangeError(`Episode ${e} has ${offset} agent tokens, but ${values[e]?.length ?? 0} numbers were given`);
+    }
+    return float(padded, [rows, agentTokens]);
+  }
+
+  /** The opposite: the real tokens' numbers out of a result [R, A], episode by episode. */
+  unpack(result: Float32Array): Float32Array[] {
+    let r = 0;
+    return this.#episodes.map((episode) => {
+      const numbers: number[] = [];
+      for (const row of episode) {
+        const start = r * this.shape.agentTokens;
+        numbers.push(...result.subarray(start, start + row.agent.length));
+        r++;
+      }
+      return Float32Array.from(numbers);
+    });
+  }
+
+  /** Divisors of the whole update, of which this batch may be a part. */
+  static divisors(episodes: number, tokens: number): Feeds {
+    return { episodesInUpdate: scalarValue(Math.max(1, episodes)), tokensInUpdate: scalarValue(Math.max(1, tokens)) };
+  }
+
+  #assign(): Value {
+    const { rows, episodes } = this.shape;
+    const assign = new Float32Array(episodes * rows);
+    let r = 0;
+    for (const [e, episode] of this.#episodes.entries()) for (const _ of episode) assign[e * rows + r++] = 1;
+    return float(assign, [episodes, rows]);
+  }
+}
+
+/** Distinct masks as rows of a table; row 0 allows everything and serves the padding. */
+class MaskTable {
+  readonly numbers: Float32Array;
+  readonly #width: number;
+  readonly #known = new Map<TokenMask, number>();
+
+  constructor(rows: number, width: number) {
+    this.numbers = new Float32Array(rows * width);
+    this.#width = width;
+  }
+
+  index(mask: TokenMask): number {
+    if (this.numbers.length === 0) return 0;
+    const known = this.#known.get(mask);
+    if (known !== undefined) return known;
+    const row = this.#known.size + 1;
+    this.#known.set(mask, row);
+    const start = row * this.#width;
+    this.numbers.fill(FORBIDDEN, start, start + this.#width);
+    for (const token of mask.allowed) this.numbers[start + token] = 0;
+    return row;
+  }
+}
+
+/** The bucketed shape that holds the episodes. */
+export function shapeOf(
+  episodes: readonly (readonly EncodedRow[])[],
+  config: ModelConfig,
+  round: (size: number) => number = bucket,
+): BatchShape {
+  const rows = episodes.flat();
+  const masks = new Set(rows.flatMap((row) => row.agent.map(({ mask }) => mask)));
+  return {
+    rows: round(rows.length),
+    time: Math.min(config.contextLength, round(Math.max(1, ...rows.flatMap((row) => row.agent.map(({ position }) => position + 1))))),
+    agentTokens: round(Math.max(1, ...rows.map((row) => row.agent.length))),
+    masks: round(masks.size + 1),
+    episodes: round(episodes.length),
+  };
+}
+
+/** 1, 2, 4, 6, … 16, 20, … 32, 40, … 64, 80, …: beyond 8, at most a ninth of it is padding. */
+export function bucket(size: number): number {
+  if (size <= 2) return size;
+  let step = 2;
+  while (size > step * 8) step *= 2;
+  return Math.ceil(size / step) * step;
+}
