@@ -1,0 +1,59 @@
+// The lab without a window: `npm run lab -- <command>`. Each family of commands is one file in main/commands/ with a
+// `register` function, loaded only when one of its commands is called. To add a family, add one entry to `families`.
+
+process.env.ORT_DISABLE_TELEMETRY = '1'; // before anything can load onnxruntime: nothing leaves this machine
+
+import { Command, CommanderError } from 'commander';
+import { CallError, chooseOutput, fail } from './commands/output.ts';
+
+interface Family {
+  readonly commands: readonly string[];
+  readonly load: () => Promise<{ register: (program: Command) => void }>;
+}
+
+const families: readonly Family[] = [{ commands: ['doctor'], load: () => import('./commands/doctor.ts') }];
+
+/** The first word that is neither an option nor the value of --data. */
+function commandName(args: readonly string[]): string | undefined {
+  return args.find((word, at) => !word.startsWith('-') && args[at - 1] !== '--data');
+}
+
+async function buildProgram(args: readonly string[]): Promise<Command> {
+  const program = new Command('lab')
+    .description('Astrolab on the command line')
+    .usage('<command> [options]   (npm run lab -- <command> [options])')
+    .option('--data <dir>', 'the data folder (default: the same one the window uses)')
+    .option('--json', 'answer with exactly one JSON document on stdout')
+    .exitOverride()
+    .configureOutput({ outputError: () => undefined }) // the error comes back as an exception and is told once, in fail()
+    .hook('preAction', (_, command) => {
+      const options: { json?: boolean; data?: string } = command.optsWithGlobals();
+      chooseOutput({ json: options.json === true, data: options.data });
+    });
+  const name = commandName(args);
+  const family = families.find(({ commands }) => name !== undefined && commands.includes(name));
+  for (const { load } of family ? [family] : families) (await load()).register(program);
+  return program;
+}
+
+async function main(args: readonly string[]): Promise<number> {
+  chooseOutput({ json: args.includes('--json') });
+  try {
+    const program = await buildProgram(args);
+    if (args.length === 0) {
+      process.stderr.write(program.helpInformation());
+      return 2;
+    }
+    await program.parseAsync(args, { from: 'user' });
+    return process.exitCode === undefined ? 0 : Number(process.exitCode);
+  } catch (error) {
+    if (!(error instanceof CommanderError)) return fail(error);
+    if (error.exitCode === 0) return 0; // --help
+    return fail(new CallError(error.message.replace(/^error: /, '')));
+  }
+}
+
+// A reader that has seen enough (`| head`) is no failure.
+process.stdout.on('error', (error: NodeJS.ErrnoException) => process.exit(error.code === 'EPIPE' ? 0 : 1));
+
+process.exitCode = await main(process.argv.slice(2));

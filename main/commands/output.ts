@@ -1,0 +1,57 @@
+// What every command shares: how it answers and how it fails. With --json exactly one JSON document goes to stdout and
+// everything else to stderr; without it people get text. Exit codes: 0 done, 1 the work failed, 2 the call was wrong.
+
+import { defaultDataFolder } from '../paths.ts';
+
+/** The call itself was wrong: an unknown run, a value out of range, a file that is not there. Ends with exit code 2. */
+export class CallError extends Error {
+  readonly code = 'wrong-call';
+  readonly hint: string;
+
+  constructor(message: string, hint = 'npm run lab -- help lists the commands; every command explains itself with --help') {
+    super(message);
+    this.hint = hint;
+  }
+}
+
+const state = { json: false, data: '' };
+
+/** Called once by main/cli.ts before a command runs. */
+export function chooseOutput(options: { json: boolean; data?: string | undefined }): void {
+  state.json = options.json;
+  state.data = options.data ?? '';
+  // Whatever a library prints must not mix with the document.
+  if (options.json) for (const method of ['log', 'info', 'debug'] as const) console[method] = console.error;
+}
+
+export function wantsJson(): boolean {
+  return state.json;
+}
+
+/** The folder that --data names, else the one the window uses. */
+export function dataFolder(): string {
+  return state.data || defaultDataFolder();
+}
+
+/** The command's answer: `json` as one document with --json, else `text`. Called exactly once by a command that succeeds. */
+export function answer(json: unknown, text: string): void {
+  process.stdout.write(state.json ? `${JSON.stringify(json, null, 2)}\n` : `${text}\n`);
+}
+
+/** Progress and remarks: for people, never part of the answer. */
+export function note(text: string): void {
+  process.stderr.write(`${text}\n`);
+}
+
+/** Tells the user what went wrong and returns the exit code. */
+export function fail(error: unknown): number {
+  const wrongCall = error instanceof CallError;
+  const message = error instanceof Error ? error.message : String(error);
+  const code = error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : 'failed';
+  const hint = error instanceof Error && 'hint' in error && typeof error.hint === 'string' ? error.hint : '';
+  if (state.json) process.stdout.write(`${JSON.stringify({ error: { code, message, hint } }, null, 2)}\n`);
+  else note(hint ? `${message}\n${hint}` : message);
+  // A failure without a code of its own is a fault in the lab: whoever reports it needs the place.
+  if (!wrongCall && code === 'failed' && process.env.ASTROLAB_TRACE && error instanceof Error) note(error.stack ?? '');
+  return wrongCall ? 2 : 1;
+}

@@ -1,0 +1,84 @@
+// @ts-check
+// Are the npm packages that package-lock.json names really in node_modules? A stamp holds the hash of the lock file it
+// was checked against; without a fitting stamp npm's own record (node_modules/.package-lock.json, written only when an
+// install has finished) is compared package by package. Only what is missing or stale costs an `npm ci`.
+
+import { createHash } from 'node:crypto';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { npmCommand, readOrEmpty, run, SetupError, tail } from './stage.mjs';
+
+const STAMP = '.astrolab-stamp';
+
+/** @param {string} folder */
+function lockHash(folder) {
+  return createHash('sha256')
+    .update(readFileSync(join(folder, 'package-lock.json')))
+    .digest('hex');
+}
+
+/**
+ * Why the dependencies need an install, or undefined when they are as the lock file says.
+ * @param {string} folder the project
+ * @returns {string | undefined}
+ */
+export function staleDependencies(folder) {
+  const modules = join(folder, 'node_modules');
+  if (!existsSync(modules)) return 'not installed yet';
+  const installed = parsePackages(readOrEmpty(join(modules, '.package-lock.json')));
+  if (!installed) return 'an earlier install was interrupted';
+  const missing = Object.keys(installed).find((path) => !existsSync(join(folder, path, 'package.json')));
+  if (missing) return `${missing} is gone`;
+  if (readOrEmpty(join(modules, STAMP)) === lockHash(folder)) return undefined;
+  const wanted = parsePackages(readFileSync(join(folder, 'package-lock.json'), 'utf8'));
+  if (!wanted)
+    throw new SetupError({ tried: 'reading package-lock.json', failed: 'it is not valid JSON', fix: 'git checkout package-lock.json' });
+  for (const [path, entry] of Object.entries(wanted)) {
+    if (path === '' || entry.link) continue;
+    const have = installed[path];
+    if (!have && entry.optional) continue; // another platform's binary
+    if (!have) return `${path} is missing`;
+    if (have.version !== entry.version) return `${path} is ${have.version}, the lock file says ${entry.version}`;
+  }
+  writeFileSync(join(modules, STAMP), lockHash(folder));
+  return undefined;
+}
+
+/**
+ * @param {string} text
+ * @returns {Record<string, { version?: string, optional?: boolean, link?: boolean }> | undefined}
+ */
+function parsePackages(text) {
+  try {
+    return JSON.parse(text).packages;
+  } catch {
+    return undefined;
+  }
+}
+
+/**
+ * @param {string} folder
+ * @param {(progress: string) => void} say
+ * @returns {Promise<import('./stage.mjs').Outcome>}
+ */
+export async function ensureDependencies(folder, say) {
+  const reason = staleDependencies(folder);
+  if (!reason) return { text: 'up to date', worked: false };
+  const npm = npmCommand();
+  const args = [...npm.args, 'ci', '--no-audit', '--no-fund', '--loglevel=error'];
+  let result = { code: 1, output: '' };
+  for (const attempt of [1, 2]) {
+    say(`${reason}; npm ci${attempt === 2 ? ', second attempt' : ''}`);
+    result = await run(npm.command, args, { cwd: folder, shell: npm.shell });
+    if (result.code === 0) break;
+  }
+  if (result.code !== 0) {
+    throw new SetupError({
+      tried: 'npm ci, twice',
+      failed: tail(result.output) || `exit code ${result.code}`,
+      fix: 'check that the npm registry can be reached (npm ping) and that the disk is not full, then run the same command again',
+    });
+  }
+  writeFileSync(join(folder, 'node_modules', STAMP), lockHash(folder));
+  return { text: `installed with npm ci, because: ${reason}`, worked: true };
+}

@@ -1,0 +1,47 @@
+// @ts-check
+// The whole set-up, shared by every other script and also reachable as `npm run setup`: dependencies, Electron, system
+// libraries, and on request the bundle. Each stage checks first and works only when it must, so calling this again and
+// again, or after an interruption, is always right.
+
+import { realpathSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { ensureBuilt } from './build.mjs';
+import { ensureDependencies } from './dependencies.mjs';
+import { ensureElectron, here } from './electron.mjs';
+import { lockFile, main, root, stage, withLock } from './stage.mjs';
+import { ensureSystem } from './system.mjs';
+
+/**
+ * @param {import('./stage.mjs').Voice} voice
+ * @param {{ build: boolean, virtualDisplay: boolean }} needs
+ * @returns {Promise<import('./electron.mjs').Electron>}
+ */
+export async function setUp(voice, needs) {
+  await stage(voice, 'Dependencies', (say) => withLock(lockFile, say, () => ensureDependencies(root, say)));
+  /** @type {import('./electron.mjs').Electron | undefined} */
+  let electron;
+  await stage(voice, 'Electron', (say) =>
+    withLock(lockFile, say, async () => {
+      const result = await ensureElectron(here(), say);
+      electron = result.electron;
+      return result.outcome;
+    }),
+  );
+  if (!electron) throw new Error('ensureElectron returned nothing');
+  const ready = electron;
+  await stage(voice, 'System', (say) => withLock(lockFile, say, () => ensureSystem(ready, needs, say)));
+  if (needs.build) await stage(voice, 'Build', (say) => withLock(lockFile, say, () => ensureBuilt(root, ready, say)));
+  return ready;
+}
+
+/** The voice of commands whose stdout belongs to their answer. @type {import('./stage.mjs').Voice} */
+export const aside = { out: process.stderr, quiet: true };
+
+/** The voice of commands that talk to a person. @type {import('./stage.mjs').Voice} */
+export const aloud = { out: process.stdout, quiet: false };
+
+if (process.argv[1] && realpathSync(process.argv[1]) === fileURLToPath(import.meta.url)) {
+  await main(async () => {
+    await setUp(aloud, { build: true, virtualDisplay: true });
+  });
+}

@@ -1,0 +1,187 @@
+// @ts-check
+// How the scripts talk: every stage of the set-up is one line (rewritten in place on a terminal while it works), and a
+// failure says what was tried, what failed and what the user can do. Plain Node without dependencies, because these
+// scripts run before anything is installed.
+
+import { spawn } from 'node:child_process';
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+export const root = dirname(dirname(fileURLToPath(import.meta.url)));
+
+/** A failure that the user can do something about. */
+export class SetupError extends Error {
+  /** @param {{ tried: string, failed: string, fix: string }} parts */
+  constructor({ tried, failed, fix }) {
+    super(`${tried}: ${failed}`);
+    this.tried = tried;
+    this.failed = failed;
+    this.fix = fix;
+  }
+
+  explain() {
+    return [`  tried:  ${this.tried}`, `  failed: ${this.failed.trim().replaceAll('\n', '\n          ')}`, `  to do:  ${this.fix}`].join(
+      '\n',
+    );
+  }
+}
+
+/**
+ * @typedef {{ out: NodeJS.WriteStream, quiet: boolean }} Voice  Where stage lines go; quiet leaves out those without work.
+ * @typedef {{ text: string, worked: boolean }} Outcome
+ */
+
+/**
+ * Runs one stage and prints its line.
+ * @param {Voice} voice
+ * @param {string} name
+ * @param {(say: (progress: string) => void) => Promise<Outcome>} work
+ */
+export async function stage(voice, name, work) {
+  const { out, quiet } = voice;
+  const began = performance.now();
+  let progress = '';
+  const draw = () => out.write(`\r\x1b[K${name}: ${progress} … ${Math.round((performance.now() - began) / 1000)} s`);
+  const ticking = out.isTTY ? setInterval(() => progress && draw(), 1000) : undefined;
+  try {
+    const outcome = await work((text) => {
+      progress = text;
+      if (out.isTTY) draw();
+    });
+    const seconds = (performance.now() - began) / 1000;
+    const took = outcome.worked ? ` (${seconds.toFixed(1)} s)` : '';
+    if (out.isTTY && progress) out.write('\r\x1b[K');
+    if (outcome.worked || !quiet) out.write(`${name}: ${outcome.text}${took}\n`);
+  } catch (error) {
+    if (out.isTTY && progress) out.write('\r\x1b[K');
+    out.write(`${name}: failed\n`);
+    throw error;
+  } finally {
+    clearInterval(ticking);
+  }
+}
+
+/**
+ * Runs a program to its end and collects what it prints.
+ * @param {string} command
+ * @param {string[]} args
+ * @param {import('node:child_process').SpawnOptions & { onLine?: (line: string) => void }} [options]
+ * @returns {Promise<{ code: number, output: string }>}
+ */
+export function run(command, args, { onLine, ...options } = {}) {
+  return new Promise((resolve) => {
+    const child = spawn(command, args, { cwd: root, stdio: ['ignore', 'pipe', 'pipe'], ...options });
+    let output = '';
+    for (const stream of [child.stdout, child.stderr]) {
+      stream?.setEncoding('utf8').on('data', (text) => {
+        output += text;
+        if (onLine) for (const line of text.split('\n')) if (line.trim()) onLine(line.trim());
+      });
+    }
+    child.on('error', (error) => resolve({ code: 127, output: `${output}${error.message}` }));
+    child.on('close', (code, signal) => resolve({ code: code ?? 1, output: signal ? `${output}\nended by ${signal}` : output }));
+  });
+}
+
+/**
+ * Runs a program in the foreground: same terminal, signals passed on, its exit code handed back.
+ * @param {string} command
+ * @param {string[]} args
+ * @param {NodeJS.ProcessEnv} env
+ * @returns {Promise<number>}
+ */
+export function foreground(command, args, env) {
+  return new Promise((resolve, reject) => {
+    const child = spawn(command, args, { stdio: 'inherit', env });
+    /** @type {NodeJS.Signals[]} */
+    const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'];
+    for (const signal of signals) process.on(signal, () => child.kill(signal));
+    child.on('error', reject);
+    child.on('close', (code, signal) =>
+      resolve(code ?? 128 + (signal === 'SIGINT' ? 2 : signal === 'SIGTERM' ? 15 : signal === 'SIGSEGV' ? 11 : 1)),
+    );
+  });
+}
+
+/** How npm is called: the very npm that started us, else the one on the path. */
+export function npmCommand() {
+  const script = process.env.npm_execpath;
+  if (script && /npm-cli\.c?js$/.test(script)) return { command: process.execPath, args: [script], shell: false };
+  return { command: process.platform === 'win32' ? 'npm.cmd' : 'npm', args: [], shell: process.platform === 'win32' };
+}
+
+/** @param {number} pid */
+export function alive(pid) {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    return error instanceof Error && 'code' in error && error.code === 'EPERM';
+  }
+}
+
+/**
+ * One set-up at a time: a second one waits for the first, and the lock of a dead process is taken over.
+ * @template T
+ * @param {string} file
+ * @param {(text: string) => void} say
+ * @param {() => Promise<T>} work
+ * @returns {Promise<T>}
+ */
+export async function withLock(file, say, work) {
+  mkdirSync(dirname(file), { recursive: true });
+  for (;;) {
+    try {
+      writeFileSync(file, String(process.pid), { flag: 'wx' });
+      break;
+    } catch (error) {
+      if (!(error instanceof Error && 'code' in error && error.code === 'EEXIST')) throw error;
+      const holder = Number(readOrEmpty(file));
+      if (!holder || holder === process.pid || !alive(holder)) {
+        rmSync(file, { force: true });
+        continue;
+      }
+      say(`waiting for another set-up (process ${holder})`);
+      await new Promise((wake) => setTimeout(wake, 300));
+    }
+  }
+  try {
+    return await work();
+  } finally {
+    rmSync(file, { force: true });
+  }
+}
+
+/** @param {string} file */
+export function readOrEmpty(file) {
+  try {
+    return readFileSync(file, 'utf8');
+  } catch {
+    return '';
+  }
+}
+
+export const lockFile = join(root, '.cache', 'setup.lock');
+
+/**
+ * The last lines of a program's output, enough to see what went wrong.
+ * @param {string} output
+ */
+export function tail(output, lines = 25) {
+  return output.trimEnd().split('\n').slice(-lines).join('\n');
+}
+
+/**
+ * Runs a script's main function; a SetupError ends it with its explanation and exit code 1.
+ * @param {() => Promise<number | void>} work
+ */
+export async function main(work) {
+  try {
+    process.exitCode = (await work()) ?? 0;
+  } catch (error) {
+    if (!(error instanceof SetupError)) throw error;
+    process.stderr.write(`${error.explain()}\n`);
+    process.exitCode = 1;
+  }
+}
