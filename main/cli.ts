@@ -11,7 +11,10 @@ interface Family {
   readonly load: () => Promise<{ register: (program: Command) => void }>;
 }
 
-const families: readonly Family[] = [{ commands: ['doctor'], load: () => import('./commands/doctor.ts') }];
+const families: readonly Family[] = [
+  { commands: ['doctor'], load: () => import('./commands/doctor.ts') },
+  { commands: ['play'], load: () => import('./commands/play.ts') },
+];
 
 /** The first word that is neither an option nor the value of --data. */
 function commandName(args: readonly string[]): string | undefined {

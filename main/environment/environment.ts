@@ -70,6 +70,8 @@ export interface Environment<State extends Plain = Plain> {
   readonly levels: number;
   /** Tasks of a split up to and including a level (default: all), in a fixed order. */
   tasks(split: Split, level?: number): readonly Task[];
+  /** The task with this instruction, for people who type one; worlds with looser matching (WebShop ignores the price limit) say so. */
+  findTask?(instruction: string): Task | undefined;
   /** `level` limits the world itself (e.g. the catalog) where the world supports it. */
   reset(task: Task, seed: number, level?: number): Turn<State>;
   step(state: State, action: string): Turn<State>;
@@ -112,6 +114,8 @@ export interface World<State extends Plain = Plain> {
   readonly title: string;
   /** One or two sentences for people who choose a world. */
   readonly summary: string;
+  /** Id of the task that is played when none is asked for; without it the first test task. */
+  readonly example?: string;
   /** Every field has a default and a description (meaning, range), so that forms and documentation are generated from it. */
   readonly settings: ZodObject;
   /** `settings` may be partial or foreign: it is parsed with the schema. `progress` (0 … 1) is called where making it takes long. */

@@ -9,6 +9,7 @@ export const shopWorld = {
   title: 'Shop',
   summary:
     '497 products in 8 categories; search, click and buy the one the user wants. Near-duplicate names, synonyms, prices and categories decide.',
+  example: '201-plain-1',
   settings: shopSettings,
   create: createShop,
   blind,

@@ -1,0 +1,239 @@
+// `lab play WORLD`: play an episode by hand, or scripted with --actions FILE (one action a line). Shows what an agent
+// would see, what may be said, what each step paid and why, and on `?` what the oracle would do.
+
+import { readFileSync, statSync } from 'node:fs';
+import { createInterface } from 'node:readline/promises';
+import { Option, type Command } from 'commander';
+import { z } from 'zod';
+import type { Environment, Task, Turn, World } from '../environment/environment.ts';
+import { describe } from '../environment/grammar.ts';
+import { findWorld, WORLDS } from '../environment/registry.ts';
+import { answer, CallError, note, wantsJson } from './output.ts';
+
+const SPLITS = ['test', 'validation', 'train'] as const;
+const LARGEST_SCRIPT = 16 * 1024 * 1024;
+
+interface PlayOptions {
+  readonly actions?: string;
+  readonly task?: string;
+  readonly instruction?: string;
+  readonly webshopData?: string;
+  readonly set: readonly string[];
+  readonly level?: number;
+  readonly split: (typeof SPLITS)[number];
+  readonly list?: boolean;
+}
+
+interface PlayedStep {
+  readonly action: string;
+  readonly valid: boolean;
+  readonly observation: string;
+  readonly clickables: readonly string[];
+  readonly reward: number;
+  readonly reason: string;
+  readonly done: boolean;
+}
+
+export function register(program: Command): void {
+  program
+    .command('play <world>')
+    .description(`play a world by hand (${WORLDS.map(({ name }) => name).join(', ')})`)
+    .option('--actions <file>', 'take the actions from a file, one a line (- is standard input)')
+    .option('--task <id>', 'the task to play (see --list)')
+    .option('--instruction <text>', 'the task with this text (WebShop: its price limit is ignored)')
+    .option('--webshop-data <dir>', 'WebShop: the folder with the original data files')
+    .option(
+      '--set <key=value>',
+      'a setting of the world (repeatable)',
+      (text: string, before: string[]) => [...before, text],
+      [] as string[],
+    )
+    .option('--level <n>', 'curriculum level of the world (default: the whole world)', wholeNumber)
+    .option('--list', 'list the tasks instead of playing')
+    .addOption(new Option('--split <name>', 'which tasks --list shows').choices(SPLITS).default('test'))
+    .action(async (name: string, options: PlayOptions) => {
+      const world = findWorldOrComplain(name);
+      const environment = makeEnvironment(world, options);
+      if (options.list) return listTasks(environment, options);
+      const task = chooseTask(world, environment, options);
+      const turn = environment.reset(task, 0, checkLevel(environment, task, options.level));
+      if (options.actions !== undefined) return playScript(environment, task, turn, readActions(options.actions));
+      if (wantsJson()) throw new CallError('--json needs --actions FILE: playing by hand is a conversation, not a document');
+      return playByHand(environment, task, turn);
+    });
+}
+
+function wholeNumber(text: string): number {
+  if (!/^\d+$/.test(text)) throw new CallError(`--level takes a whole number, not "${text}"`);
+  return Number(text);
+}
+
+function findWorldOrComplain(name: string): World {
+  if (!WORLDS.some((world) => world.name === name)) {
+    throw new CallError(`There is no world "${name}"`, `There are: ${WORLDS.map((world) => `${world.name} (${world.title})`).join(', ')}`);
+  }
+  return findWorld(name);
+}
+
+/** Settings from the command line: the value is read as JSON where it is JSON, else as text. */
+function makeEnvironment(world: World, options: PlayOptions): Environment {
+  const settings: Record<string, unknown> = {};
+  for (const text of options.set) {
+    const at = text.indexOf('=');
+    if (at < 1) throw new CallError(`--set takes key=value, not "${text}"`);
+    settings[text.slice(0, at)] = jsonOrText(text.slice(at + 1));
+  }
+  if (options.webshopData !== undefined) {
+    if (world.name !== 'webshop') throw new CallError(`--webshop-data is for the world webshop, not for ${world.name}`);
+    if (!statSync(options.webshopData, { throwIfNoEntry: false })?.isDirectory())
+      throw new CallError(`There is no folder ${options.webshopData}`);
+    settings.dataFolder = options.webshopData;
+  }
+  const parsed = world.settings.safeParse(settings);
+  if (!parsed.success) {
+    throw new CallError(
+      `These settings do not fit the world ${world.name}:\n${z.prettifyError(parsed.error)}`,
+      `Its settings: ${Object.keys(world.settings.shape).join(', ')}`,
+    );
+  }
+  let told = -1;
+  return world.create(settings, (share, what) => {
+    const percent = Math.floor(share * 10) * 10;
+    if (percent > told) note(`${what}: ${percent}%`);
+    told = percent;
+  });
+}
+
+function jsonOrText(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return text;
+  }
+}
+
+function chooseTask(world: World, environment: Environment, options: PlayOptions): Task {
+  const all = (): Task[] => SPLITS.flatMap((split) => [...environment.tasks(split)]);
+  if (options.instruction !== undefined) {
+    const text = options.instruction.trim();
+    const task = environment.findTask
+      ? environment.findTask(text)
+      : all().find(({ instruction }) => instruction.toLowerCase() === text.toLowerCase());
+    if (!task)
+      throw new CallError(
+        `${environment.name} has no task with the text "${text}"`,
+        `npm run lab -- play ${environment.name} --list shows the tasks`,
+      );
+    return task;
+  }
+  const wanted = options.task ?? world.example;
+  const task = wanted === undefined ? environment.tasks('test')[0] : all().find(({ id }) => id === wanted);
+  // The example belongs to the built-in data; with other data the first task will do.
+  const chosen = task ?? (options.task === undefined ? all()[0] : undefined);
+  if (!chosen)
+    throw new CallError(
+      `${environment.name} has no task "${wanted ?? ''}"`,
+      `npm run lab -- play ${environment.name} --list shows the tasks`,
+    );
+  return chosen;
+}
+
+function checkLevel(environment: Environment, task: Task, level: number | undefined): number | undefined {
+  if (level === undefined) return undefined;
+  if (level >= environment.levels) throw new CallError(`${environment.name} has levels 0 to ${environment.levels - 1}, not ${level}`);
+  if (level < task.level) throw new CallError(`Task ${task.id} first occurs at level ${task.level}, not at ${level}`);
+  return level;
+}
+
+function listTasks(environment: Environment, options: PlayOptions): void {
+  const level = options.level ?? environment.levels - 1;
+  const tasks = environment.tasks(options.split, level);
+  const rows = tasks.map(({ id, split, tier, category, level: first, instruction }) => ({
+    id,
+    split,
+    tier,
+    category,
+    level: first,
+    instruction,
+  }));
+  const width = Math.max(4, ...rows.map(({ id }) => id.length));
+  answer(
+    rows,
+    rows
+      .map(({ id, tier, category, instruction }) => `${id.padEnd(width)}  ${tier.padEnd(12)} ${category.padEnd(14)} ${instruction}`)
+      .join('\n'),
+  );
+}
+
+function readActions(file: string): string[] {
+  const size = file === '-' ? 0 : statSync(file, { throwIfNoEntry: false })?.size;
+  if (size === undefined) throw new CallError(`There is no file ${file} with actions`);
+  if (size > LARGEST_SCRIPT) throw new CallError(`${file} has ${size} bytes; a list of actions has one short line each`);
+  const lines = readFileSync(file === '-' ? 0 : file, 'utf8').split(/\r?\n/);
+  if (lines.at(-1) === '') lines.pop();
+  return lines;
+}
+
+function playScript(environment: Environment, task: Task, start: Turn, actions: readonly string[]): void {
+  const steps: PlayedStep[] = [];
+  let turn = start;
+  for (const action of actions) {
+    if (turn.done) {
+      note(`The episode was over after ${steps.length} steps: ${actions.length - steps.length} further actions were not used.`);
+      break;
+    }
+    turn = environment.step(turn.state, action);
+    const { valid, observation, clickables, reward, reason, done } = turn;
+    steps.push({ action, valid, observation, clickables, reward, reason, done });
+  }
+  const total = steps.reduce((sum, { reward }) => sum + reward, 0);
+  const { id, split, instruction, category, tier } = task;
+  const text = [
+    start.observation,
+    ...steps.flatMap(({ action, observation, reward, reason }) => [`> ${action}`, observation, `  reward ${reward} (${reason})`]),
+    `return ${total}, ${turn.success ? 'success' : turn.done ? 'no success' : 'not finished'}`,
+  ];
+  answer(
+    {
+      task: { id, split, instruction, category, tier, observation: start.observation },
+      steps,
+      return: total,
+      success: turn.success,
+    },
+    text.join('\n'),
+  );
+}
+
+async function playByHand(environment: Environment, task: Task, start: Turn): Promise<void> {
+  const input = createInterface({ input: process.stdin, output: process.stderr });
+  const taken: string[] = [];
+  let turn = start;
+  let total = 0;
+  note(`${environment.name}, task ${task.id} (${task.tier}, ${task.category}). ? shows the oracle's choice, an empty line ends.\n`);
+  try {
+    while (!turn.done) {
+      note(turn.observation);
+      if (turn.clickables.length > 0) note(`  here: ${turn.clickables.join(', ')}`);
+      note(`  say: ${describe(environment.grammar(turn.state))}`);
+      const line = await new Promise<string>((resolve) => {
+        input.once('close', () => resolve(''));
+        input.question(`${taken.length + 1}> `).then(resolve, () => resolve(''));
+      });
+      if (line.trim() === '') break;
+      if (line.trim() === '?') {
+        note(`  the oracle would say: ${environment.oracle(turn.state) ?? 'nothing, it has no answer here'}\n`);
+        continue;
+      }
+      turn = environment.step(turn.state, line);
+      taken.push(line);
+      total += turn.reward;
+      note(`  reward ${turn.reward} (${turn.reason})${turn.valid ? '' : ', not a valid action'}\n`);
+    }
+  } finally {
+    input.close();
+  }
+  answer(
+    {},
+    `${turn.done ? `${turn.observation}\n` : ''}return ${total} after ${taken.length} steps, ${turn.success ? 'success' : turn.done ? 'no success' : 'not finished'}`,
+  );
+}
