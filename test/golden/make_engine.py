@@ -167,7 +167,7 @@ def golden(config, seed):
     torch.manual_seed(seed)
     start = {}
     for name, shape in shapes(config):
-        start[name] = rounded(torch.randn(shape) * 0.3 + (1.0 if name.endswith("norm") or name == "pointer.amount" else 0.0))
+        start[name] = rounded(torch.randn(shape) * 0.25 + (1.0 if name.endswith("norm") or name == "pointer.amount" else 0.0))
     b = {name: rounded(x) for name, x in batch(config).items()}
     p = {name: x.clone().requires_grad_() for name, x in start.items()}
     groups = [
@@ -201,5 +201,5 @@ def golden(config, seed):
 
 if __name__ == "__main__":
     folder = Path(__file__).parent
-    for name, config, seed in (("plain", PLAIN, 1), ("aids", AIDS, 2)):
+    for name, config, seed in (("plain", PLAIN, 1), ("aids", AIDS, 5)):
         (folder / f"engine-{name}.json").write_text(json.dumps(golden(config, seed)) + "\n")
