@@ -23,9 +23,9 @@ export type Payload<N extends EventName> = z.output<Events[N]>;
 
 /** What the preload puts on `window.astrolab`: plain functions over plain data. */
 export interface Bridge {
-  call(name: string, input: unknown): Promise<Outcome<unknown>>;
+  call<N extends CallName>(name: N, input: Input<N>): Promise<Outcome<Answer<N>>>;
   /** Returns how to stop listening. */
-  listen(listener: (name: string, payload: unknown) => void): () => void;
+  listen<N extends EventName>(name: N, listener: (payload: Payload<N>) => void): () => void;
 }
 
 export type { Failure, Outcome };

@@ -12,9 +12,11 @@ ipcRenderer.on(STREAM_CHANNEL, (event) => {
 });
 
 const bridge = {
-  call: (name: string, input: unknown) => ipcRenderer.invoke(CALL_CHANNEL, name, input),
-  listen: (listener: (name: string, payload: unknown) => void) => {
-    const forward = (_event: unknown, name: string, payload: unknown): void => listener(name, payload);
+  call: (name, input) => ipcRenderer.invoke(CALL_CHANNEL, name, input),
+  listen: (name, listener) => {
+    const forward = (_event: unknown, heard: string, payload: Parameters<typeof listener>[0]): void => {
+      if (heard === name) listener(payload);
+    };
     ipcRenderer.on(EVENT_CHANNEL, forward);
     return () => {
       ipcRenderer.off(EVENT_CHANNEL, forward);

@@ -1,0 +1,141 @@
+// The frame around every page: navigation at the left, the page, and above them palette, keys and messages. It
+// registers the actions that exist everywhere.
+
+import { Suspense, useEffect, useState } from 'react';
+import { Route, Switch, useLocation } from 'wouter';
+import type { MenuCommand, Theme } from '../preload/contract.ts';
+import { call, useEvent } from './bridge.ts';
+import { LinkButton } from './components/button.tsx';
+import { Page } from './components/page.tsx';
+import { EmptyState, Loading } from './components/states.tsx';
+import { baseAddress, PAGES } from './pages.ts';
+import { ErrorBoundary } from './shell/error-boundary.tsx';
+import { useKeyboard } from './shell/keyboard.ts';
+import { KeysDialog } from './shell/keys-dialog.tsx';
+import { Palette } from './shell/palette.tsx';
+import { Sidebar } from './shell/sidebar.tsx';
+import { Toaster } from './shell/toaster.tsx';
+import { useActions } from './state/actions.ts';
+import type { Action } from './state/actions.ts';
+import { toastError } from './state/toasts.ts';
+import { writeView } from './state/view.ts';
+import styles from './app.module.css';
+
+type Overlay = 'palette' | 'keys' | null;
+
+export function App() {
+  const [location, navigate] = useLocation();
+  const [overlay, setOverlay] = useState<Overlay>(null);
+
+  useEffect(() => {
+    writeView('location', location);
+    const page = PAGES.find((entry) => entry.path !== '/' && location.startsWith(baseAddress(entry))) ?? PAGES[0];
+    document.title = `${page?.title ?? ''} – Astrolab`;
+  }, [location]);
+
+  useKeyboard();
+  useActions([...pageActions(navigate), ...frameActions(setOverlay, () => navigate('/gallery'))]);
+  useEvent('menu.command', ({ command }) => obey(command, navigate, setOverlay));
+  useUnhandledErrors();
+
+  return (
+    <div className={styles.frame}>
+      <Sidebar location={location} onSearch={() => setOverlay('palette')} onKeys={() => setOverlay('keys')} />
+      <main className={styles.main} aria-label="Page">
+        {/* A new address gets a new boundary, so leaving a broken page heals it. */}
+        <ErrorBoundary key={location} where={`the page ${location}`}>
+          <Suspense fallback={<Loading label="Loading the page" />}>
+            <Switch>
+              {PAGES.map(({ path, component }) => (
+                <Route key={path} path={path} component={component} />
+              ))}
+              <Route component={NotFound} />
+            </Switch>
+          </Suspense>
+        </ErrorBoundary>
+      </main>
+      <Palette open={overlay === 'palette'} onClose={() => setOverlay(null)} />
+      <KeysDialog open={overlay === 'keys'} onClose={() => setOverlay(null)} />
+      <Toaster />
+    </div>
+  );
+}
+
+function pageActions(navigate: (to: string) => void): Action[] {
+  return PAGES.flatMap((page) =>
+    page.navigation
+      ? [
+          {
+            id: `go.${page.navigation.command}`,
+            title: page.title,
+            group: 'Go to',
+            keys: `g ${page.navigation.key}`,
+            run: () => navigate(baseAddress(page)),
+          },
+        ]
+      : [],
+  );
+}
+
+function frameActions(setOverlay: (change: (now: Overlay) => Overlay) => void, openGallery: () => void): Action[] {
+  const toggle = (overlay: 'palette' | 'keys') => () => setOverlay((now) => (now === overlay ? null : overlay));
+  const theme = (value: Theme, title: string): Action => ({
+    id: `theme.${value}`,
+    title,
+    group: 'Appearance',
+    words: ['dark', 'light', 'mode', 'colours'],
+    run: () => {
+      call('system.setTheme', { theme: value }).catch((error: unknown) => toastError('The theme was not changed', error));
+    },
+  });
+  return [
+    {
+      id: 'palette',
+      title: 'Find anything',
+      group: 'Everywhere',
+      keys: '$mod+k',
+      whileTyping: true,
+      keyboardOnly: true,
+      run: toggle('palette'),
+    },
+    { id: 'keys', title: 'Show the keys', group: 'Everywhere', keys: ['Shift+?', '?'], run: toggle('keys') },
+    theme('system', 'Theme: as the system'),
+    theme('light', 'Theme: light'),
+    theme('dark', 'Theme: dark'),
+    {
+      id: 'gallery',
+      title: 'Building blocks (for contributors)',
+      group: 'Go to',
+      words: ['components', 'gallery', 'charts'],
+      run: openGallery,
+    },
+  ];
+}
+
+function obey(command: MenuCommand, navigate: (to: string) => void, setOverlay: (overlay: Overlay) => void): void {
+  if (command === 'palette' || command === 'keys') {
+    setOverlay(command);
+    return;
+  }
+  const page = PAGES.find(({ navigation }) => navigation?.command === command);
+  if (page) navigate(baseAddress(page));
+}
+
+/** What no boundary can catch: failures in event handlers and promises. */
+function useUnhandledErrors(): void {
+  useEffect(() => {
+    const onRejection = (event: PromiseRejectionEvent): void => toastError('Something went wrong', event.reason);
+    window.addEventListener('unhandledrejection', onRejection);
+    return () => window.removeEventListener('unhandledrejection', onRejection);
+  }, []);
+}
+
+function NotFound() {
+  return (
+    <Page title="Not here">
+      <EmptyState title="There is no such page" actions={<LinkButton href="/">Go to Runs</LinkButton>}>
+        <p>The address {window.location.hash} leads nowhere. It may be from another version of the lab.</p>
+      </EmptyState>
+    </Page>
+  );
+}

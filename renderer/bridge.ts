@@ -1,0 +1,53 @@
+// The page's side of the contract: `call` asks the main process, `listen` hears its events, `useCall` does the former
+// for a component with caching. Answers and payloads were parsed on departure (main/ipc/). An answer that says "not ok" becomes a CallError with code, message and hint.
+
+import { queryOptions, useQuery } from '@tanstack/react-query';
+import type { UseQueryResult } from '@tanstack/react-query';
+import { useEffect, useRef } from 'react';
+import type { Answer, Bridge, CallName, EventName, Failure, Input, Payload } from '../preload/contract.ts';
+
+declare global {
+  interface Window {
+    readonly astrolab: Bridge;
+  }
+}
+
+export class CallError extends Error implements Failure {
+  override readonly name = 'CallError';
+  readonly code: string;
+  readonly hint: string;
+
+  constructor({ code, message, hint }: Failure) {
+    super(message);
+    this.code = code;
+    this.hint = hint;
+  }
+}
+
+export async function call<N extends CallName>(name: N, input: Input<N>): Promise<Answer<N>> {
+  const outcome = await window.astrolab.call(name, input);
+  if (!outcome.ok) throw new CallError(outcome.error);
+  return outcome.value;
+}
+
+/** Hears one event; returns how to stop. */
+export function listen<N extends EventName>(name: N, listener: (payload: Payload<N>) => void): () => void {
+  return window.astrolab.listen(name, listener);
+}
+
+export function useEvent<N extends EventName>(name: N, listener: (payload: Payload<N>) => void): void {
+  const latest = useRef(listener);
+  useEffect(() => {
+    latest.current = listener;
+  });
+  useEffect(() => listen(name, (payload) => latest.current(payload)), [name]);
+}
+
+/** The cache entry of a call, for prefetching, invalidating and setting. */
+export function callOptions<N extends CallName>(name: N, input: Input<N>) {
+  return queryOptions<Answer<N>, Error>({ queryKey: [name, input], queryFn: () => call(name, input) });
+}
+
+export function useCall<N extends CallName>(name: N, input: Input<N>): UseQueryResult<Answer<N>, Error> {
+  return useQuery(callOptions(name, input));
+}

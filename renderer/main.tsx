@@ -1,0 +1,49 @@
+// Where the page begins. zod is told not to compile (the security policy forbids eval) before anything parses.
+
+import { QueryClient, QueryClientProvider } from '@tanstack/react-query';
+import { Tooltip } from 'radix-ui';
+import { StrictMode } from 'react';
+import { createRoot } from 'react-dom/client';
+import { Router } from 'wouter';
+import { useHashLocation } from 'wouter/use-hash-location';
+import { z } from 'zod';
+import { App } from './app.tsx';
+import { CallError } from './bridge.ts';
+import { ErrorBoundary } from './shell/error-boundary.tsx';
+import { readView } from './state/view.ts';
+import './theme/tokens.css';
+import './theme/base.css';
+
+z.config({ jitless: true });
+
+const client = new QueryClient({
+  defaultOptions: {
+    queries: {
+      // The data is on this machine: an answer stays good until an event says otherwise, and asking twice helps no one.
+      staleTime: Number.POSITIVE_INFINITY,
+      refetchOnWindowFocus: false,
+      networkMode: 'always',
+      retry: (count, error) => count < 1 && error instanceof CallError && error.code === 'busy',
+    },
+    mutations: { networkMode: 'always' },
+  },
+});
+
+// Back to the page that was open last time.
+if (window.location.hash === '') window.location.hash = readView('location', z.string().startsWith('/'), '/');
+
+const root = document.getElementById('root');
+if (!root) throw new Error('index.html has no element with the id "root"');
+createRoot(root).render(
+  <StrictMode>
+    <QueryClientProvider client={client}>
+      <Tooltip.Provider delayDuration={400} skipDelayDuration={200}>
+        <Router hook={useHashLocation}>
+          <ErrorBoundary where="the window">
+            <App />
+          </ErrorBoundary>
+        </Router>
+      </Tooltip.Provider>
+    </QueryClientProvider>
+  </StrictMode>,
+);

@@ -1,0 +1,68 @@
+// The pages, in one table: address, name, icon, key and the code, which is loaded when first needed. A new page is a
+// folder and one entry here; the navigation, the palette, the keyboard and the menu follow.
+
+import { lazy } from 'react';
+import type { ComponentType, LazyExoticComponent } from 'react';
+import type { MenuCommand } from '../preload/contract.ts';
+import type { IconName } from './components/icons.tsx';
+
+interface PageEntry {
+  /** wouter pattern. Parameters arrive through useParams. */
+  readonly path: string;
+  readonly title: string;
+  readonly component: LazyExoticComponent<ComponentType>;
+  /** Absent for pages that are reached from within another (a run, an episode). */
+  readonly navigation?: {
+    readonly command: MenuCommand;
+    readonly icon: IconName;
+    /** Typed after "g". */
+    readonly key: string;
+    readonly place: 'top' | 'bottom';
+  };
+}
+
+export const PAGES: readonly PageEntry[] = [
+  {
+    path: '/',
+    title: 'Runs',
+    component: lazy(() => import('./runs/runs-page.tsx')),
+    navigation: { command: 'runs', icon: 'runs', key: 'r', place: 'top' },
+  },
+  {
+    path: '/new',
+    title: 'New run',
+    component: lazy(() => import('./new-run/new-run-page.tsx')),
+    navigation: { command: 'new', icon: 'plus', key: 'n', place: 'top' },
+  },
+  { path: '/runs/:run', title: 'Live', component: lazy(() => import('./live/live-page.tsx')) },
+  {
+    path: '/replay/:run?/:episode?',
+    title: 'Replay',
+    component: lazy(() => import('./replay/replay-page.tsx')),
+    navigation: { command: 'replay', icon: 'replay', key: 'e', place: 'top' },
+  },
+  {
+    path: '/compare/:study?',
+    title: 'Compare',
+    component: lazy(() => import('./compare/compare-page.tsx')),
+    navigation: { command: 'compare', icon: 'compare', key: 'c', place: 'top' },
+  },
+  {
+    path: '/play/:world?',
+    title: 'Play',
+    component: lazy(() => import('./play/play-page.tsx')),
+    navigation: { command: 'play', icon: 'play', key: 'p', place: 'top' },
+  },
+  {
+    path: '/settings',
+    title: 'Settings',
+    component: lazy(() => import('./settings/settings-page.tsx')),
+    navigation: { command: 'settings', icon: 'settings', key: 's', place: 'bottom' },
+  },
+  { path: '/gallery', title: 'Building blocks', component: lazy(() => import('./gallery/gallery-page.tsx')) },
+];
+
+/** The address without its parameters: where the navigation leads. */
+export function baseAddress({ path }: PageEntry): string {
+  return path.replace(/\/:.*$/, '') || '/';
+}

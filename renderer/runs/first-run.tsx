@@ -1,0 +1,76 @@
+// The empty state of the whole lab: what it does, in three steps, and one button.
+
+import { LinkButton } from '../components/button.tsx';
+import { EmptyState } from '../components/states.tsx';
+import styles from './first-run.module.css';
+
+const STEPS = [
+  ['Set up', 'A world, an algorithm and a seed. Every knob says what it means; presets give a good start.'],
+  ['Watch', 'Success, loss and KL as they happen, with the episodes behind every point. Pause, step, go on.'],
+  ['Understand', 'Replay any episode word by word, and compare variants on the same tasks with honest statistics.'],
+] as const;
+
+export function FirstRun({ dataFolder }: { dataFolder: string }) {
+  return (
+    <EmptyState
+      title="Teach your first agent"
+      art={<Astrolabe />}
+      actions={
+        <LinkButton href="/new" kind="primary">
+          Set up the first run
+        </LinkButton>
+      }
+    >
+      <p>
+        A small language agent learns to shop from text alone: it searches, reads, chooses and buys. You see why it gets better, step by
+        step.
+      </p>
+      <ol className={styles.steps}>
+        {STEPS.map(([name, words], index) => (
+          <li key={name}>
+            <span className={styles.number}>{index + 1}</span>
+            <strong>{name}</strong>
+            <p>{words}</p>
+          </li>
+        ))}
+      </ol>
+      <p className={styles.place}>
+        Everything happens on this machine; nothing is sent anywhere.
+        {dataFolder && (
+          <>
+            {' '}
+            Runs are kept in <code>{dataFolder}</code>.
+          </>
+        )}
+      </p>
+    </EmptyState>
+  );
+}
+
+const TICKS = Array.from({ length: 72 }, (_, index) => index * 5);
+
+/** The instrument the lab is named after, with a learning curve engraved where the star map would be. */
+function Astrolabe() {
+  return (
+    <svg className={styles.art} width="132" height="140" viewBox="0 0 132 140" fill="none" aria-hidden="true">
+      <g className={styles.engraving}>
+        <circle cx="66" cy="12" r="6" />
+        <path d="M66 18v6" />
+        <circle cx="66" cy="78" r="54" />
+        <circle cx="66" cy="78" r="46" />
+        {TICKS.map((angle) => (
+          <line key={angle} x1="66" y1={angle % 30 === 0 ? 32 : 28} x2="66" y2="25" transform={`rotate(${angle} 66 78)`} />
+        ))}
+        <circle cx="70" cy="84" r="28" className={styles.faint} />
+        <circle cx="66" cy="78" r="38" className={styles.faint} />
+        <path d="M20 78h92M66 32v92" className={styles.faint} />
+      </g>
+      <path className={styles.curve} d="M30 104c10-1 13-4 19-12 6-9 9-20 18-25 9-6 19-6 33-8" />
+      <g className={styles.pointer}>
+        <path d="M33 111 99 45" />
+        <circle cx="66" cy="78" r="3.4" />
+      </g>
+      <path className={styles.star} d="m102 50 2.3 6.7 6.7 2.3-6.7 2.3-2.3 6.7-2.3-6.7-6.7-2.3 6.7-2.3z" />
+    </svg>
+  );
+}

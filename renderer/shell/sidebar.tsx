@@ -1,0 +1,108 @@
+// The navigation: pages, and at the bottom the state of the training process, the keys and the theme. Narrow windows
+// show icons only; their names stay for screen readers and as tooltips.
+
+import { useQueryClient } from '@tanstack/react-query';
+import { Link } from 'wouter';
+import type { Theme, WorkerStatus } from '../../preload/contract.ts';
+import { call, callOptions, useCall, useEvent } from '../bridge.ts';
+import { IconButton } from '../components/button.tsx';
+import { Icon, Mark } from '../components/icons.tsx';
+import type { IconName } from '../components/icons.tsx';
+import { Keys } from '../components/keys.tsx';
+import { Tooltip } from '../components/tooltip.tsx';
+import { baseAddress, PAGES } from '../pages.ts';
+import { toastError } from '../state/toasts.ts';
+import styles from './sidebar.module.css';
+
+export function Sidebar({ location, onSearch, onKeys }: { location: string; onSearch: () => void; onKeys: () => void }) {
+  return (
+    <nav className={styles.sidebar} aria-label="Main">
+      <div className={styles.brand}>
+        <Mark />
+        <span className={styles.wide}>Astrolab</span>
+      </div>
+      <button type="button" className={styles.search} onClick={onSearch} aria-label="Find anything">
+        <Icon name="search" />
+        <span className={styles.wide}>Find</span>
+        <span className={styles.wide}>
+          <Keys keys="$mod+k" />
+        </span>
+      </button>
+      <PageLinks place="top" location={location} />
+      <div className={styles.gap} />
+      <TrainingLine />
+      <PageLinks place="bottom" location={location} />
+      <div className={styles.tools}>
+        <ThemeButton />
+        <IconButton icon="keyboard" label="Keys" keys="?" onClick={onKeys} />
+      </div>
+    </nav>
+  );
+}
+
+function PageLinks({ place, location }: { place: 'top' | 'bottom'; location: string }) {
+  return (
+    <ul className={styles.links}>
+      {PAGES.map((page) => {
+        if (page.navigation?.place !== place) return null;
+        const address = baseAddress(page);
+        const here = address === '/' ? location === '/' || location.startsWith('/runs') : location.startsWith(address);
+        return (
+          <li key={page.path}>
+            <Tooltip text={page.title} keys={`g ${page.navigation.key}`} side="right">
+              <Link href={address} className={styles.link} aria-current={here ? 'page' : undefined} aria-label={page.title}>
+                <Icon name={page.navigation.icon} />
+                <span className={styles.wide}>{page.title}</span>
+              </Link>
+            </Tooltip>
+          </li>
+        );
+      })}
+    </ul>
+  );
+}
+
+const STATES: Readonly<Record<WorkerStatus['state'], string>> = {
+  stopped: 'Idle',
+  starting: 'Starting…',
+  ready: 'Ready',
+  restarting: 'Restarting…',
+  failed: 'Stopped working',
+};
+
+/** One quiet line: is the training process well? Details are in Settings. */
+function TrainingLine() {
+  const client = useQueryClient();
+  const { data } = useCall('training.status', {});
+  useEvent('training.status', (status) => client.setQueryData(callOptions('training.status', {}).queryKey, status));
+  if (!data) return null;
+  const words = data.state === 'ready' && data.restarts > 0 ? `Ready, restarted ${data.restarts}×` : STATES[data.state];
+  return (
+    <Tooltip text={data.reason ? `Training process: ${words}. Last end: ${data.reason}` : `Training process: ${words}`} side="right">
+      <Link href="/settings" className={styles.status} aria-label={`Training process: ${words}`}>
+        <span className={styles.dot} data-state={data.state} />
+        <span className={styles.wide}>{words}</span>
+      </Link>
+    </Tooltip>
+  );
+}
+
+const NEXT_THEME: Readonly<Record<Theme, Theme>> = { system: 'light', light: 'dark', dark: 'system' };
+const THEME_ICONS: Readonly<Record<Theme, IconName>> = { system: 'system', light: 'sun', dark: 'moon' };
+const THEME_WORDS: Readonly<Record<Theme, string>> = { system: 'as the system', light: 'light', dark: 'dark' };
+
+function ThemeButton() {
+  const client = useQueryClient();
+  const theme = useCall('system.theme', {}).data?.theme ?? 'system';
+  useEvent('theme.changed', (change) => client.setQueryData(callOptions('system.theme', {}).queryKey, change));
+  const next = NEXT_THEME[theme];
+  return (
+    <IconButton
+      icon={THEME_ICONS[theme]}
+      label={`Theme: ${THEME_WORDS[theme]}. Change to ${THEME_WORDS[next]}`}
+      onClick={() => {
+        call('system.setTheme', { theme: next }).catch((error: unknown) => toastError('The theme was not changed', error));
+      }}
+    />
+  );
+}
