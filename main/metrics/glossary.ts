@@ -1,5 +1,6 @@
 // Every number the lab shows, with its formula, unit and which way is good. The recorder refuses names that are not here, so
-// nothing is ever plotted that does not explain itself. KL metrics say which estimator they are.
+// nothing is ever plotted that does not explain itself. KL metrics say which estimator they are. Names that start with
+// `system/` are measurements of the machine: they alone may differ between two runs of one config.
 
 export type Direction = 'up' | 'down' | 'neither';
 
@@ -190,20 +191,20 @@ const rows: Record<Metric['group'], readonly Row[]> = {
     ],
   ],
   time: [
-    ['time.rollout', 'Time: policy in rollouts', 'Seconds the policy took to choose actions', 's', 'down'],
-    ['time.environment', 'Time: world', 'Seconds spent in the world’s own steps', 's', 'down'],
-    ['time.scoring', 'Time: scoring', 'Seconds spent on log-probabilities of the reference and values of the critic', 's', 'down'],
-    ['time.update', 'Time: update', 'Seconds spent on gradients and the optimizer', 's', 'down'],
-    ['time.storage', 'Time: storage', 'Seconds spent on writing episodes, metrics and checkpoints', 's', 'down'],
-    ['time.evaluation', 'Time: evaluation', 'Seconds spent on held-out evaluation', 's', 'down'],
-    ['time.vstar', 'Time: V*', 'Seconds spent on sampling the reference for V*', 's', 'down'],
-    ['time.total', 'Time of the update', 'Seconds from the start of the update to its end', 's', 'down'],
-    ['speed.episodes', 'Episodes per second', 'Episodes of the update ÷ seconds of the update', 'episodes/s', 'up'],
-    ['speed.tokens', 'Tokens per second', 'Agent tokens of the update ÷ seconds of the update', 'tokens/s', 'up'],
+    ['system/time.rollout', 'Time: policy in rollouts', 'Seconds the policy took to choose actions', 's', 'down'],
+    ['system/time.environment', 'Time: world', 'Seconds spent in the world’s own steps', 's', 'down'],
+    ['system/time.scoring', 'Time: scoring', 'Seconds spent on log-probabilities of the reference and values of the critic', 's', 'down'],
+    ['system/time.update', 'Time: update', 'Seconds spent on gradients and the optimizer', 's', 'down'],
+    ['system/time.storage', 'Time: storage', 'Seconds spent on writing episodes, metrics and checkpoints', 's', 'down'],
+    ['system/time.evaluation', 'Time: evaluation', 'Seconds spent on held-out evaluation', 's', 'down'],
+    ['system/time.vstar', 'Time: V*', 'Seconds spent on sampling the reference for V*', 's', 'down'],
+    ['system/time.total', 'Time of the update', 'Seconds from the start of the update to its end', 's', 'down'],
+    ['system/speed.episodes', 'Episodes per second', 'Episodes of the update ÷ seconds of the update', 'episodes/s', 'up'],
+    ['system/speed.tokens', 'Tokens per second', 'Agent tokens of the update ÷ seconds of the update', 'tokens/s', 'up'],
   ],
   run: [
     ['episodes', 'Episodes so far', 'Training episodes since the start of the run', 'episodes', 'neither'],
-    ['memory', 'Memory', 'Resident memory of the training process', 'MB', 'down'],
+    ['system/memory', 'Memory', 'Resident memory of the training process', 'MB', 'down'],
   ],
 };
 

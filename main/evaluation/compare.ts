@@ -1,0 +1,179 @@
+// Runs side by side: where their curves end, held-out success with intervals, the same tasks paired one by one, groups of seeds,
+// and only the settings that differ. Every number also comes as a sentence, because that is what people take away.
+
+import { diffConfigs, type Difference } from '../training/overrides.ts';
+import type { EvaluationResult } from '../training/reports.ts';
+import { successOf } from './evaluate.ts';
+import { mean } from '../algorithm/advantage.ts';
+import {
+  aggregate,
+  type Aggregate,
+  type Estimate,
+  improvementEstimate,
+  pairedSuccess,
+  type PairedOutcome,
+  type Proportion,
+} from './statistics.ts';
+
+/** What a comparison needs to know of a run. */
+export interface Contender {
+  readonly run: number;
+  readonly name: string;
+  readonly variant: string;
+  readonly seed: number;
+  /** Equal for runs that differ in their seed only. */
+  readonly group: string;
+  readonly updates: number;
+  readonly config: unknown;
+  /** Last value of each metric with its update. */
+  readonly ends: Readonly<Record<string, readonly [number, number]>>;
+  /** The evaluation that counts, task by task; empty when there is none yet. */
+  readonly results: readonly EvaluationResult[];
+  /** What the evaluation was made on; only equal places can be paired. */
+  readonly place: string;
+}
+
+export interface ComparedRun {
+  readonly run: number;
+  readonly name: string;
+  readonly variant: string;
+  readonly seed: number;
+  readonly updates: number;
+  readonly success: Proportion | null;
+  readonly return: number | null;
+  readonly steps: number | null;
+  readonly ends: Contender['ends'];
+}
+
+export interface Pair extends PairedOutcome {
+  readonly a: number;
+  readonly b: number;
+  /** Chance that A does better than B on a task both played, ties counting half. */
+  readonly improvement: number;
+  readonly words: string;
+}
+
+export interface SeedGroup {
+  readonly name: string;
+  readonly runs: readonly number[];
+  readonly success: Aggregate;
+}
+
+export interface GroupPair {
+  readonly a: string;
+  readonly b: string;
+  readonly improvement: Estimate;
+  readonly words: string;
+}
+
+export interface Comparison {
+  readonly runs: readonly ComparedRun[];
+  readonly groups: readonly SeedGroup[];
+  readonly groupPairs: readonly GroupPair[];
+  readonly paired: readonly Pair[];
+  readonly diff: readonly Difference[];
+  readonly words: readonly string[];
+}
+
+export function compare(contenders: readonly Contender[]): Comparison {
+  const runs = contenders.map(comparedRun);
+  const groups = seedGroups(contenders);
+  const groupPairs = pairsOf(groups).map(([a, b]) => groupPair(a, b, contenders));
+  const paired = pairsOf(contenders).flatMap(([a, b]) => pair(a, b) ?? []);
+  const unpaired = pairsOf(contenders).length - paired.length;
+  return {
+    runs,
+    groups,
+    groupPairs,
+    paired,
+    diff: diffConfigs(contenders.map((contender) => contender.config)).filter(({ key }) => key !== 'name'),
+    words: [
+      ...groupPairs.map((one) => one.words),
+      ...paired.map((one) => one.words),
+      ...(unpaired > 0 ? [`${unpaired} of the pairs played no task in common and cannot be compared task by task.`] : []),
+    ],
+  };
+}
+
+function comparedRun(contender: Contender): ComparedRun {
+  const { run, name, variant, seed, updates, ends, results } = contender;
+  const known = results.length > 0;
+  return {
+    run,
+    name,
+    variant,
+    seed,
+    updates,
+    success: known ? successOf(results) : null,
+    return: known ? mean(results.map((result) => result.return)) : null,
+    steps: known ? mean(results.map((result) => result.steps)) : null,
+    ends,
+  };
+}
+
+function pairsOf<T>(items: readonly T[]): [T, T][] {
+  return items.flatMap((a, i) => items.slice(i + 1).map((b): [T, T] => [a, b]));
+}
+
+/** Both on the tasks they share, in the same world with the same episode seeds. */
+function pair(a: Contender, b: Contender): Pair | undefined {
+  if (a.place !== b.place) return undefined;
+  const key = (result: EvaluationResult) => `${result.task}\n${result.seed}`;
+  const other = new Map(b.results.map((result) => [key(result), result]));
+  const shared = a.results.flatMap((mine) => {
+    const theirs = other.get(key(mine));
+    return theirs ? [{ mine, theirs }] : [];
+  });
+  if (shared.length === 0) return undefined;
+  const outcome = pairedSuccess(
+    shared.map(({ mine }) => mine.success),
+    shared.map(({ theirs }) => theirs.success),
+  );
+  const improvement = (outcome.onlyA + 0.5 * (outcome.both + outcome.neither)) / outcome.n;
+  return { a: a.run, b: b.run, ...outcome, improvement, words: pairWords(a, b, outcome) };
+}
+
+const points = (share: number) => `${(100 * share).toFixed(1)}`;
+
+function pairWords(a: Contender, b: Contender, outcome: PairedOutcome): string {
+  const { difference, low, high, p, n, onlyA, onlyB } = outcome;
+  const counts = `${onlyA} tasks only by run ${a.run}, ${onlyB} only by run ${b.run}`;
+  const range = `95% interval ${points(low)} to ${points(high)}, McNemar p = ${p < 0.001 ? p.toExponential(1) : p.toFixed(3)}`;
+  if (difference === 0) return `Runs ${a.run} and ${b.run} solve equally many of ${n} shared tasks (${counts}; ${range}).`;
+  const [better, worse] = difference > 0 ? [a, b] : [b, a];
+  const sure = low > 0 || high < 0 ? '' : ' The interval includes zero: this may be chance.';
+  return `Run ${better.run} (${better.name}) solves ${points(Math.abs(difference))} points more of ${n} shared tasks than run ${worse.run} (${worse.name}): ${counts}; difference ${a.run} − ${b.run}: ${range}.${sure}`;
+}
+
+/** Runs that differ in their seed only, where they were evaluated. */
+function seedGroups(contenders: readonly Contender[]): SeedGroup[] {
+  const byGroup = Map.groupBy(
+    contenders.filter((contender) => contender.results.length > 0),
+    (contender) => contender.group,
+  );
+  return [...byGroup.values()].map((members) => ({
+    name: `${members[0]!.variant} (${members.map((member) => member.run).join(', ')})`,
+    runs: members.map((member) => member.run),
+    success: aggregate(scoresByCategory(members)),
+  }));
+}
+
+/** Success rate of each run in each category: strata keep an easy category from hiding a hard one. */
+function scoresByCategory(members: readonly Contender[]): number[][] {
+  const categories = [...new Set(members.flatMap((member) => member.results.map((result) => result.category)))].sort();
+  return categories.map((category) =>
+    members.flatMap((member) => {
+      const own = member.results.filter((result) => result.category === category);
+      return own.length === 0 ? [] : [successOf(own).rate];
+    }),
+  );
+}
+
+function groupPair(a: SeedGroup, b: SeedGroup, contenders: readonly Contender[]): GroupPair {
+  const rates = (group: SeedGroup) =>
+    contenders.filter((contender) => group.runs.includes(contender.run)).map((contender) => successOf(contender.results).rate);
+  const improvement = improvementEstimate(rates(a), rates(b));
+  const means = `${points(a.success.mean.value)}% against ${points(b.success.mean.value)}%`;
+  const words = `${a.name} does better than ${b.name} with probability ${improvement.value.toFixed(2)} (${improvement.low.toFixed(2)} to ${improvement.high.toFixed(2)}) over ${a.runs.length} and ${b.runs.length} seeds; mean over categories ${means}.`;
+  return { a: a.name, b: b.name, improvement, words };
+}

@@ -1,0 +1,170 @@
+// The statistics the lab reports, each the textbook one and each checked against values computed elsewhere: Wilson's interval,
+// the inter-quartile mean with stratified bootstrap intervals (rliable), paired differences (Newcombe's interval, McNemar's
+// exact test), probability of improvement and pass@k. Resampling is seeded, so a report repeats to the last digit.
+
+import { mean } from '../algorithm/advantage.ts';
+import { Random } from '../random.ts';
+
+/** 97.5% quantile of the normal distribution: two-sided 95%. */
+const Z = 1.959963984540054;
+
+export interface Interval {
+  readonly low: number;
+  readonly high: number;
+}
+
+export interface Proportion extends Interval {
+  readonly k: number;
+  readonly n: number;
+  readonly rate: number;
+}
+
+/** k successes among n with Wilson's 95% score interval. With n = 0 nothing is known: 0 to 1. */
+export function wilson(k: number, n: number, z = Z): Proportion {
+  if (n === 0) return { k, n, rate: 0, low: 0, high: 1 };
+  const rate = k / n;
+  const centre = (rate + (z * z) / (2 * n)) / (1 + (z * z) / n);
+  const half = (z / (1 + (z * z) / n)) * Math.sqrt((rate * (1 - rate)) / n + (z * z) / (4 * n * n));
+  return { k, n, rate, low: k === 0 ? 0 : Math.max(0, centre - half), high: k === n ? 1 : Math.min(1, centre + half) };
+}
+
+/** Mean of the middle half: the lowest and highest quarter (rounded down) are left out, as in rliable. */
+export function interquartileMean(values: readonly number[]): number {
+  const sorted = [...values].sort((a, b) => a - b);
+  const cut = Math.floor(sorted.length / 4);
+  return mean(sorted.slice(cut, sorted.length - cut));
+}
+
+/** Value below which the share q of the sorted values lies, interpolated linearly. */
+export function quantile(sorted: readonly number[], q: number): number {
+  if (sorted.length === 0) return Number.NaN;
+  const position = q * (sorted.length - 1);
+  const below = Math.floor(position);
+  const low = sorted[below]!;
+  const high = sorted[Math.min(below + 1, sorted.length - 1)]!;
+  return low + (position - below) * (high - low);
+}
+
+export interface Estimate extends Interval {
+  readonly value: number;
+}
+
+/**
+ * A statistic of scores with its percentile bootstrap 95% interval. Resampling is stratified: each stratum (a task, a
+ * category, an environment) is drawn with replacement from its own scores, so that strata keep their sizes.
+ */
+export function bootstrap(
+  strata: readonly (readonly number[])[],
+  statistic: (scores: number[]) => number,
+  seed = 0,
+  resamples = 2000,
+): Estimate {
+  const value = statistic(strata.flat());
+  const random = Random.from('bootstrap', seed);
+  const values = Array.from({ length: resamples }, () =>
+    statistic(strata.flatMap((scores) => scores.map(() => scores[random.below(scores.length)]!))),
+  ).sort((a, b) => a - b);
+  return { value, low: quantile(values, 0.025), high: quantile(values, 0.975) };
+}
+
+export interface Aggregate {
+  readonly n: number;
+  readonly mean: Estimate;
+  readonly iqm: Estimate;
+}
+
+/** Mean and inter-quartile mean over runs; `strata` holds the runs' scores of each task group. */
+export function aggregate(strata: readonly (readonly number[])[], seed = 0): Aggregate {
+  return { n: strata[0]?.length ?? 0, mean: bootstrap(strata, mean, seed), iqm: bootstrap(strata, interquartileMean, seed) };
+}
+
+/** Two-sided exact McNemar test: `onlyA` tasks were solved by A alone, `onlyB` by B alone. */
+export function mcnemar(onlyA: number, onlyB: number): number {
+  const n = onlyA + onlyB;
+  if (n === 0) return 1;
+  let tail = 0;
+  for (let i = 0; i <= Math.min(onlyA, onlyB); i++) tail += Math.exp(logChoose(n, i) - n * Math.LN2);
+  return Math.min(1, 2 * tail);
+}
+
+function logChoose(n: number, k: number): number {
+  let sum = 0;
+  for (let i = 1; i <= k; i++) sum += Math.log((n - k + i) / i);
+  return sum;
+}
+
+export interface PairedOutcome extends Interval {
+  readonly n: number;
+  /** Rate of A minus rate of B. */
+  readonly difference: number;
+  readonly both: number;
+  readonly onlyA: number;
+  readonly onlyB: number;
+  readonly neither: number;
+  /** McNemar's exact two-sided p. */
+  readonly p: number;
+}
+
+/** Two agents on the same tasks: difference of success with Newcombe's 95% interval for paired proportions. */
+export function pairedSuccess(a: readonly boolean[], b: readonly boolean[]): PairedOutcome {
+  if (a.length !== b.length)
+    throw new RangeError(`A paired comparison needs the same tasks on both sides: found ${a.length} and ${b.length}`);
+  const n = a.length;
+  const both = a.filter((won, i) => won && b[i]).length;
+  const onlyA = a.filter((won, i) => won && !b[i]).length;
+  const onlyB = a.filter((won, i) => !won && b[i]).length;
+  const neither = n - both - onlyA - onlyB;
+  const difference = n === 0 ? 0 : (onlyA - onlyB) / n;
+  const first = wilson(both + onlyA, n);
+  const second = wilson(both + onlyB, n);
+  const phi = correlation(both, onlyA, onlyB, neither);
+  const half = (x: number, y: number) => Math.sqrt(Math.max(0, x * x - 2 * phi * x * y + y * y));
+  return {
+    n,
+    difference,
+    low: Math.max(-1, difference - half(first.rate - first.low, second.high - second.rate)),
+    high: Math.min(1, difference + half(first.high - first.rate, second.rate - second.low)),
+    both,
+    onlyA,
+    onlyB,
+    neither,
+    p: mcnemar(onlyA, onlyB),
+  };
+}
+
+/** Newcombe's φ with his continuity correction. */
+function correlation(both: number, onlyA: number, onlyB: number, neither: number): number {
+  const product = (both + onlyA) * (onlyB + neither) * (both + onlyB) * (onlyA + neither);
+  if (product === 0) return 0;
+  const raw = both * neither - onlyA * onlyB;
+  const half = (both + onlyA + onlyB + neither) / 2;
+  return (raw > half ? raw - half : raw >= 0 ? 0 : raw) / Math.sqrt(product);
+}
+
+/** Mean of per-task differences a − b with a bootstrap interval over tasks: for returns, or success averaged over seeds. */
+export function pairedDifference(a: readonly number[], b: readonly number[], seed = 0): Estimate {
+  if (a.length !== b.length)
+    throw new RangeError(`A paired comparison needs the same tasks on both sides: found ${a.length} and ${b.length}`);
+  return bootstrap([a.map((value, i) => value - b[i]!)], mean, seed);
+}
+
+/** Probability that a random score of A is above a random score of B, ties counting half (Mann–Whitney). */
+export function probabilityOfImprovement(a: readonly number[], b: readonly number[]): number {
+  if (a.length === 0 || b.length === 0) return Number.NaN;
+  return mean(a.flatMap((x) => b.map((y) => (x > y ? 1 : x === y ? 0.5 : 0))));
+}
+
+/** The same with a bootstrap interval over the runs of both sides. */
+export function improvementEstimate(a: readonly number[], b: readonly number[], seed = 0, resamples = 2000): Estimate {
+  const random = Random.from('improvement', seed);
+  const again = (scores: readonly number[]) => scores.map(() => scores[random.below(scores.length)]!);
+  const values = Array.from({ length: resamples }, () => probabilityOfImprovement(again(a), again(b))).sort((x, y) => x - y);
+  return { value: probabilityOfImprovement(a, b), low: quantile(values, 0.025), high: quantile(values, 0.975) };
+}
+
+/** Unbiased probability that at least one of k samples succeeds, from c successes among n ≥ k. */
+export function passAtK(n: number, c: number, k: number): number {
+  if (k > n) throw new RangeError(`pass@${k} needs at least ${k} samples; found ${n}`);
+  if (n - c < k) return 1;
+  return 1 - Math.exp(logChoose(n - c, k) - logChoose(n, k));
+}
