@@ -152,6 +152,10 @@ export function inverseLengths(trajectories: readonly Trajectory[]): Float32Arra
   });
 }
 
+/** The input of a length-normalised cross-entropy; nothing where it is not normalised, since the loss then asks for nothing. */
+export const lengthInputs = (trajectories: readonly Trajectory[], normalised: boolean): Record<string, Float32Array> =>
+  normalised ? { inverseLength: inverseLengths(trajectories) } : {};
+
 /** Mean, spread and share above zero of the advantages: the numbers every variant logs. */
 export function advantageMetrics(advantages: Float32Array): Record<string, number> {
   return {

@@ -44,7 +44,7 @@ export const astarPg: Algorithm<typeof settings> = {
       return clamp(hard[i]! + chosen.beta * logRatio, -chosen.clampAdvantage, chosen.clampAdvantage);
     });
     return {
-      episode: { advantage, inverseLength },
+      episode: { advantage, ...(chosen.lengthNormalise && { inverseLength }) },
       token: klInputs(trajectories, chosen),
       keep: trajectories.map(() => true),
       metrics: advantageMetrics(advantage),

@@ -6,7 +6,7 @@ import { z } from 'zod';
 import { mul } from '../engine/operators.ts';
 import { between, knob } from '../knob.ts';
 import { clamp } from './advantage.ts';
-import { advantageMetrics, inverseLengths, optimalAdvantages, type Algorithm } from './algorithm.ts';
+import { advantageMetrics, lengthInputs, optimalAdvantages, type Algorithm } from './algorithm.ts';
 import { crossEntropy, klInputs, klNeeds, klTerm, withTerm } from './terms.ts';
 import { imitationWeights, weightKnobs, weightMetrics } from './weighted-sft.ts';
 
@@ -29,7 +29,7 @@ export const hybrid: Algorithm<typeof settings> = {
     );
     const weight = imitationWeights(advantage, chosen.clampAdvantage, chosen.weightLow, chosen.weightHigh);
     return {
-      episode: { weight, inverseLength: inverseLengths(trajectories) },
+      episode: { weight, ...lengthInputs(trajectories, chosen.lengthNormalise) },
       token: klInputs(trajectories, chosen),
       keep: trajectories.map(() => true),
       metrics: { ...advantageMetrics(advantage), ...weightMetrics(weight) },

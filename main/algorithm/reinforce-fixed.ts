@@ -6,7 +6,7 @@ import { z } from 'zod';
 import { mul } from '../engine/operators.ts';
 import { between, knob } from '../knob.ts';
 import { clamp, mean } from './advantage.ts';
-import { advantageMetrics, inverseLengths, optimalAdvantages, type Algorithm } from './algorithm.ts';
+import { advantageMetrics, lengthInputs, optimalAdvantages, type Algorithm } from './algorithm.ts';
 import { crossEntropy, klInputs, klKnobs, klNeeds, klTerm, withTerm } from './terms.ts';
 import { rewardOf } from './vstar.ts';
 
@@ -36,7 +36,7 @@ export const reinforceFixed: Algorithm<typeof settings> = {
     const limit = Math.max(chosen.clipFloor, chosen.clipSpread * spread);
     const advantage = raw.map((a) => clamp(a, -limit, limit));
     return {
-      episode: { advantage, inverseLength: inverseLengths(trajectories) },
+      episode: { advantage, ...lengthInputs(trajectories, chosen.lengthNormalise) },
       token: klInputs(trajectories, chosen),
       keep: trajectories.map(() => true),
       metrics: { ...advantageMetrics(advantage), 'advantage.limit': limit },

@@ -6,7 +6,7 @@ import { z } from 'zod';
 import { mul } from '../engine/operators.ts';
 import { between, knob } from '../knob.ts';
 import { clamp } from './advantage.ts';
-import { advantageMetrics, inverseLengths, optimalAdvantages, type Algorithm } from './algorithm.ts';
+import { advantageMetrics, lengthInputs, optimalAdvantages, type Algorithm } from './algorithm.ts';
 import { crossEntropy, withTerm } from './terms.ts';
 import { rewardOf } from './vstar.ts';
 
@@ -32,7 +32,7 @@ export const reinforce: Algorithm<typeof settings> = {
     );
     const advantage = raw.map((a) => clamp(a, -chosen.clampAdvantage, chosen.clampAdvantage));
     return {
-      episode: { advantage, inverseLength: inverseLengths(trajectories) },
+      episode: { advantage, ...lengthInputs(trajectories, chosen.lengthNormalise) },
       token: {},
       keep: trajectories.map(() => true),
       metrics: advantageMetrics(advantage),

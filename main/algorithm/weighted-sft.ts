@@ -6,7 +6,7 @@ import { z } from 'zod';
 import { mul } from '../engine/operators.ts';
 import { between, knob } from '../knob.ts';
 import { clamp, mean, normalise } from './advantage.ts';
-import { advantageMetrics, inverseLengths, optimalAdvantages, type Algorithm } from './algorithm.ts';
+import { advantageMetrics, lengthInputs, optimalAdvantages, type Algorithm } from './algorithm.ts';
 import { crossEntropy, klInputs, klKnobs, klNeeds, klTerm, withTerm } from './terms.ts';
 import { rewardOf } from './vstar.ts';
 
@@ -45,7 +45,7 @@ export const weightedSft: Algorithm<typeof settings> = {
     const advantage = optimalAdvantages(trajectories, (trajectory) => rewardOf(trajectory, progress.reward));
     const weight = imitationWeights(advantage, chosen.clampAdvantage, chosen.weightLow, chosen.weightHigh);
     return {
-      episode: { weight, inverseLength: inverseLengths(trajectories) },
+      episode: { weight, ...lengthInputs(trajectories, chosen.lengthNormalise) },
       token: klInputs(trajectories, chosen),
       keep: trajectories.map(() => true),
       metrics: { ...advantageMetrics(advantage), ...weightMetrics(weight) },

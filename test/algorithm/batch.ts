@@ -140,6 +140,12 @@ export async function runLoss(variant: Variant, trajectories: readonly Trajector
       [rows, width],
     );
   }
+  const given = [
+    ...Object.keys(prepared.episode).map((name) => `episode.${name}`),
+    ...Object.keys(prepared.token).map((name) => `token.${name}`),
+  ];
+  const unused = given.filter((key) => !known.has(key));
+  if (unused.length > 0) throw new Error(`${variant.id} prepares ${unused.join(', ')}, which its loss never asks for`);
   // A term that a variant leaves out must still have a gradient: zero.
   const zero = mul(
     LEAVES.map((name) => reduceSum(tensors[name])).reduce((a, b) => add(a, b)),
