@@ -2,7 +2,7 @@
 // would see, what may be said, what each step paid and why, and on `?` what the oracle would do.
 
 import { readFileSync, statSync } from 'node:fs';
-import { createInterface } from 'node:readline/promises';
+import { createInterface } from 'node:readline';
 import { Option, type Command } from 'commander';
 import { z } from 'zod';
 import type { Environment, Task, Turn, World } from '../environment/environment.ts';
@@ -205,35 +205,33 @@ function playScript(environment: Environment, task: Task, start: Turn, actions: 
 }
 
 async function playByHand(environment: Environment, task: Task, start: Turn): Promise<void> {
-  const input = createInterface({ input: process.stdin, output: process.stderr });
-  const taken: string[] = [];
+  const input = createInterface({ input: process.stdin });
+  let steps = 0;
   let turn = start;
   let total = 0;
+  const show = (): void => {
+    note(turn.observation);
+    if (turn.done) return;
+    if (turn.clickables.length > 0) note(`  here: ${turn.clickables.join(', ')}`);
+    note(`  say: ${describe(environment.grammar(turn.state))}`);
+    process.stderr.write(`${steps + 1}> `);
+  };
   note(`${environment.name}, task ${task.id} (${task.tier}, ${task.category}). ? shows the oracle's choice, an empty line ends.\n`);
-  try {
-    while (!turn.done) {
-      note(turn.observation);
-      if (turn.clickables.length > 0) note(`  here: ${turn.clickables.join(', ')}`);
-      note(`  say: ${describe(environment.grammar(turn.state))}`);
-      const line = await new Promise<string>((resolve) => {
-        input.once('close', () => resolve(''));
-        input.question(`${taken.length + 1}> `).then(resolve, () => resolve(''));
-      });
-      if (line.trim() === '') break;
-      if (line.trim() === '?') {
-        note(`  the oracle would say: ${environment.oracle(turn.state) ?? 'nothing, it has no answer here'}\n`);
-        continue;
-      }
-      turn = environment.step(turn.state, line);
-      taken.push(line);
-      total += turn.reward;
-      note(`  reward ${turn.reward} (${turn.reason})${turn.valid ? '' : ', not a valid action'}\n`);
+  show();
+  for await (const line of input) {
+    if (line.trim() === '') break;
+    if (line.trim() === '?') {
+      note(`  the oracle would say: ${environment.oracle(turn.state) ?? 'nothing, it has no answer here'}`);
+      process.stderr.write(`${steps + 1}> `);
+      continue;
     }
-  } finally {
-    input.close();
+    turn = environment.step(turn.state, line);
+    steps++;
+    total += turn.reward;
+    note(`  reward ${turn.reward} (${turn.reason})${turn.valid ? '' : ', not a valid action'}\n`);
+    show();
+    if (turn.done) break;
   }
-  answer(
-    {},
-    `${turn.done ? `${turn.observation}\n` : ''}return ${total} after ${taken.length} steps, ${turn.success ? 'success' : turn.done ? 'no success' : 'not finished'}`,
-  );
+  input.close();
+  answer({}, `return ${total} after ${steps} steps, ${turn.success ? 'success' : turn.done ? 'no success' : 'not finished'}`);
 }

@@ -10,25 +10,27 @@ import { canonical, singular, wordsOf } from './words.ts';
 
 const pick = <T>(items: readonly T[], random: () => number): T | undefined => items[Math.floor(random() * items.length)];
 
+/** What the last results page offers, as far as it can be bought. */
 function shownProducts(shop: Shop, state: ShopState): Product[] {
   const { byId } = shop.indexAt(state.level);
-  return state.shown.flatMap((id) => byId.get(id) ?? []);
-}
-
-/** The words of the task that the shop can search for (it ignores all others). */
-function knownWords(shop: Shop, task: ShopTask): string[] {
-  const searchable = new Set(shop.catalog.products.flatMap((product) => canonical(product.name, shop.catalog.synonyms)));
-  return wordsOf(task.instruction).filter((word) => canonical(word, shop.catalog.synonyms).some((meaning) => searchable.has(meaning)));
+  return state.shown.filter((id) => shop.reachable(id)).flatMap((id) => byId.get(id) ?? []);
 }
 
 function buyAnything(shop: Shop, state: ShopState, random: () => number): string {
-  return `buy ${pick(shop.indexAt(state.level).products, random)?.id ?? 1}`;
+  const products = shop.indexAt(state.level).products.filter(({ id }) => shop.reachable(id));
+  return `buy ${pick(products, random)?.id ?? 1}`;
+}
+
+/** All the words of the task that can be searched for (the shop ignores all others), or nothing. */
+function searchTask(shop: Shop, state: ShopState): string | undefined {
+  const words = wordsOf(shop.taskOf(state).instruction).filter((word) => shop.searchable.has(word));
+  return state.searches.length === 0 && words.length > 0 ? `search ${words.join(' ')}` : undefined;
 }
 
 /** Searches all the words of the task and buys the first result. */
 export function blind(shop: Shop, { state }: Turn<ShopState>, random: () => number): string {
-  if (state.searches.length === 0) return `search ${knownWords(shop, shop.taskOf(state)).join(' ')}`;
-  return state.shown[0] === undefined ? buyAnything(shop, state, random) : `buy ${state.shown[0]}`;
+  const [first] = shownProducts(shop, state);
+  return searchTask(shop, state) ?? (first ? `buy ${first.id}` : buyAnything(shop, state, random));
 }
 
 /**
@@ -36,8 +38,9 @@ export function blind(shop: Shop, { state }: Turn<ShopState>, random: () => numb
  * fewest other words, then the first. Price limits are respected, categories and synonyms are not understood.
  */
 export function heuristic(shop: Shop, { state }: Turn<ShopState>, random: () => number): string {
+  const search = searchTask(shop, state);
+  if (search !== undefined) return search;
   const task = shop.taskOf(state);
-  if (state.searches.length === 0) return `search ${knownWords(shop, task).join(' ')}`;
   const wanted = new Set(wordsOf(task.wanted).map(singular));
   const priced = task.constraint?.kind === 'category' ? undefined : task.constraint;
   let best: { product: Product; score: number } | undefined;
@@ -60,7 +63,7 @@ export function demonstrate(
   const { state } = turn;
   const task = shop.taskOf(state);
   const shown = shownProducts(shop, state);
-  if (shown.length === 0) return lookFor(shop, task, state, imperfection, random);
+  if (shown.length === 0) return lookFor(shop, task, imperfection, random);
   if (random() < imperfection.earlyPurchase) {
     const chosen = pick(shown, random) ?? task.product;
     return { thought: `take ${chosen.id}`, action: `buy ${chosen.id}` };
@@ -75,7 +78,7 @@ export function demonstrate(
   if (task.constraint?.kind === 'category')
     return chooseByCategory(exact, name, task.constraint.category, shop, task, state, imperfection, random);
   const right = exact.find((product) => satisfies(product, task.constraint));
-  if (!right) return lookFor(shop, task, state, imperfection, random);
+  if (!right) return lookFor(shop, task, imperfection, random);
   if (!task.constraint) return { thought: `${right.id} matches ${name}`, action: `buy ${right.id}` };
   return { thought: `${right.id} is $${right.price} ${task.constraint.kind} $${task.constraint.limit}`, action: `buy ${right.id}` };
 }
@@ -95,30 +98,22 @@ function chooseByCategory(
   if (seen) return { thought: `${seen.id} is from ${category}`, action: `buy ${seen.id}` };
   const unseen = exact.filter((product) => !state.clicked.includes(product.id));
   const [only] = unseen;
-  if (!only) return lookFor(shop, task, state, imperfection, random);
+  if (!only) return lookFor(shop, task, imperfection, random);
   if (unseen.length === 1 && exact.length > 1) return { thought: `${only.id} must be from ${category}`, action: `buy ${only.id}` };
   const next = pick(unseen, random) ?? only;
   return { thought: `is ${next.id} ${name} from ${category}`, action: `click ${next.id}` };
 }
 
 /** Searches for what the task names: in the shop's words or in the task's own, and sometimes with too few or wrong ones. */
-function lookFor(
-  shop: Shop,
-  task: ShopTask,
-  state: ShopState,
-  imperfection: Imperfection,
-  random: () => number,
-): { thought: string; action: string } {
-  const proper = wordsOf(task.product.name);
-  const own = wordsOf(task.wanted);
-  const words = random() < 0.5 ? proper : own;
-  if (random() < imperfection.wrongWord) {
-    const some =
-      random() < 0.7
-        ? words.filter(() => random() < 0.5)
-        : [...words.slice(0, -1), pick(wordsOf(pick(shop.indexAt(state.level).products, random)?.name ?? ''), random) ?? ''];
-    const query = some.length > 0 ? some : [words.at(-1) ?? 'shoes'];
-    return { thought: `find ${query.join(' ')}`, action: `search ${query.join(' ')}` };
+function lookFor(shop: Shop, task: ShopTask, imperfection: Imperfection, random: () => number): { thought: string; action: string } {
+  const sayable = (words: readonly string[]): string[] => words.filter((word) => shop.searchable.has(word));
+  const proper = sayable(wordsOf(task.product.name));
+  const words = random() < 0.5 ? proper : sayable(wordsOf(task.wanted));
+  if (words.length === 0 || random() < imperfection.wrongWord) {
+    const stray = pick([...shop.searchable], random) ?? 'shoes';
+    const some = random() < 0.7 ? words.filter(() => random() < 0.5) : [...words.slice(0, -1), stray];
+    const query = (some.length > 0 ? some : [words.at(-1) ?? stray]).join(' ');
+    return { thought: `find ${query}`, action: `search ${query}` };
   }
   return { thought: `find ${proper.join(' ')}`, action: `search ${words.join(' ')}` };
 }

@@ -70,6 +70,9 @@ export type ShopState = {
 /** The shop with what its own agents need beyond the common interface. */
 export interface Shop extends Environment<ShopState> {
   readonly catalog: Catalog;
+  /** Words worth searching for: of names and their synonyms, or the eighteen. */
+  readonly searchable: ReadonlySet<string>;
+  reachable(id: number): boolean;
   taskOf(state: ShopState): ShopTask;
   indexAt(level: number): SearchIndex;
 }
@@ -265,7 +268,8 @@ export function createShop(input: unknown): Shop {
     for (const index of indexes) yield `TASK: Available: ${index.products.length} products across ${index.categories} categories.`;
     for (let count = 0; count <= all.products.length; count++)
       yield `Found ${count} results. Top ${Math.min(count, settings.resultsShown)}:`;
-    yield 'search click buy. You bought. Not possible. Say search and words, click and id, or buy and id.';
+    yield 'search click buy. You bought. Not possible. Say search and words, click and id, or buy and id. The episode is over.';
+    yield 'find take look at is matches must be from below above';
   }
 
   return {
@@ -285,6 +289,8 @@ export function createShop(input: unknown): Shop {
     corpus,
     interchangeable: catalog.products.map(({ id }) => String(id)),
     catalog,
+    searchable: new Set(useful),
+    reachable,
     taskOf,
     indexAt,
   };

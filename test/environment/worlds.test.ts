@@ -1,0 +1,200 @@
+// What holds of every world, whatever it is about: the built-in ones and the example that newcomers copy.
+
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { createAgent, randomSentence } from '../../main/environment/agents.ts';
+import { demonstrations, NO_IMPERFECTION } from '../../main/environment/demonstrations.ts';
+import type { Environment, Turn, World } from '../../main/environment/environment.ts';
+import { admits } from '../../main/environment/grammar.ts';
+import { mathsWorld } from '../../main/environment/maths/world.ts';
+import { shopWorld } from '../../main/environment/shop/world.ts';
+import { Random } from '../../main/random.ts';
+import { exampleWorld } from './example-world.ts';
+
+const WORLDS: readonly { world: World; settings: Record<string, unknown> }[] = [
+  { world: shopWorld, settings: {} },
+  { world: shopWorld, settings: { reward: 'slides' } },
+  { world: shopWorld, settings: { reward: 'walkthrough', maxSteps: 4 } },
+  { world: shopWorld, settings: { reward: 'new_ragen' } },
+  { world: shopWorld, settings: { reward: 'decaying' } },
+  { world: shopWorld, settings: { maxReachableId: 100, searchTerms: 'eighteen' } },
+  { world: mathsWorld, settings: { tasksPerLevel: 200 } },
+  { world: exampleWorld, settings: {} },
+];
+
+const HOSTILE = [
+  '',
+  ' ',
+  '\n',
+  '\0',
+  '\u202e',
+  '\ud800',
+  'search',
+  'search ',
+  'search \u0007\u200b',
+  'search ' + 'a '.repeat(8),
+  'search ' + 'a '.repeat(9),
+  'buy',
+  'buy 0',
+  'buy 01',
+  'buy 498',
+  'buy 1 2',
+  'buy -1',
+  'buy 1e2',
+  'buy ٣',
+  'buy １',
+  'click 99999999999999999999',
+  'buy __proto__',
+  'click constructor',
+  '__proto__',
+  'search __proto__ toString hasOwnProperty',
+  '<script>alert(1)</script>',
+  'search <b>red</b>',
+  'search 日本語 обувь 👟',
+  'SEARCH   Red\tShoes',
+  '1+1',
+  '(((((((',
+  '1/0',
+  '9'.repeat(400),
+  'process.exit(1)',
+  'guess 21',
+  'x'.repeat(1_000_000),
+  'search ' + 'red '.repeat(250_000),
+  '('.repeat(1_000_000),
+];
+
+/** Anything: hostile texts, what the grammar allows, what it allows but damaged, and noise. */
+function someAction(environment: Environment, turn: Turn, random: Random): string {
+  const grammar = environment.grammar(turn.state);
+  const sentence = grammar.length > 0 ? randomSentence(grammar, random.next) : '';
+  switch (random.below(5)) {
+    case 0:
+      return random.pick(HOSTILE);
+    case 1:
+      return sentence.toUpperCase().replaceAll(' ', '  ');
+    case 2:
+      return sentence.slice(0, random.below(sentence.length + 1)) + random.pick(['', '0', ' x', ')']);
+    case 3:
+      return String.fromCodePoint(...Array.from({ length: 1 + random.below(20) }, () => random.below(0xd800)));
+    default:
+      return sentence;
+  }
+}
+
+describe.each(WORLDS)('$world.name $settings', ({ world, settings }) => {
+  const environment = world.create(settings);
+  const tasks = (['train', 'validation', 'test'] as const).flatMap((split) => [...environment.tasks(split)]);
+  const episode = fc.record({ task: fc.nat(tasks.length - 1), seed: fc.nat() });
+
+  it('ends every episode in time, keeps rewards in range, and accepts exactly what its grammar admits', () => {
+    fc.assert(
+      fc.property(episode, ({ task: number, seed }) => {
+        const task = tasks[number] ?? expect.fail('no task');
+        const random = Random.from('worlds-test', seed);
+        let turn = environment.reset(task, seed);
+        let sum = 0;
+        let steps = 0;
+        while (!turn.done) {
+          const action = someAction(environment, turn, random);
+          const allowed = admits(environment.grammar(turn.state), action);
+          turn = environment.step(turn.state, action);
+          expect(turn.valid, JSON.stringify(action.slice(0, 80))).toBe(allowed);
+          expect(turn.reward).toBeGreaterThanOrEqual(environment.rewardRange[0]);
+          expect(turn.reward).toBeLessThanOrEqual(environment.rewardRange[1] + 1e-9);
+          expect(turn.success && !turn.done).toBe(false);
+          expect(turn.observation.length).toBeLessThan(2000);
+          expect(turn.reason).not.toBe('');
+          sum += turn.reward;
+          expect(++steps).toBeLessThanOrEqual(environment.maxSteps);
+        }
+        expect(sum).toBeGreaterThanOrEqual(environment.returnRange[0] - 1e-9);
+        expect(sum).toBeLessThanOrEqual(environment.returnRange[1] + 1e-9);
+        expect(environment.grammar(turn.state)).toEqual([]);
+        expect(environment.step(turn.state, 'search red').valid).toBe(false);
+      }),
+      { numRuns: 150 },
+    );
+  });
+
+  it('continues identically from a state that was saved and restored, and changes nothing in place', () => {
+    fc.assert(
+      fc.property(episode, ({ task: number, seed }) => {
+        const task = tasks[number] ?? expect.fail('no task');
+        const random = Random.from('restore-test', seed);
+        let turn = environment.reset(task, seed);
+        while (!turn.done) {
+          const action = someAction(environment, turn, random);
+          const saved = JSON.stringify(turn.state);
+          const next = environment.step(turn.state, action);
+          expect(JSON.stringify(turn.state)).toBe(saved);
+          expect(environment.step(JSON.parse(saved), action)).toEqual(next);
+          expect(structuredClone(next.state)).toEqual(next.state);
+          turn = next;
+        }
+      }),
+      { numRuns: 50 },
+    );
+  });
+
+  it('survives every hostile action, and a step is used up', () => {
+    for (const action of HOSTILE) {
+      const start = environment.reset(tasks[0] ?? expect.fail('no task'), 1);
+      const turn = environment.step(start.state, action);
+      expect(turn.valid, JSON.stringify(action.slice(0, 40))).toBe(admits(environment.grammar(start.state), action));
+    }
+  });
+
+  it('never asks for one target in two splits, and gives each task one id', () => {
+    const splitOf = new Map<string, string>();
+    for (const { target, split } of tasks) if (!splitOf.has(target)) splitOf.set(target, split);
+    expect(tasks.filter(({ target, split }) => splitOf.get(target) !== split)).toEqual([]);
+    expect(new Set(tasks.map((task) => task.id)).size).toBe(tasks.length);
+    expect(tasks.filter(({ category }) => !environment.categories.includes(category))).toEqual([]);
+    expect(tasks.filter(({ tier }) => !environment.tiers.includes(tier))).toEqual([]);
+    expect(tasks.filter(({ level }) => level >= environment.levels)).toEqual([]);
+    for (let level = 1; level < environment.levels; level++) {
+      expect(environment.tasks('train', level).length).toBeGreaterThan(environment.tasks('train', level - 1).length);
+    }
+  });
+
+  it('lets agents act, and shows and says only words that its corpus contains', () => {
+    const words = (text: string): string[] => text.toLowerCase().match(/\p{L}+|\d+/gu) ?? [];
+    const known = new Set([...environment.corpus()].flatMap(words));
+    const unknown = new Set<string>();
+    const note = (text: string): void => words(text).forEach((word) => known.has(word) || /^\d+$/.test(word) || unknown.add(word));
+    for (const name of ['random', 'blind', 'heuristic', 'oracle'] as const) {
+      const agent = createAgent(world, name);
+      tasks.slice(0, 40).forEach((task, number) => {
+        const random = Random.from('agents-test', number);
+        let turn = environment.reset(task, number);
+        while (!turn.done) {
+          note(turn.observation);
+          const action = agent.act(environment, turn, random.next);
+          note(action);
+          turn = environment.step(turn.state, action);
+          expect(turn.valid, action).toBe(true);
+        }
+        note(turn.observation);
+      });
+    }
+    for (const { turns } of demonstrations(world, environment, { count: 200, seed: 3 })) for (const { thought } of turns) note(thought);
+    expect([...unknown]).toEqual([]);
+  });
+
+  it('demonstrates the same for the same seed, without mistakes when told so, and never on test tasks', () => {
+    const make = (): string => JSON.stringify([...demonstrations(world, environment, { count: 60, seed: 5 })]);
+    expect(make()).toBe(make());
+    expect(() => demonstrations(world, environment, { count: 1, seed: 1, split: 'test' }).next()).toThrow(/never made on test tasks/);
+    for (const { task } of demonstrations(world, environment, { count: 60, seed: 5 })) expect(task.split).toBe('train');
+    if (settings.searchTerms) return;
+    for (const { success, turns } of demonstrations(world, environment, { count: 60, seed: 5, imperfection: NO_IMPERFECTION })) {
+      expect(success || world.name === 'guess', JSON.stringify(turns)).toBe(true);
+    }
+  });
+
+  it('says what each setting means, and refuses unknown ones', () => {
+    for (const [name, field] of Object.entries(world.settings.shape))
+      expect('description' in field && field.description, name).toBeTruthy();
+    expect(() => world.create({ unheardOf: 1 })).toThrow(/unheardOf/);
+  });
+});
