@@ -14,6 +14,8 @@ interface Family {
 const families: readonly Family[] = [
   { commands: ['doctor'], load: () => import('./commands/doctor.ts') },
   { commands: ['play'], load: () => import('./commands/play.ts') },
+  { commands: ['eval'], load: () => import('./commands/eval.ts') },
+  { commands: ['compare'], load: () => import('./commands/compare.ts') },
 ];
 
 /** The first word that is neither an option nor the value of --data. */
