@@ -1,0 +1,147 @@
+// @ts-check
+// `npm test`: set-up, then formatting, lint, types, unused code, import rules, unit and integration tests, and the tests
+// that drive the real window under a virtual display. A failing stage prints its output and the rest still runs. The
+// last line is `N passed, N failed`, where every check and every test counts as one.
+//
+//   npm test                    everything
+//   npm test -- checks          one part: checks, unit or e2e
+//   npm test -- test/engine     the tests whose path contains this
+//   npm run test:slow           only what takes minutes (*.slow.test.ts)
+
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { nodeEnvironment } from './electron.mjs';
+import { aloud, setUp } from './setup.mjs';
+import { main, root, run } from './stage.mjs';
+import { hasDisplay, withVirtualDisplay } from './system.mjs';
+
+/** @typedef {{ name: string, passed: number, failed: number, output: string }} Result */
+
+const tool = (/** @type {string} */ path) => join(root, 'node_modules', path);
+
+const CHECKS = [
+  { name: 'formatting', args: [tool('oxfmt/bin/oxfmt'), '--check', '.'], fix: 'npx oxfmt' },
+  { name: 'lint', args: [tool('oxlint/bin/oxlint'), '--deny-warnings'], fix: 'npx oxlint --fix' },
+  { name: 'types', args: [tool('typescript/bin/tsc'), '-p', root], fix: '' },
+  { name: 'unused code', args: [tool('knip/bin/knip.js'), '--no-progress'], fix: 'delete what nobody uses' },
+  { name: 'import rules', args: [join(root, 'scripts/check-imports.mjs')], fix: 'the rules and their reasons: scripts/check-imports.mjs' },
+];
+
+const PARTS = ['checks', 'unit', 'e2e', 'slow'];
+const words = process.argv.slice(2);
+const chosen = words.includes('--slow') ? ['slow'] : words.filter((word) => PARTS.includes(word));
+const filters = words.filter((word) => !PARTS.includes(word) && word !== '--slow');
+const wanted = (/** @type {string} */ part) =>
+  chosen.length > 0 ? chosen.includes(part) : part !== 'slow' && (part !== 'checks' || filters.length === 0);
+
+await main(async () => {
+  const inWindow = wanted('e2e') || wanted('slow');
+  const electron = await setUp(aloud, { build: inWindow, virtualDisplay: inWindow && !hasDisplay() });
+  const scratch = mkdtempSync(join(tmpdir(), 'astrolab-test-'));
+  const base = {
+    ...nodeEnvironment(electron),
+    ASTROLAB_DATA: join(scratch, 'data'),
+    KNIP_DISABLE_RAW_TRANSFER: '1', // its 6 GB buffer does not fit into Electron's compressed pointers
+    NO_COLOR: '1',
+  };
+  /** @type {Result[]} */
+  const results = [];
+  try {
+    if (wanted('checks')) for (const check of CHECKS) results.push(tell(await runCheck(electron.executable, check, base)));
+    if (wanted('unit')) results.push(tell(await runTests(electron.executable, 'unit', scratch, base)));
+    for (const project of ['e2e', 'slow']) {
+      if (!wanted(project)) continue;
+      const start = (/** @type {NodeJS.ProcessEnv} */ env) =>
+        runTests(electron.executable, project, scratch, { ...base, DISPLAY: env.DISPLAY });
+      results.push(tell(hasDisplay() ? await start(process.env) : await withVirtualDisplay(start)));
+    }
+  } finally {
+    rmSync(scratch, { recursive: true, force: true, maxRetries: 5 });
+  }
+  const count = (/** @type {'passed' | 'failed'} */ key) => results.reduce((sum, result) => sum + result[key], 0);
+  const broken = results.filter(({ failed }) => failed > 0).map(({ name }) => name);
+  if (broken.length > 0) console.log(`Failed: ${broken.join(', ')} (their output is above)`);
+  console.log(`${count('passed')} passed, ${count('failed')} failed`);
+  return count('failed') > 0 || count('passed') === 0 ? 1 : 0;
+});
+
+/**
+ * Prints a stage's line, and all it said when it failed.
+ * @param {Result & { seconds: number }} result
+ * @returns {Result}
+ */
+function tell(result) {
+  const { name, passed, failed, output, seconds } = result;
+  const verdict = failed > 0 ? `${failed} FAILED` : 'ok';
+  console.log(`${name}: ${verdict}${passed > 1 ? `, ${passed} passed` : ''} (${seconds.toFixed(1)} s)`);
+  if (failed > 0) console.log(output.trim().replace(/^/gm, '  '));
+  return result;
+}
+
+/**
+ * @param {string} executable
+ * @param {{ name: string, args: string[], fix: string }} check
+ * @param {NodeJS.ProcessEnv} env
+ */
+async function runCheck(executable, { name, args, fix }, env) {
+  const began = performance.now();
+  const { code, output } = await run(executable, args, { env });
+  const seconds = (performance.now() - began) / 1000;
+  const help = fix ? `\nto mend it: ${fix}` : '';
+  return { name, passed: code === 0 ? 1 : 0, failed: code === 0 ? 0 : 1, output: `${output}${help}`, seconds };
+}
+
+/**
+ * @param {string} executable
+ * @param {string} project
+ * @param {string} scratch
+ * @param {NodeJS.ProcessEnv} env
+ */
+async function runTests(executable, project, scratch, env) {
+  const began = performance.now();
+  const report = join(scratch, `${project}.json`);
+  const args = [
+    tool('vitest/vitest.mjs'),
+    'run',
+    '--project',
+    project,
+    '--reporter=default',
+    '--reporter=json',
+    `--outputFile.json=${report}`,
+  ];
+  if (filters.length > 0) args.push('--passWithNoTests');
+  const { code, output } = await run(executable, [...args, ...filters], { env });
+  const seconds = (performance.now() - began) / 1000;
+  const { passed, failed } = countTests(report);
+  const unexplained = code !== 0 && failed === 0 ? 1 : 0; // vitest itself failed, or an error outside any test
+  return {
+    name: project === 'unit' ? 'unit and integration tests' : `${project} tests`,
+    passed,
+    failed: failed + unexplained,
+    output,
+    seconds,
+  };
+}
+
+/**
+ * @param {string} report vitest's JSON report
+ * @returns {{ passed: number, failed: number }}
+ */
+function countTests(report) {
+  /** @type {{ testResults: { status: string, assertionResults: { status: string }[] }[] }} */
+  let content;
+  try {
+    content = JSON.parse(readFileSync(report, 'utf8'));
+  } catch {
+    return { passed: 0, failed: 0 }; // no report: the exit code counts as one failure
+  }
+  let passed = 0;
+  let failed = 0;
+  for (const { status, assertionResults } of content.testResults) {
+    const failures = assertionResults.filter((test) => test.status === 'failed').length;
+    passed += assertionResults.filter((test) => test.status === 'passed').length;
+    failed += failures === 0 && status === 'failed' ? 1 : failures; // a file that did not even load is one failure
+  }
+  return { passed, failed };
+}
