@@ -72,6 +72,8 @@ export async function stage(voice, name, work) {
 export function run(command, args, { onLine, ...options } = {}) {
   return new Promise((resolve) => {
     const child = spawn(command, args, { cwd: root, stdio: ['ignore', 'pipe', 'pipe'], ...options });
+    const stop = () => void child.kill();
+    process.once('exit', stop); // whoever ends this script ends what it started
     let output = '';
     for (const stream of [child.stdout, child.stderr]) {
       stream?.setEncoding('utf8').on('data', (text) => {
@@ -80,7 +82,10 @@ export function run(command, args, { onLine, ...options } = {}) {
       });
     }
     child.on('error', (error) => resolve({ code: 127, output: `${output}${error.message}` }));
-    child.on('close', (code, signal) => resolve({ code: code ?? 1, output: signal ? `${output}\nended by ${signal}` : output }));
+    child.on('close', (code, signal) => {
+      process.off('exit', stop);
+      resolve({ code: code ?? 1, output: signal ? `${output}\nended by ${signal}` : output });
+    });
   });
 }
 
@@ -96,7 +101,7 @@ export function foreground(command, args, env) {
     const child = spawn(command, args, { stdio: 'inherit', env });
     /** @type {NodeJS.Signals[]} */
     const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'];
-    for (const signal of signals) process.on(signal, () => child.kill(signal));
+    for (const signal of signals) process.removeAllListeners(signal).on(signal, () => void child.kill(signal));
     child.on('error', reject);
     child.on('close', (code, signal) =>
       resolve(code ?? 128 + (signal === 'SIGINT' ? 2 : signal === 'SIGTERM' ? 15 : signal === 'SIGSEGV' ? 11 : 1)),
@@ -177,6 +182,8 @@ export function tail(output, lines = 25) {
  * @param {() => Promise<number | void>} work
  */
 export async function main(work) {
+  process.once('SIGINT', () => process.exit(130));
+  process.once('SIGTERM', () => process.exit(143));
   try {
     process.exitCode = (await work()) ?? 0;
   } catch (error) {

@@ -108,6 +108,8 @@ export async function withVirtualDisplay(work) {
   const child = spawn('Xvfb', ['-displayfd', '3', '-screen', '0', '1600x1000x24', '-nolisten', 'tcp'], {
     stdio: ['ignore', 'ignore', 'pipe', 'pipe'],
   });
+  const stop = () => void child.kill('SIGTERM');
+  process.once('exit', stop);
   try {
     const display = await new Promise((resolve, reject) => {
       let errors = '';
@@ -128,6 +130,7 @@ export async function withVirtualDisplay(work) {
     const { WAYLAND_DISPLAY: _, ...env } = process.env;
     return await work({ ...env, DISPLAY: display });
   } finally {
-    child.kill('SIGTERM');
+    process.off('exit', stop);
+    stop();
   }
 }
