@@ -85,14 +85,15 @@ export function printFloat(value: number): string {
 }
 
 // JavaScript's own trim also takes U+FEFF and leaves the separators U+001C … U+001F and U+0085.
-const LEADING_SPACE = /^[\t-\r\x1c-\x20\x85\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000]+/;
-const SPACE = /[\t-\r\x1c-\x20\x85\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000]/;
+const SPACE = new RegExp(String.raw`[\t-\r\x1c-\x20\x85\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000]`);
 
 /** `text.strip()` */
 export function strip(text: string): string {
+  let start = 0;
   let end = text.length;
   while (end > 0 && SPACE.test(text[end - 1] ?? '')) end--;
-  return text.slice(0, end).replace(LEADING_SPACE, '');
+  while (start < end && SPACE.test(text[start] ?? '')) start++;
+  return text.slice(start, end);
 }
 
 const UNPRINTABLE = /[\p{C}\p{Z}]/u;

@@ -259,7 +259,7 @@ export function createWebShop(given: unknown): WebShop {
       const missing = goal.options.find(([name, value]) => value !== '' && !has(state, groupOf(wanted, value) ?? name, value));
       return `click[${missing?.[1] ?? BUY}]`;
     }
-    const query = `search[${wanted.title.toLowerCase().replace(/[\[\]\n]/g, ' ')}]`;
+    const query = `search[${wanted.title.toLowerCase().replace(/[[\]\n]/g, ' ')}]`;
     if (state.page === 'results' && state.history.includes(query) && state.resultsPage * PAGE_LENGTH < hits(state.query).length)
       return `click[${NEXT}]`;
     return query;

@@ -1,0 +1,19 @@
+// WebShop as registry.ts lists it.
+
+import type { World } from '../environment.ts';
+import { demonstrate } from './demonstrator.ts';
+import { follow } from './rules.ts';
+import { webshopSettings } from './settings.ts';
+import { type WebShop, type WebShopState, createWebShop } from './webshop.ts';
+
+export const webshopWorld = {
+  name: 'webshop',
+  title: 'WebShop',
+  summary:
+    'The original WebShop in text mode: search a catalog, read product pages, choose options, buy. Brings a catalog of its own and loads the original small or full set from a folder.',
+  settings: webshopSettings,
+  create: createWebShop,
+  blind: (shop: WebShop, turn) => follow('first result', shop, turn),
+  heuristic: (shop: WebShop, turn) => follow('read', shop, turn),
+  demonstrate,
+} satisfies World<WebShopState>;
