@@ -134,7 +134,7 @@ const rows: Record<Metric['group'], readonly Row[]> = {
     ],
   ],
   vstar: [
-    ['vstar', 'V*', 'Distribution of V* over the training tasks', 'reward', 'neither'],
+    ['vstar', 'V* of the tasks', 'Distribution of V* over the training tasks', 'reward', 'neither'],
     ['vstar.mean', 'Mean V*', 'Mean of V* over the tasks of the update', 'reward', 'neither'],
     ['vstar.unsolved', 'Unsolved tasks', 'Tasks that no reference sample solved (k = 0) ÷ tasks with a V*', 'share', 'down'],
     ['vstar.samples', 'Reference samples', 'Samples per task that V* of a new task is estimated from now', 'episodes', 'neither'],

@@ -1,0 +1,96 @@
+import { expect, test } from 'vitest';
+import { adviceFor, alertsOf } from '../../main/metrics/alerts.ts';
+import { glossary, metricOf } from '../../main/metrics/glossary.ts';
+import { Recorder, rolloutMetrics, type UpdateRecord } from '../../main/metrics/recorder.ts';
+import { shortEpisode, trajectory } from '../algorithm/batch.ts';
+
+test('every metric says what it is, in which unit, and which way is good', () => {
+  for (const [id, metric] of glossary) {
+    expect(metric.id).toBe(id);
+    expect(metric.name.length, id).toBeGreaterThan(2);
+    expect(metric.formula.length, id).toBeGreaterThan(10);
+    expect(['up', 'down', 'neither']).toContain(metric.direction);
+  }
+  expect(metricOf('kl.k3').formula).toContain('k3 estimator');
+  expect(metricOf('kl.full').formula).toContain('whole masked vocabulary');
+  expect(() => metricOf('nonsense')).toThrow(/glossary/);
+});
+
+test('a recorder takes only known names, adds up parts and starts afresh with each update', async () => {
+  const recorder = new Recorder();
+  recorder.record({ loss: 1, entropy: 0.5 });
+  recorder.record({ loss: 2 });
+  recorder.add('update.tokens', 10);
+  recorder.add('update.tokens', 5);
+  recorder.distribution('advantage', Float32Array.of(1, 2));
+  expect(await recorder.time('system/time.rollout', () => 7)).toBe(7);
+  expect(() => recorder.record({ 'not.there': 1 })).toThrow(/glossary entry/);
+  const record = recorder.take(3);
+  expect(record).toMatchObject({ update: 3, values: { loss: 2, entropy: 0.5, 'update.tokens': 15 } });
+  expect(record.values['system/time.rollout']).toBeGreaterThanOrEqual(0);
+  expect([...record.distributions.advantage!]).toEqual([1, 2]);
+  expect(recorder.take(4).values).toEqual({});
+});
+
+test('rollout metrics: success, lengths, repeated and effective actions, spread inside groups', () => {
+  const one = (reward: number) => ({ reward, logProbs: [-1, -2], reference: [-1, -1], values: [0, 0] });
+  const episodes = [
+    trajectory({ task: 'a', success: true, vstar: 0, return: 1, steps: [one(0), one(1)] }),
+    trajectory({ task: 'a', success: false, vstar: 0, return: 0, steps: [one(0)] }),
+    shortEpisode('b', false, 0, [-1]),
+  ];
+  const metrics = rolloutMetrics(episodes);
+  expect(metrics['rollout.success']).toBeCloseTo(1 / 3, 12);
+  expect(metrics['rollout.steps']).toBeCloseTo(4 / 3, 12);
+  expect(metrics['rollout.tokens']).toBeCloseTo(7 / 3, 12);
+  expect(metrics['rollout.valid']).toBe(1);
+  expect(metrics['rollout.effective']).toBe(1);
+  expect(metrics['rollout.repeated']).toBe(0);
+  expect(metrics['rollout.groupSpread']).toBeCloseTo(Math.SQRT1_2, 12);
+  expect(metrics['rollout.passAtK']).toBe(1);
+  for (const [id, value] of Object.entries(metrics)) {
+    metricOf(id);
+    expect(Number.isFinite(value)).toBe(true);
+  }
+  for (const value of Object.values(rolloutMetrics([]))) expect(value).toBe(0);
+});
+
+const history = (count: number, values: (update: number) => Record<string, number>): UpdateRecord[] =>
+  Array.from({ length: count }, (_, update) => ({ update, values: values(update), distributions: {} }));
+const ids = (records: readonly UpdateRecord[]) => alertsOf(records).map((alert) => alert.id);
+
+test('a healthy run raises no alert', () => {
+  const healthy = history(40, (update) => ({
+    'rollout.success': 0.3 + update / 60,
+    'rollout.return.std': 0.45,
+    'rollout.entropy': 0.6 - update / 200,
+    'rollout.valid': 1,
+    'advantage.positive': 0.4,
+    'advantage.std': 0.4,
+    'gradient.norm': 1 + 0.2 * Math.sin(update),
+    'vstar.unsolved': 0.2,
+  }));
+  expect(ids(healthy)).toEqual([]);
+});
+
+test('each sign of trouble is named with its advice', () => {
+  expect(ids(history(1, () => ({ 'vstar.unsolved': 0.97 })))).toEqual(['vstar-bottom']);
+  expect(ids(history(6, () => ({ 'advantage.positive': 0, 'advantage.std': 0.1, 'rollout.success': 0.1 })))).toEqual(['no-advantage']);
+  expect(ids(history(6, () => ({ 'advantage.positive': 0, 'advantage.std': 0, 'rollout.success': 1 })))).toEqual([]);
+  expect(ids(history(6, () => ({ 'group.flat': 0.95 })))).toEqual(['flat-groups']);
+  expect(ids(history(6, () => ({ 'rollout.valid': 0.3 })))).toEqual(['invalid-actions']);
+  const trap = history(10, (update) => ({
+    'rollout.return.std': update < 5 ? 0.4 : 0.1,
+    'rollout.entropy': update < 5 ? 1 : 0.2,
+    'rollout.success': 0.2,
+  }));
+  expect(ids(trap)).toEqual(['echo-trap']);
+  const spike = history(20, (update) => ({ 'gradient.norm': update === 19 ? 50 : 1 + 0.1 * (update % 3) }));
+  expect(ids(spike)).toEqual(['gradient-spike']);
+  const fall = history(3, (update) => ({ 'evaluation.success': [0.2, 0.8, 0.5][update]! }));
+  expect(ids(fall)).toEqual(['collapse']);
+  const [alert] = alertsOf(history(1, () => ({ 'vstar.unsolved': 1 })));
+  expect(alert).toMatchObject({ sign: expect.stringContaining('100% of the tasks'), advice: expect.stringContaining('12–16') });
+  expect(adviceFor('std::bad_alloc')).toMatch(/microBatch/);
+  expect(adviceFor('all fine')).toBeUndefined();
+});
