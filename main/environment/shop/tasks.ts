@@ -52,12 +52,7 @@ export function satisfies(product: Product, constraint: Constraint | undefined):
   }
 }
 
-/** The products that a canonical name means, word for word: same words, no more, no fewer. */
-export function namesakes(products: readonly Product[], words: readonly string[], catalog: Catalog): Product[] {
-  const key = [...words].sort().join(' ');
-  return products.filter((product) => nameKey(product, catalog) === key);
-}
-
+/** Products with the same key have the same name, word for word: no more, no fewer. */
 export function nameKey(product: Product, catalog: Catalog): string {
   return canonical(product.name, catalog.synonyms).sort().join(' ');
 }
