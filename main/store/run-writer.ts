@@ -43,9 +43,9 @@ export class RunWriter {
         const { update, totals } = report;
         metrics.append(run, update, {
           ...report.metrics,
-          'progress/episodes': totals.episodes,
-          'progress/tokens': totals.tokens,
-          'system/seconds': totals.seconds,
+          episodes: totals.episodes,
+          tokens: totals.tokens,
+          'time.elapsed': totals.seconds,
         });
         for (const [name, samples] of Object.entries(report.distributions)) metrics.addDistribution(run, update, name, samples);
         trajectories.add(run, update, this.#retained(update, report.episodes));
@@ -121,12 +121,12 @@ export function rewind(store: Store, run: number): Checkpoint | undefined {
     store.events.truncate(run, last);
     store.checkpoints.truncate(run, last);
     store.runs.cutSpark(run, last);
-    const totals = store.metrics.many(run, ['progress/episodes', 'progress/tokens', 'system/seconds']);
+    const totals = store.metrics.many(run, ['episodes', 'tokens', 'time.elapsed']);
     store.runs.change(run, {
       updates: Math.max(0, last),
-      episodes: totals['progress/episodes']?.values.at(-1) ?? 0,
-      tokens: totals['progress/tokens']?.values.at(-1) ?? 0,
-      seconds: totals['system/seconds']?.values.at(-1) ?? 0,
+      episodes: totals.episodes?.values.at(-1) ?? 0,
+      tokens: totals.tokens?.values.at(-1) ?? 0,
+      seconds: totals['time.elapsed']?.values.at(-1) ?? 0,
     });
   });
   store.checkpoints.sweep(store.runs.get(run).uid, run);

@@ -159,7 +159,8 @@ export class RunStore {
 
   /** Adds a run at the end of the queue. */
   create(run: NewRun): Run {
-    const { seed: _seed, ...withoutSeed } = run.config;
+    const { name: _name, ...nameless } = run.config;
+    const { seed: _seed, ...seedless } = nameless;
     const id = this.#db.transaction(() => {
       const { last } = this.#db.prepare<[], { last: number | null }>('SELECT max(position) AS last FROM runs').get() ?? { last: null };
       const { lastInsertRowid } = this.#db
@@ -176,8 +177,8 @@ export class RunStore {
           run.seed,
           run.device,
           canonicalJson(run.config),
-          contentHash(run.config),
-          contentHash(withoutSeed),
+          contentHash(nameless),
+          contentHash(seedless),
           canonicalJson(run.versions),
           (last ?? 0) + 1,
           run.planned,
@@ -289,7 +290,12 @@ export class RunStore {
   /** Into the trash: gone from every list, everything kept. */
   delete(ids: readonly number[]): void {
     const now = Date.now();
-    this.#db.transaction(() => ids.forEach((id) => this.change(id, { deletedAt: now })))();
+    const one = (id: number): void => {
+      const { state } = this.get(id);
+      if (state === 'running' || state === 'stopping') throw new Error(`Run ${id} is ${state}: stop it before it is deleted`);
+      this.change(id, { deletedAt: now });
+    };
+    this.#db.transaction(() => ids.forEach(one))();
   }
 
   restore(ids: readonly number[]): void {

@@ -6,6 +6,7 @@ import { type Connection, databaseFile, openDatabase, openReader } from './datab
 import { Dictionary } from './dictionary.ts';
 import { EvaluationStore } from './evaluations.ts';
 import { EventStore } from './events.ts';
+import { RunLocks } from './locks.ts';
 import { MetricStore } from './metrics.ts';
 import { ReferencePolicyStore } from './reference-policies.ts';
 import { RunStore } from './runs.ts';
@@ -17,6 +18,7 @@ export class Store {
   readonly db: Connection;
   readonly dictionary: Dictionary;
   readonly runs: RunStore;
+  readonly locks: RunLocks;
   readonly metrics: MetricStore;
   readonly trajectories: TrajectoryStore;
   readonly events: EventStore;
@@ -30,6 +32,7 @@ export class Store {
     this.db = db;
     this.dictionary = new Dictionary(db);
     this.runs = new RunStore(db);
+    this.locks = new RunLocks(db);
     this.metrics = new MetricStore(db, this.dictionary);
     this.trajectories = new TrajectoryStore(db, this.dictionary);
     this.events = new EventStore(db);

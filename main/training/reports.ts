@@ -102,7 +102,7 @@ export const runReport = z.discriminatedUnion('type', [
   z.object({
     type: z.literal('update'),
     update: count,
-    /** Repeatable numbers; names with the prefix `system/` are measurements of the machine and not. */
+    /** By glossary name. All but those of the machine (see metrics/system.ts) are the same in every repetition. */
     metrics: z.record(z.string(), number),
     /** Raw samples for distribution charts (advantages, V*). */
     distributions: z.record(z.string(), floats),

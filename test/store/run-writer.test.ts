@@ -4,54 +4,19 @@ import { CheckpointFiles } from '../../main/store/checkpoints.ts';
 import { rewind, RunWriter } from '../../main/store/run-writer.ts';
 import type { Store } from '../../main/store/store.ts';
 import { runReport } from '../../main/training/reports.ts';
-import { newRun, openStore, someUpdate } from './helpers.ts';
-
-/** Everything a run recorded, as plain data to compare; ids and times left out. */
-function record(store: Store, run: number): unknown {
-  const { seconds, updates, episodes, tokens, last, best } = store.runs.get(run);
-  const tables = ['episodes', 'steps', 'episode_tokens', 'distributions'];
-  const rows = tables.map((table) => store.db.prepare(`SELECT * FROM ${table} ORDER BY 1, 2`).all());
-  const results = store.evaluations.list(run).map(({ id }) => store.evaluations.results(id));
-  return { series: store.metrics.many(run, store.metrics.names(run)), rows, results, seconds, updates, episodes, tokens, last, best };
-}
+import { openStore } from './helpers.ts';
+import { newRun, record, someEvaluation, someUpdate } from './samples.ts';
 
 function checkpoint(store: Store, run: number, update: number): Parameters<RunWriter['apply']>[0] {
   const files = new CheckpointFiles(store.dataFolder, store.runs.get(run).uid);
   return { type: 'checkpoint', checkpoint: files.save(update, (path) => writeFileSync(path, `weights after ${update}`)), kept: false };
 }
 
-function evaluation(update: number): Parameters<RunWriter['apply']>[0] {
-  const { episodes } = someUpdate(99, update);
-  const played = episodes.map((episode) => ({ ...episode, purpose: 'evaluation' as const }));
-  return {
-    type: 'evaluation',
-    update,
-    kind: 'periodic',
-    agent: 'policy',
-    world: 'shop',
-    worldHash: 'abc',
-    split: 'test',
-    temperature: 0,
-    seconds: 1,
-    results: played.map(({ task, category, tier, seed, success, return: sum, steps, failure }) => ({
-      task,
-      category,
-      tier,
-      seed,
-      success,
-      return: sum,
-      steps: steps.length,
-      failure,
-    })),
-    episodes: played,
-  };
-}
-
 function train(store: Store, run: number, from: number, to: number): void {
   const writer = new RunWriter(store, run);
   for (let update = from; update <= to; update++) {
     writer.apply(runReport.parse(someUpdate(1, update)));
-    if (update % 4 === 0) writer.apply(runReport.parse(evaluation(update)));
+    if (update % 4 === 0) writer.apply(runReport.parse(someEvaluation(99, update)));
     if (update % 5 === 0) writer.apply(runReport.parse(checkpoint(store, run, update)));
   }
 }

@@ -11,8 +11,8 @@ CREATE TABLE runs (
   seed INTEGER NOT NULL,
   device TEXT NOT NULL,
   config TEXT NOT NULL,                 -- canonical JSON
-  config_hash TEXT NOT NULL,            -- sha256 of config
-  group_hash TEXT NOT NULL,             -- sha256 of config without its seed: equal for the seeds of one variant
+  config_hash TEXT NOT NULL,            -- sha256 of config without its name
+  group_hash TEXT NOT NULL,             -- … and without its seed: equal for the seeds of one variant
   versions TEXT NOT NULL,               -- JSON: astrolab, electron, onnxruntime, platform
   state TEXT NOT NULL CHECK (state IN ('queued', 'running', 'paused', 'stopping', 'stopped', 'done', 'failed', 'interrupted')),
   reason TEXT,                          -- why it is in that state, in words

@@ -1,0 +1,56 @@
+// Going on exactly where a run stopped. Starting and resuming are one act: take the run's lock, take its record back to
+// the newest sound checkpoint, and say from where to train. `recover` runs once when the lab opens: runs that a crash or
+// a loss of power left "running" become "interrupted", with nothing lost up to their last checkpoint.
+
+import type { Checkpoint } from '../store/checkpoints.ts';
+import { rewind } from '../store/run-writer.ts';
+import type { Run } from '../store/runs.ts';
+import type { Store } from '../store/store.ts';
+
+export interface StartingPoint {
+  readonly run: Run;
+  /** Undefined: from the very beginning. */
+  readonly checkpoint: Checkpoint | undefined;
+}
+
+/** Locks the run for this process and brings its record to where training goes on. Throws `RunLocked`. */
+export function begin(store: Store, run: number): StartingPoint {
+  store.locks.take(run);
+  try {
+    const before = store.runs.get(run);
+    const checkpoint = rewind(store, run);
+    const update = checkpoint?.update ?? 0;
+    store.write(() => {
+      if (before.startedAt !== null) {
+        const dropped = Math.max(0, before.updates - update);
+        const text = `Goes on after update ${update}` + (dropped > 0 ? `; ${dropped} later updates are repeated` : '');
+        store.events.add(run, { update, kind: 'state', severity: 'info', text, data: { dropped } });
+      }
+      store.runs.change(run, {
+        state: 'running',
+        reason: null,
+        position: null,
+        finishedAt: null,
+        startedAt: before.startedAt ?? Date.now(),
+      });
+    });
+    return { run: store.runs.get(run), checkpoint };
+  } catch (error) {
+    store.locks.release(run);
+    throw error;
+  }
+}
+
+/** Marks what a crash left behind. Returns the runs that can be resumed. */
+export function recover(store: Store): Run[] {
+  const left = store.runs.list({ states: ['running', 'stopping'] }).filter((run) => store.locks.holder(run.id) === undefined);
+  for (const run of left) {
+    const reason =
+      'The lab or its machine stopped while this run was training. Resume goes on from its last checkpoint with the same numbers.';
+    store.write(() => {
+      store.runs.change(run.id, { state: run.state === 'stopping' ? 'stopped' : 'interrupted', reason });
+      store.events.add(run.id, { update: run.updates, kind: 'state', severity: 'warning', text: reason, data: {} });
+    });
+  }
+  return left.map((run) => store.runs.get(run.id));
+}
