@@ -22,7 +22,8 @@ export function formatValue(value: number, unit = ''): string {
 export function formatTick(value: number, unit = ''): string {
   if (unit === 'share') return `${Number((value * 100).toPrecision(6))}%`;
   const size = Math.abs(value);
-  if (size >= 10_000) return compact.format(value).replace('-', '−');
+  if (size >= 100_000) return compact.format(value).replace('-', '−');
+  if (size >= 1000) return whole.format(value).replace('-', '−');
   if (size !== 0 && size < 1e-3) return value.toExponential(0).replace('-', '−');
   return String(Number(value.toPrecision(6))).replace('-', '−');
 }

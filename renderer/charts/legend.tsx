@@ -32,7 +32,6 @@ export function Legend({ group, series, smoothed, smoothing, unit, xLabel, forma
   const alone = (id: string): void => onHidden(new Set(series.map((other) => other.id).filter((other) => other !== id)));
   return (
     <div className={styles.legend}>
-      <output className={styles.where}>{x === null ? 'last' : whereText(series, marks, x, xLabel, formatX)}</output>
       <ul className={styles.entries}>
         {series.map((entry) => {
           const index = x === null ? entry.x.length - 1 : nearest(entry.x, x);
@@ -62,6 +61,7 @@ export function Legend({ group, series, smoothed, smoothing, unit, xLabel, forma
           );
         })}
       </ul>
+      <output className={styles.where}>{x === null ? 'last' : whereText(series, marks, x, xLabel, formatX)}</output>
     </div>
   );
 }

@@ -156,7 +156,7 @@ export function LineChart(props: LineChartProps) {
           )}
         </span>
       </figcaption>
-      <Legend {...{ group, series, smoothed, smoothing, unit, xLabel, formatX, marks, hidden, onHidden: setHidden }} />
+      {!empty && <Legend {...{ group, series, smoothed, smoothing, unit, xLabel, formatX, marks, hidden, onHidden: setHidden }} />}
       {empty ? (
         <div className={styles.empty} style={{ height }}>
           No points yet

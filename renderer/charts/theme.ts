@@ -16,19 +16,23 @@ export interface ChartTheme {
 }
 
 const dark = window.matchMedia('(prefers-color-scheme: dark)');
+const listeners = new Set<() => void>();
 let current: ChartTheme | null = null;
+
+dark.addEventListener('change', () => {
+  current = null;
+  for (const changed of listeners) changed();
+});
 
 export function useChartTheme(): ChartTheme {
   return useSyncExternalStore(subscribe, () => (current ??= readTheme()));
 }
 
 function subscribe(changed: () => void): () => void {
-  const renew = (): void => {
-    current = null;
-    changed();
+  listeners.add(changed);
+  return () => {
+    listeners.delete(changed);
   };
-  dark.addEventListener('change', renew);
-  return () => dark.removeEventListener('change', renew);
 }
 
 function readTheme(): ChartTheme {

@@ -25,7 +25,12 @@ export function Dialog({ open, onClose, title, bare = false, width = 520, action
   const id = useId();
   useEffect(() => {
     const dialog = ref.current;
-    if (open && dialog && !dialog.open) dialog.showModal();
+    if (open && dialog && !dialog.open) {
+      dialog.showModal();
+      // Left to itself the browser would focus the close button, and with it open a tooltip over the title.
+      const first = dialog.querySelector('[data-autofocus]') ?? dialog.firstElementChild;
+      if (first instanceof HTMLElement) first.focus();
+    }
     if (!open && dialog?.open) dialog.close();
   }, [open]);
   return (
@@ -41,7 +46,7 @@ export function Dialog({ open, onClose, title, bare = false, width = 520, action
     >
       {open && (
         <PortalContext value={portal}>
-          <div className={styles.body} ref={setPortal}>
+          <div className={styles.body} ref={setPortal} tabIndex={-1}>
             {bare ? (
               <h2 id={id} className={styles.spoken}>
                 {title}

@@ -19,13 +19,7 @@ const SHAPES = {
       <path d="M2 9.5c3 0 4.5 2.5 12-6" strokeDasharray="2 1.8" />
     </>
   ),
-  play: (
-    <>
-      <path d="M2.5 5.5h2l1.2 5.5h6l1.3-4.3H5" />
-      <circle cx="6.5" cy="13.2" r=".6" />
-      <circle cx="11" cy="13.2" r=".6" />
-    </>
-  ),
+  play: <path d="M3.5 2.5 13 7.2l-4.1 1.3-1.6 4.2z" />,
   settings: (
     <>
       <path d="M2.5 5h6M12 5h1.5M2.5 11h1.5M7.5 11h6" />
@@ -130,19 +124,17 @@ export function Mark({ size = 22 }: { size?: number }) {
     <svg
       width={size}
       height={size}
-      viewBox="0 0 48 48"
+      viewBox="0 0 24 24"
       fill="none"
       stroke="currentColor"
-      strokeWidth="2.6"
+      strokeWidth="1.7"
       strokeLinecap="round"
       aria-hidden="true"
     >
-      <circle cx="24" cy="26" r="18" />
-      <circle cx="27" cy="29" r="10" strokeWidth="2" opacity=".65" />
-      <path d="M24 8V3.5M20.5 3.5h7" />
-      <path d="m11 39 22.5-22.5" />
-      <path d="m36 8.5 1.5 4 4 1.5-4 1.5-1.5 4-1.5-4-4-1.5 4-1.5z" fill="currentColor" stroke="none" />
-      <circle cx="24" cy="26" r="1.8" fill="currentColor" stroke="none" />
+      <path d="M19.6 10.2a9 9 0 1 1-6.3-5.6" />
+      <path d="m7 18 7.6-7.6" />
+      <circle cx="11" cy="14" r="1.3" fill="currentColor" stroke="none" />
+      <path d="m18.5 1.5 1.3 3.7 3.7 1.3-3.7 1.3-1.3 3.7-1.3-3.7-3.7-1.3 3.7-1.3z" fill="currentColor" stroke="none" />
     </svg>
   );
 }

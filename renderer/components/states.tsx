@@ -8,24 +8,24 @@ import { Button } from './button.tsx';
 import { Icon } from './icons.tsx';
 import styles from './states.module.css';
 
-/** What would be here, why it is not, and the one thing to do next. */
-export function EmptyState({
-  title,
-  art,
-  children,
-  actions,
-}: {
+interface EmptyStateProps {
   title: string;
   art?: ReactNode;
   children: ReactNode;
   actions?: ReactNode;
-}) {
+  /** A small line under the buttons. */
+  footnote?: ReactNode;
+}
+
+/** What would be here, why it is not, and the one thing to do next. */
+export function EmptyState({ title, art, children, actions, footnote }: EmptyStateProps) {
   return (
     <div className={styles.empty}>
       {art}
       <h2 className={styles.title}>{title}</h2>
       <div className={styles.words}>{children}</div>
       {actions !== undefined && <div className={styles.actions}>{actions}</div>}
+      {footnote !== undefined && <p className={styles.footnote}>{footnote}</p>}
     </div>
   );
 }

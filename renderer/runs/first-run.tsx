@@ -20,6 +20,17 @@ export function FirstRun({ dataFolder }: { dataFolder: string }) {
           Set up the first run
         </LinkButton>
       }
+      footnote={
+        <>
+          Everything happens on this machine; nothing is sent anywhere.
+          {dataFolder && (
+            <>
+              {' '}
+              Runs are kept in <code>{dataFolder}</code>.
+            </>
+          )}
+        </>
+      }
     >
       <p>
         A small language agent learns to shop from text alone: it searches, reads, chooses and buys. You see why it gets better, step by
@@ -34,15 +45,6 @@ export function FirstRun({ dataFolder }: { dataFolder: string }) {
           </li>
         ))}
       </ol>
-      <p className={styles.place}>
-        Everything happens on this machine; nothing is sent anywhere.
-        {dataFolder && (
-          <>
-            {' '}
-            Runs are kept in <code>{dataFolder}</code>.
-          </>
-        )}
-      </p>
     </EmptyState>
   );
 }

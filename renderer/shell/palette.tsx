@@ -24,7 +24,7 @@ function PaletteList({ onClose }: { onClose: () => void }) {
     <Command label="Find anything" loop className={styles.palette}>
       <div className={styles.search}>
         <Icon name="search" />
-        <Command.Input autoFocus className={styles.input} placeholder="A page, a run, a metric, an action…" />
+        <Command.Input data-autofocus className={styles.input} placeholder="A page, a run, a metric, an action…" />
       </div>
       <Command.List className={styles.list} label="Matches">
         <Command.Empty className={styles.empty}>Nothing here goes by that name.</Command.Empty>

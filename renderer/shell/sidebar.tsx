@@ -63,11 +63,11 @@ function PageLinks({ place, location }: { place: 'top' | 'bottom'; location: str
 }
 
 const STATES: Readonly<Record<WorkerStatus['state'], string>> = {
-  stopped: 'Idle',
-  starting: 'Starting…',
-  ready: 'Ready',
-  restarting: 'Restarting…',
-  failed: 'Stopped working',
+  stopped: 'idle',
+  starting: 'starting…',
+  ready: 'ready',
+  restarting: 'restarting…',
+  failed: 'stopped working',
 };
 
 /** One quiet line: is the training process well? Details are in Settings. */
@@ -76,12 +76,12 @@ function TrainingLine() {
   const { data } = useCall('training.status', {});
   useEvent('training.status', (status) => client.setQueryData(callOptions('training.status', {}).queryKey, status));
   if (!data) return null;
-  const words = data.state === 'ready' && data.restarts > 0 ? `Ready, restarted ${data.restarts}×` : STATES[data.state];
+  const words = data.state === 'ready' && data.restarts > 0 ? `ready, restarted ${data.restarts}×` : STATES[data.state];
   return (
     <Tooltip text={data.reason ? `Training process: ${words}. Last end: ${data.reason}` : `Training process: ${words}`} side="right">
       <Link href="/settings" className={styles.status} aria-label={`Training process: ${words}`}>
         <span className={styles.dot} data-state={data.state} />
-        <span className={styles.wide}>{words}</span>
+        <span className={styles.wide}>Training: {words}</span>
       </Link>
     </Tooltip>
   );

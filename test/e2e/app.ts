@@ -1,0 +1,103 @@
+// Starts the built application for a test: the real Electron, a fresh data folder, every complaint of the page
+// collected. Needs a display (npm test brings a virtual one) and the bundle in out/ (npm test builds it).
+
+import { existsSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { AxeBuilder } from '@axe-core/playwright';
+import { _electron } from 'playwright-core';
+import type { ElectronApplication, Page } from 'playwright-core';
+import { projectFolder } from '../../main/paths.ts';
+
+export interface Lab {
+  readonly app: ElectronApplication;
+  readonly page: Page;
+  readonly data: string;
+  /** Errors and warnings of the page's console, and what it threw. Tests end by finding this empty. */
+  readonly complaints: string[];
+  /** Closes the window; the data folder stays for a second start unless `remove` is asked for. */
+  close(options?: { keep?: boolean }): Promise<void>;
+}
+
+/** As root Chromium's sandbox must be off; elsewhere the tests run with it. */
+export const SWITCHES: readonly string[] = [...(process.getuid?.() === 0 ? ['--no-sandbox'] : []), '--disable-gpu', '--log-level=3'];
+
+export function freshDataFolder(): string {
+  return mkdtempSync(join(tmpdir(), 'astrolab-e2e-'));
+}
+
+/** Vitest itself runs in Electron's Node, so the executable is at hand. */
+export function electronExecutable(): string {
+  if (!process.versions.electron) throw new Error('The end-to-end tests run inside Electron’s Node: start them with npm test');
+  return process.execPath;
+}
+
+export function launchEnvironment(data: string): Record<string, string> {
+  const inherited = Object.entries(process.env).filter((entry): entry is [string, string] => entry[1] !== undefined);
+  const environment = Object.fromEntries(inherited.filter(([name]) => name !== 'ELECTRON_RUN_AS_NODE' && !name.startsWith('VITEST')));
+  return { ...environment, ASTROLAB_DATA: data };
+}
+
+export async function launch(options: { data?: string; switches?: readonly string[] } = {}): Promise<Lab> {
+  if (!existsSync(join(projectFolder(), 'out/main/index.js'))) throw new Error('There is no bundle in out/: npm test builds it first');
+  const data = options.data ?? freshDataFolder();
+  const app = await _electron.launch({
+    executablePath: electronExecutable(),
+    args: [...SWITCHES, ...(options.switches ?? []), projectFolder()],
+    env: launchEnvironment(data),
+    timeout: 30_000,
+    colorScheme: null, // or Playwright would pretend a light system
+  });
+  const page = await app.firstWindow();
+  const complaints: string[] = [];
+  page.on('console', (message) => {
+    if (message.type() === 'error' || message.type() === 'warning') complaints.push(message.text());
+  });
+  page.on('pageerror', (error) => complaints.push(String(error)));
+  await page.getByRole('navigation', { name: 'Main' }).waitFor();
+  return {
+    app,
+    page,
+    data,
+    complaints,
+    close: async ({ keep = false } = {}) => {
+      await app.close();
+      if (!keep) rmSync(data, { recursive: true, force: true });
+    },
+  };
+}
+
+/** What axe finds wrong on the page as it is now, in short lines; empty when all is well. */
+export async function accessibilityProblems({ page }: Lab): Promise<string[]> {
+  const { violations, passes } = await new AxeBuilder({ page }).setLegacyMode().analyze();
+  if (passes.length < 10) throw new Error(`axe checked only ${passes.length} rules: it did not see the page`);
+  return violations.flatMap(({ id, nodes }) =>
+    nodes.map(({ target, failureSummary }) => `${id}: ${target.join(' ')}: ${failureSummary ?? ''}`),
+  );
+}
+
+/** Playwright's own waitForFunction needs eval, which the page's policy forbids; so conditions are asked for from here. */
+export async function until<T>(what: string, ask: () => Promise<T>, milliseconds = 10_000): Promise<NonNullable<T>> {
+  const end = performance.now() + milliseconds;
+  for (;;) {
+    const answer = await ask();
+    if (answer) return answer;
+    if (performance.now() > end) throw new Error(`Waited ${milliseconds} ms in vain for: ${what}`);
+    await new Promise((resolve) => setTimeout(resolve, 25));
+  }
+}
+
+export async function setTheme({ page }: Lab, theme: 'light' | 'dark'): Promise<void> {
+  await page.evaluate((value) => window.astrolab.call('system.setTheme', { theme: value }), theme);
+  await until(`the ${theme} theme`, () =>
+    page.evaluate((dark) => matchMedia('(prefers-color-scheme: dark)').matches === dark, theme === 'dark'),
+  );
+}
+
+/** Goes to an address by the page's own hash, as a link would. */
+export async function visit({ page }: Lab, address: string): Promise<void> {
+  await page.evaluate((hash) => {
+    window.location.hash = hash;
+  }, address);
+  await page.locator('main h1').first().waitFor();
+}

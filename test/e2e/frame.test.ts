@@ -1,0 +1,211 @@
+// The frame in the real window: navigation, keys, palette, themes, the error boundary, messages with undo, and the
+// window's place across restarts.
+
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { accessibilityProblems, launch, setTheme, until, visit } from './app.ts';
+import type { Lab } from './app.ts';
+
+const PAGES = [
+  ['/', 'Runs', 'r'],
+  ['/new', 'New run', 'n'],
+  ['/replay', 'Replay', 'e'],
+  ['/compare', 'Compare', 'c'],
+  ['/play', 'Play', 'p'],
+  ['/settings', 'Settings', 's'],
+] as const;
+
+let lab: Lab;
+const heading = (name: string) => lab.page.locator('main').getByRole('heading', { level: 1, name, exact: true });
+
+describe('the frame', () => {
+  beforeAll(async () => {
+    lab = await launch();
+  });
+  afterAll(() => lab.close());
+  beforeEach(() => visit(lab, '/'));
+  afterEach(() => {
+    expect(lab.complaints.splice(0)).toEqual([]);
+  });
+
+  test('opens on an empty list that invites the first run', async () => {
+    await lab.page.getByRole('heading', { name: 'Teach your first agent' }).waitFor();
+    await lab.page.getByText(lab.data).waitFor();
+    await lab.page.getByRole('link', { name: 'Set up the first run' }).click();
+    await heading('New run').waitFor();
+  });
+
+  test.each(PAGES)('%s is reached by the navigation and marked as current', async (_address, name) => {
+    const link = lab.page.getByRole('navigation', { name: 'Main' }).getByRole('link', { name, exact: true });
+    await link.click();
+    await heading(name).waitFor();
+    expect(await link.getAttribute('aria-current')).toBe('page');
+    expect(await lab.page.title()).toBe(`${name} – Astrolab`);
+  });
+
+  test.each(PAGES)('%s is reached by g and a letter', async (_address, name, key) => {
+    await lab.page.locator('body').press('g');
+    await lab.page.locator('body').press(key);
+    await heading(name).waitFor();
+  });
+
+  test('Back returns to the page before', async () => {
+    await visit(lab, '/settings');
+    await visit(lab, '/compare');
+    await lab.page.goBack();
+    await heading('Settings').waitFor();
+  });
+
+  test('the palette finds a page by a few letters, and Escape leaves everything as it was', async () => {
+    await lab.page.keyboard.press('Control+k');
+    await lab.page.keyboard.type('compa');
+    await lab.page.keyboard.press('Enter');
+    await heading('Compare').waitFor();
+    await lab.page.keyboard.press('Control+k');
+    await lab.page.getByRole('dialog').waitFor();
+    await lab.page.keyboard.press('Escape');
+    await lab.page.getByRole('dialog').waitFor({ state: 'detached' });
+    await heading('Compare').waitFor();
+  });
+
+  test('letters typed into a field are not shortcuts', async () => {
+    await lab.page.keyboard.press('Control+k');
+    await lab.page.keyboard.type('gs');
+    expect(await lab.page.getByRole('combobox').inputValue()).toBe('gs');
+    await lab.page.keyboard.press('Escape');
+    await heading('Runs').waitFor();
+  });
+
+  test('? lists every key that works', async () => {
+    await lab.page.keyboard.press('Shift+?');
+    const dialog = lab.page.getByRole('dialog', { name: 'Keys' });
+    for (const [, name] of PAGES) await dialog.getByText(name, { exact: true }).waitFor();
+    expect(await dialog.locator('kbd').allInnerTexts()).toEqual([
+      'G',
+      'R',
+      'G',
+      'N',
+      'G',
+      'E',
+      'G',
+      'C',
+      'G',
+      'P',
+      'G',
+      'S',
+      'Ctrl',
+      'K',
+      '?',
+    ]);
+    await lab.page.keyboard.press('Escape');
+  });
+
+  test('the menu and the page do the same things', async () => {
+    await lab.app.evaluate(({ Menu }) => {
+      const go = Menu.getApplicationMenu()?.items.find(({ label }) => label === 'Go');
+      go?.submenu?.items.find(({ label }) => label === 'Replay')?.click();
+    });
+    await heading('Replay').waitFor();
+  });
+
+  test('light and dark are set from Settings, shown at once and kept in the settings file', async () => {
+    await visit(lab, '/settings');
+    const canvas = () => lab.page.evaluate(() => getComputedStyle(document.body).backgroundColor);
+    await lab.page.getByRole('radio', { name: 'Dark' }).click();
+    await until('the dark canvas', async () => (await canvas()) === 'rgb(22, 24, 27)');
+    await lab.page.getByRole('radio', { name: 'Light' }).click();
+    await until('the light canvas', async () => (await canvas()) === 'rgb(251, 251, 250)');
+    expect(JSON.parse(readFileSync(join(lab.data, 'settings.json'), 'utf8'))).toMatchObject({ theme: 'light' });
+    await lab.page.getByRole('radio', { name: 'As the system' }).click();
+    await until('the system theme', () => lab.app.evaluate(({ nativeTheme }) => nativeTheme.themeSource === 'system'));
+  });
+
+  test('a page that breaks says what happened, can be copied, and heals', async () => {
+    await visit(lab, '/gallery');
+    await lab.page.getByRole('button', { name: 'Break this page' }).click();
+    await lab.page.getByRole('heading', { name: 'This page stopped working' }).waitFor();
+    await lab.page.getByText('Broken on purpose, to show the error boundary', { exact: true }).waitFor();
+    await lab.page.getByRole('button', { name: 'Copy details' }).click();
+    const copied = await until('the copied report', () => lab.app.evaluate(({ clipboard }) => clipboard.readText()));
+    expect(copied).toContain('Error: Broken on purpose, to show the error boundary');
+    expect(copied).toContain('page: #/gallery');
+    expect(copied).toContain('astrolab 0.1.0, electron 42.0.0');
+    await lab.page.getByRole('button', { name: 'Try again' }).click();
+    await heading('Building blocks').waitFor();
+    expect(lab.complaints.splice(0).join('\n')).toContain('Broken on purpose'); // React reports what a boundary catches
+  });
+
+  test('what was removed comes back with Undo', async () => {
+    await visit(lab, '/gallery');
+    await lab.page.getByRole('button', { name: 'Remove one of 3' }).click();
+    await lab.page.getByRole('button', { name: 'Remove one of 2' }).waitFor();
+    await lab.page.getByRole('button', { name: 'Undo' }).click();
+    await lab.page.getByRole('button', { name: 'Remove one of 3' }).waitFor();
+  });
+
+  test('an address that leads nowhere says so', async () => {
+    await visit(lab, '/nowhere');
+    await lab.page.getByRole('heading', { name: 'There is no such page' }).waitFor();
+  });
+
+  test.each([
+    [1024, 700],
+    [1280, 800],
+    [640, 400], // 1280 × 800 at 200% zoom
+  ])('nothing sticks out sideways at %i × %i', async (width, height) => {
+    await lab.app.evaluate(
+      ({ BrowserWindow }, size) => {
+        const window = BrowserWindow.getAllWindows()[0];
+        window?.setMinimumSize(100, 100);
+        window?.setContentSize(size[0] ?? 0, size[1] ?? 0);
+      },
+      [width, height],
+    );
+    for (const [address] of [...PAGES, ['/gallery']] as const) {
+      await visit(lab, address);
+      const overflow = await lab.page.evaluate(() =>
+        [document.documentElement, ...document.querySelectorAll('main, main > div > div')]
+          .filter((box) => box.scrollWidth > box.clientWidth + 1)
+          .map((box) => box.className),
+      );
+      expect([address, overflow]).toEqual([address, []]);
+    }
+  });
+
+  test.each(['light', 'dark'] as const)('axe finds nothing on any page in the %s theme', async (theme) => {
+    await lab.app.evaluate(({ BrowserWindow }) => BrowserWindow.getAllWindows()[0]?.setContentSize(1280, 800));
+    await setTheme(lab, theme);
+    for (const [address] of [...PAGES, ['/gallery']] as const) {
+      await visit(lab, address);
+      expect([address, await accessibilityProblems(lab)]).toEqual([address, []]);
+    }
+    await lab.page.keyboard.press('Control+k');
+    await lab.page.getByRole('dialog').waitFor();
+    expect(await accessibilityProblems(lab)).toEqual([]);
+    await lab.page.keyboard.press('Escape');
+    await lab.page.keyboard.press('Shift+?');
+    await lab.page.getByRole('dialog').waitFor();
+    expect(await accessibilityProblems(lab)).toEqual([]);
+    await lab.page.keyboard.press('Escape');
+  });
+});
+
+describe('after a restart', () => {
+  test('the window stands where it stood, on the page that was open, in the chosen theme', async () => {
+    const first = await launch();
+    await setTheme(first, 'dark');
+    await visit(first, '/settings');
+    const bounds = { x: 40, y: 60, width: 1010, height: 720 };
+    await first.app.evaluate(({ BrowserWindow }, wanted) => BrowserWindow.getAllWindows()[0]?.setBounds(wanted), bounds);
+    const settingsFile = join(first.data, 'settings.json');
+    await until('the new place on disk', async () => JSON.parse(readFileSync(settingsFile, 'utf8')).window?.width === 1010);
+    await first.close({ keep: true });
+
+    const second = await launch({ data: first.data });
+    await second.page.locator('main').getByRole('heading', { level: 1, name: 'Settings' }).waitFor();
+    expect(await second.app.evaluate(({ BrowserWindow }) => BrowserWindow.getAllWindows()[0]?.getBounds())).toEqual(bounds);
+    expect(await second.page.evaluate(() => matchMedia('(prefers-color-scheme: dark)').matches)).toBe(true);
+    await second.close();
+  });
+});
