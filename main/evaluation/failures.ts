@@ -78,8 +78,8 @@ function decided(facts: Facts, endedEarly: boolean): boolean {
 
 function wrongDecision(last: Played['steps'][number], steps: Played['steps']): string {
   const what = `Decided with “${last.action}” after ${steps.length} ${steps.length === 1 ? 'step' : 'steps'}`;
+  if (last.facts.right === true) return `${what}: the right thing, but not all that was asked for was right about it.`;
   const target = last.facts.targetShown ?? null;
-  if (typeof last.facts.score === 'number') return `${what}; it matched ${(100 * last.facts.score).toFixed(0)}% of what was wanted.`;
   if (target === true) return `${what}, although the right one had been shown.`;
   if (target === false) return `${what}; the right one had never been shown.`;
   return `${what}, which was wrong.`;

@@ -51,9 +51,9 @@ const Reference = group(
     demonstrations: knob(whole(0, 1_000_000), 6000, 'Imperfect demonstrations that the reference policy is cloned from.', 'episodes'),
     imperfection: group(
       {
-        wrongWord: knob(between(0, 1), 0.5, 'Chance that a demonstrated search uses a wrong or too literal word.', 'share'),
+        wrongWord: knob(between(0, 1), 0.4, 'Chance that a demonstrated search uses a wrong or too literal word.', 'share'),
         earlyPurchase: knob(between(0, 1), 0.4, 'Chance that the demonstrator buys before it has looked closely enough.', 'share'),
-        uselessClick: knob(between(0, 1), 0.15, 'Chance of a step that brings nothing.', 'share'),
+        uselessClick: knob(between(0, 1), 0.1, 'Chance of a step that brings nothing.', 'share'),
       },
       'How often the demonstrator makes each human-like mistake.',
     ),
