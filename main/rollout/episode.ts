@@ -31,7 +31,9 @@ export interface EpisodeRequest {
 /** The numbers of one drawn token. */
 export interface DrawnToken {
   readonly token: number;
-  readonly logProb: number;
+  /** log π under the mask, at temperature 1: what losses and ratios are about, whatever temperature it was drawn at. */
+  readonly policyLogProb: number;
+  /** Entropy of the distribution it was drawn from. */
   readonly entropy: number;
   /** Most probable tokens first, with their probabilities; at most TOP_ALTERNATIVES count. */
   readonly top: readonly { readonly token: number; readonly probability: number }[];
@@ -53,6 +55,7 @@ export interface Feed {
 
 export class EpisodeInPlay {
   readonly random: Random;
+  readonly #finished: () => void;
   readonly #environment: Environment;
   readonly #speech: Speech;
   readonly #request: EpisodeRequest;
@@ -67,7 +70,9 @@ export class EpisodeInPlay {
   /** The row being read and how much of it the policy has read. */
   #read: { row: EncodedRow | undefined; count: number } = { row: undefined, count: 0 };
 
-  constructor(environment: Environment, speech: Speech, request: EpisodeRequest) {
+  /** `finished` is called once, when the episode is over. */
+  constructor(environment: Environment, speech: Speech, request: EpisodeRequest, finished: () => void = () => {}) {
+    this.#finished = finished;
     this.#environment = environment;
     this.#speech = speech;
     this.#request = request;
@@ -126,7 +131,7 @@ export class EpisodeInPlay {
     const { tokenizer, masks, prompt } = this.#speech;
     const words = prompt.thoughts ? [...tokenizer.encode(step.thought).slice(0, prompt.maxThoughtTokens), mark('</think>')] : [];
     const { tokens } = masks.encode(this.#environment.grammar(this.#turn.state), step.action);
-    for (const token of [...words, ...tokens]) this.accept({ token: this.#prompt.relabel(token), logProb: 0, entropy: 0, top: [] });
+    for (const token of [...words, ...tokens]) this.accept({ token: this.#prompt.relabel(token), policyLogProb: 0, entropy: 0, top: [] });
   }
 
   /** The record of the episode, once it is over. */
@@ -180,7 +185,8 @@ export class EpisodeInPlay {
     });
     this.#return += turn.reward;
     this.#turn = turn;
-    if (!turn.done) this.#observe();
+    if (turn.done) this.#finished();
+    else this.#observe();
   }
 
   #tokens(): StepTokens {
@@ -195,7 +201,7 @@ export class EpisodeInPlay {
     }
     return {
       ids: Int32Array.from(this.#drawn, ({ token }) => this.#prompt.original(token)),
-      logProbs: Float32Array.from(this.#drawn, ({ logProb }) => logProb),
+      logProbs: Float32Array.from(this.#drawn, ({ policyLogProb }) => policyLogProb),
       referenceLogProbs: new Float32Array(0),
       entropies: Float32Array.from(this.#drawn, ({ entropy }) => entropy),
       values: new Float32Array(0),

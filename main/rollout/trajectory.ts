@@ -6,7 +6,7 @@ import type { Facts, Split } from '../environment/environment.ts';
 /** Numbers of the agent's own tokens of one step (thought, action and their closing marks), all of equal length. */
 export interface StepTokens {
   readonly ids: Int32Array;
-  /** log π under the masked, tempered distribution the token was drawn from. */
+  /** log π under the grammar's mask, at temperature 1 whatever it was drawn at. */
   readonly logProbs: Float32Array;
   /** log π_ref of the same tokens under the same mask, at temperature 1; empty until scored. */
   referenceLogProbs: Float32Array;
