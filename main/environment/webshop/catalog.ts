@@ -1,36 +1,22 @@
-// All products of one shop and the search over them. The set is held in memory.
+// All products of one shop and the search over them. A small set is held in memory; a large one is read from disk
+// through an index that is built once (index-build.ts). The rest of the world can't tell the difference.
 
 import { existsSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { resourceFile } from '../../paths.ts';
 import { analyze } from './analyzer.ts';
 import { type Postings, Ranking, encodeLength } from './bm25.ts';
+import { buildIndex } from './index-build.ts';
+import { indexFolder, isIndexOf, openIndex } from './index-file.ts';
 import { type InstructionRecord, type Product, contents, goalCount, readAsin, readInstruction, readProduct } from './product.ts';
 import { DataError, placeOf, readRecords } from './records.ts';
+import { type Catalog, type Progress, type SourceFiles, withoutInstruction } from './source.ts';
 
 /** How many products a search finds at most. */
 const MOST_HITS = 50;
 
-export interface Catalog {
-  readonly size: number;
-  /** Products are numbered in the order of their file. */
-  product(document: number): Product;
-  find(asin: string): number | undefined;
-  /** The best 50 products, best first. */
-  search(query: string): Int32Array;
-  /** Goals that each product gives. */
-  readonly goalCounts: ArrayLike<number>;
-  /** Records that were left out, and why. */
-  readonly notes: readonly string[];
-}
-
-/** The two files of a set. */
-export interface SourceFiles {
-  readonly products: string;
-  readonly instructions: string;
-}
-
-export type Progress = (share: number, what: string) => void;
+/** Files above this size are indexed on disk instead of being held in memory. */
+const LARGEST_IN_MEMORY = 64 * 2 ** 20;
 
 const SETS: Readonly<Record<'small' | 'full', SourceFiles>> = {
   small: { products: 'items_shuffle_1000.json', instructions: 'items_ins_v2_1000.json' },
@@ -56,12 +42,17 @@ export function locate(folder: string, set: 'auto' | 'small' | 'full'): SourceFi
 const open = new Map<string, Catalog>();
 
 /** Opens a catalog, or answers with the one that is open already. */
-export function openCatalog(files: SourceFiles): Catalog {
+export function openCatalog(files: SourceFiles, progress: Progress = () => {}, inMemory = LARGEST_IN_MEMORY): Catalog {
   const state = statSync(files.products);
-  const key = `${files.products}|${files.instructions}|${state.size}|${state.mtimeMs}|${statSync(files.instructions).mtimeMs}`;
+  const key = `${files.products}|${files.instructions}|${state.size}|${state.mtimeMs}|${statSync(files.instructions).mtimeMs}|${inMemory}`;
   let catalog = open.get(key);
   if (catalog === undefined) {
-    catalog = loadCatalog(files);
+    const folder = indexFolder(files);
+    if (state.size <= inMemory && !isIndexOf(folder, files)) catalog = loadCatalog(files);
+    else {
+      if (!isIndexOf(folder, files)) buildIndex(files, folder, progress);
+      catalog = openIndex(folder, files, MOST_HITS);
+    }
     for (const note of catalog.notes) process.stderr.write(`${note}\n`);
     open.set(key, catalog);
   }
@@ -108,13 +99,6 @@ function loadCatalog(files: SourceFiles): Catalog {
   };
 }
 
-export function withoutInstruction(place: string, asin: string, files: SourceFiles): DataError {
-  return new DataError(
-    `${place}: product ${asin} has no entry in ${files.instructions}`,
-    'The two files belong together: take both from the same set.',
-  );
-}
-
 function rankingOf(products: readonly Product[]): Ranking {
   const lists = new Map<string, { documents: number[]; counts: number[] }>();
   const norms = new Uint8Array(products.length);
@@ -148,7 +132,7 @@ function rankingOf(products: readonly Product[]): Ranking {
 }
 
 /** The place of each product in the alphabet of product numbers. */
-export function tieRanks(asins: readonly string[]): Int32Array {
+function tieRanks(asins: readonly string[]): Int32Array {
   const order = Int32Array.from(asins.keys());
   order.sort((a, b) => ((asins[a] ?? '') < (asins[b] ?? '') ? -1 : 1));
   const ranks = new Int32Array(asins.length);

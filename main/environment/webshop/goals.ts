@@ -4,9 +4,9 @@
 // draws them anew in every run.
 
 import { Random } from '../../random.ts';
-import type { Catalog } from './catalog.ts';
 import type { Product } from './product.ts';
 import { shuffledOrder } from './python.ts';
+import type { Catalog } from './source.ts';
 
 /** What an option of a goal is compared by: a name and a value, or (human goals) a value alone. */
 export type GoalOption = readonly [name: string, value: string];

@@ -4,10 +4,10 @@
 
 import { Random } from '../../random.ts';
 import type { Split, Task } from '../environment.ts';
-import type { Catalog } from './catalog.ts';
 import { type Goals, limitText, limitsAbove, NO_LIMIT, priceOf } from './goals.ts';
 import { splitLimit } from './instruction.ts';
 import type { WebShopSettings } from './settings.ts';
+import type { Catalog } from './source.ts';
 
 export const TIERS = ['no options', 'one option', 'two options', 'three or more options'] as const;
 

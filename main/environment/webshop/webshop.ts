@@ -3,7 +3,7 @@
 // `search[words]` and `click[thing]`, read exactly as the original reads them: whatever it can't use changes nothing.
 
 import type { Environment, Facts, Grammar, Plain, Task, Turn } from '../environment.ts';
-import { type Catalog, locate, openCatalog } from './catalog.ts';
+import { locate, openCatalog } from './catalog.ts';
 import { Goals, priceOf } from './goals.ts';
 import { readWish, searchWords } from './instruction.ts';
 import { BACK, BUY, NEXT, PAGE_LENGTH, PREVIOUS, type PageName, SUB_PAGES, SUB_PAGE_CLICKABLES, type SubPage } from './pages.ts';
@@ -11,6 +11,7 @@ import { donePage, groupOf, itemClickables, itemPage, resultsClickables, results
 import type { Product } from './product.ts';
 import { judge } from './reward.ts';
 import { type WebShopSettings, webshopSettings } from './settings.ts';
+import type { Catalog, Progress } from './source.ts';
 import { TIERS, Tasks } from './tasks.ts';
 
 /** Everything that decides what comes next; pages and results follow from it. */
@@ -54,9 +55,9 @@ export function parseAction(action: string): { readonly name: string; readonly a
 
 const MOST_CACHED = 2000;
 
-export function createWebShop(given: unknown): WebShop {
+export function createWebShop(given: unknown, progress?: Progress): WebShop {
   const settings = webshopSettings.parse(given ?? {});
-  const catalog = openCatalog(locate(settings.dataFolder, settings.set));
+  const catalog = openCatalog(locate(settings.dataFolder, settings.set), progress);
   const goals = new Goals(catalog, settings.seed);
   const tasks = new Tasks(catalog, goals, settings);
   const searches = new Map<string, Int32Array>();
