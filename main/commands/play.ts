@@ -4,21 +4,19 @@
 import { readFileSync, statSync } from 'node:fs';
 import { createInterface } from 'node:readline';
 import { Option, type Command } from 'commander';
-import { z } from 'zod';
 import type { Environment, Task, Turn, World } from '../environment/environment.ts';
 import { describe } from '../environment/grammar.ts';
-import { findWorld, WORLDS } from '../environment/registry.ts';
+import { WORLDS } from '../environment/registry.ts';
 import { answer, CallError, note, wantsJson } from './output.ts';
+import { addWorldOptions, makeEnvironment, namedWorld, type WorldOptions } from './world-options.ts';
 
 const SPLITS = ['test', 'validation', 'train'] as const;
 const LARGEST_SCRIPT = 16 * 1024 * 1024;
 
-interface PlayOptions {
+interface PlayOptions extends WorldOptions {
   readonly actions?: string;
   readonly task?: string;
   readonly instruction?: string;
-  readonly webshopData?: string;
-  readonly set: readonly string[];
   readonly level?: number;
   readonly split: (typeof SPLITS)[number];
   readonly list?: boolean;
@@ -35,24 +33,18 @@ interface PlayedStep {
 }
 
 export function register(program: Command): void {
-  program
+  const command = program
     .command('play <world>')
     .description(`play a world by hand (${WORLDS.map(({ name }) => name).join(', ')})`)
     .option('--actions <file>', 'take the actions from a file, one a line (- is standard input)')
     .option('--task <id>', 'the task to play (see --list)')
-    .option('--instruction <text>', 'the task with this text (WebShop: its price limit is ignored)')
-    .option('--webshop-data <dir>', 'WebShop: the folder with the original data files')
-    .option(
-      '--set <key=value>',
-      'a setting of the world (repeatable)',
-      (text: string, before: string[]) => [...before, text],
-      [] as string[],
-    )
+    .option('--instruction <text>', 'the task with this text (WebShop: its price limit is ignored)');
+  addWorldOptions(command)
     .option('--level <n>', 'curriculum level of the world (default: the whole world)', wholeNumber)
     .option('--list', 'list the tasks instead of playing')
     .addOption(new Option('--split <name>', 'which tasks --list shows').choices(SPLITS).default('test'))
     .action(async (name: string, options: PlayOptions) => {
-      const world = findWorldOrComplain(name);
+      const world = namedWorld(name);
       const environment = makeEnvironment(world, options);
       if (options.list) return listTasks(environment, options);
       const task = chooseTask(world, environment, options);
@@ -66,50 +58,6 @@ export function register(program: Command): void {
 function wholeNumber(text: string): number {
   if (!/^\d+$/.test(text)) throw new CallError(`--level takes a whole number, not "${text}"`);
   return Number(text);
-}
-
-function findWorldOrComplain(name: string): World {
-  if (!WORLDS.some((world) => world.name === name)) {
-    throw new CallError(`There is no world "${name}"`, `There are: ${WORLDS.map((world) => `${world.name} (${world.title})`).join(', ')}`);
-  }
-  return findWorld(name);
-}
-
-/** Settings from the command line: the value is read as JSON where it is JSON, else as text. */
-function makeEnvironment(world: World, options: PlayOptions): Environment {
-  const settings: Record<string, unknown> = {};
-  for (const text of options.set) {
-    const at = text.indexOf('=');
-    if (at < 1) throw new CallError(`--set takes key=value, not "${text}"`);
-    settings[text.slice(0, at)] = jsonOrText(text.slice(at + 1));
-  }
-  if (options.webshopData !== undefined) {
-    if (world.name !== 'webshop') throw new CallError(`--webshop-data is for the world webshop, not for ${world.name}`);
-    if (!statSync(options.webshopData, { throwIfNoEntry: false })?.isDirectory())
-      throw new CallError(`There is no folder ${options.webshopData}`);
-    settings.dataFolder = options.webshopData;
-  }
-  const parsed = world.settings.safeParse(settings);
-  if (!parsed.success) {
-    throw new CallError(
-      `These settings do not fit the world ${world.name}:\n${z.prettifyError(parsed.error)}`,
-      `Its settings: ${Object.keys(world.settings.shape).join(', ')}`,
-    );
-  }
-  let told = -1;
-  return world.create(settings, (share, what) => {
-    const percent = Math.floor(share * 10) * 10;
-    if (percent > told) note(`${what}: ${percent}%`);
-    told = percent;
-  });
-}
-
-function jsonOrText(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return text;
-  }
 }
 
 function chooseTask(world: World, environment: Environment, options: PlayOptions): Task {

@@ -3,8 +3,9 @@
 import type { Environment, World } from './environment.ts';
 import { mathsWorld } from './maths/world.ts';
 import { shopWorld } from './shop/world.ts';
+import { webshopWorld } from './webshop/world.ts';
 
-export const WORLDS: readonly World[] = [shopWorld, mathsWorld];
+export const WORLDS: readonly World[] = [shopWorld, webshopWorld, mathsWorld];
 
 export function findWorld(name: string): World {
   const world = WORLDS.find((candidate) => candidate.name === name);
