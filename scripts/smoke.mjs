@@ -1,0 +1,66 @@
+// @ts-check
+// The smoke test of a packaged application (called by `npm run package -- --smoke`): its command line finds a working
+// device and database, its window opens with the right title, and the training process computes the right number.
+
+import assert from 'node:assert/strict';
+import { existsSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { _electron } from 'playwright-core';
+import { run } from './stage.mjs';
+
+const executable = process.argv[2];
+assert(
+  executable && existsSync(executable),
+  `The packaged application ${executable} does not exist: npm run package -- --dev --smoke makes and tests it`,
+);
+const data = mkdtempSync(join(tmpdir(), 'astrolab-smoke-'));
+try {
+  await commandLine(executable);
+  await window(executable);
+  console.log('Smoke test: passed');
+} finally {
+  rmSync(data, { recursive: true, force: true, maxRetries: 5 });
+}
+
+/** @param {string} application */
+async function commandLine(application) {
+  const resources = process.platform === 'darwin' ? join(dirname(application), '..', 'Resources') : join(dirname(application), 'resources');
+  const cli = join(resources, 'app.asar', 'out', 'main', 'cli.js');
+  const { code, output } = await run(application, [cli, 'doctor', '--json', '--data', data], {
+    env: { ...process.env, ELECTRON_RUN_AS_NODE: '1' },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  assert.equal(code, 0, `doctor ended with ${code}:\n${output}`);
+  const { ok, versions, devices } = JSON.parse(output);
+  assert.equal(ok, true);
+  console.log(`Smoke test: doctor is content (Astrolab ${versions.astrolab}, Electron ${versions.electron}, ${devices.length} device(s))`);
+}
+
+/** @param {string} application */
+async function window(application) {
+  const { ELECTRON_RUN_AS_NODE: _, ...env } = process.env;
+  const args = [...(process.getuid?.() === 0 ? ['--no-sandbox'] : []), '--disable-gpu', '--log-level=3'];
+  const app = await _electron.launch({ executablePath: application, args, env: clean({ ...env, ASTROLAB_DATA: data }), timeout: 60_000 });
+  try {
+    const page = await app.firstWindow();
+    await page.getByRole('navigation', { name: 'Main' }).waitFor();
+    assert.match(await page.title(), /Astrolab/);
+    assert.equal(await app.evaluate((electron) => electron.app.isPackaged), true);
+    const answer = await page.evaluate('window.astrolab.call("training.selfTest", { steps: 3 })');
+    assert.equal(answer.ok, true, `the self-test failed: ${JSON.stringify(answer)}`);
+    const { value, expected, runtime } = answer.value;
+    assert.equal(value, expected, `the self-test computed ${value} instead of ${expected}`);
+    console.log(`Smoke test: the window opens, and its training process computes ${value} with ${runtime}`);
+  } finally {
+    await app.close();
+  }
+}
+
+/**
+ * @param {NodeJS.ProcessEnv} env
+ * @returns {Record<string, string>}
+ */
+function clean(env) {
+  return Object.fromEntries(Object.entries(env).flatMap(([name, value]) => (value === undefined ? [] : [[name, value]])));
+}
