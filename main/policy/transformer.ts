@@ -28,7 +28,7 @@ const NEVER = -1e9;
 
 const headSize = (config: ModelConfig): number => config.width / config.heads;
 /** Channels of the pointer's queries and keys. */
-const pointerSize = (config: ModelConfig): number => Math.min(config.width, 64);
+export const pointerSize = (config: ModelConfig): number => Math.min(config.width, 64);
 
 /** Every parameter by name, as matrices [out, in] like PyTorch's. */
 export function modelLayout(config: ModelConfig): ParameterLayout {

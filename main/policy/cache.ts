@@ -1,0 +1,88 @@
+// Keys and values of what each row has read, as [row, head, time, channel]. All rows share one length of time, which grows
+// and shrinks in steps; what lies beyond a row's own position is masked by whoever reads. A row that leaves is overwritten by
+// the last one, so the rows in use are always the first ones and are handed over without a copy.
+
+import { float } from '../engine/session.ts';
+import type { Value } from '../engine/session.ts';
+import type { Stream } from './sampling-graph.ts';
+
+/** Time grows by this much: larger wastes attention on empty places, smaller copies more often. */
+const STEP = 32;
+
+export class Cache {
+  readonly #streams: readonly Stream[];
+  readonly #capacity: number;
+  #data: Float32Array[];
+  #time = STEP;
+
+  constructor(streams: readonly Stream[], capacity: number) {
+    this.#streams = streams;
+    this.#capacity = capacity;
+    this.#data = this.#allocate(STEP);
+  }
+
+  /** Places per row; positions beyond what was appended hold old or no numbers. */
+  get time(): number {
+    return this.#time;
+  }
+
+  /** Makes room for positions below `needed` in the first `rows` rows, or gives room back. */
+  fit(needed: number, rows: number): void {
+    const time = Math.max(STEP, Math.ceil(needed / STEP) * STEP);
+    if (time === this.#time || (time < this.#time && 2 * time > this.#time)) return;
+    const old = this.#data;
+    const kept = Math.min(time, this.#time);
+    this.#data = this.#allocate(time);
+    for (const [i, { heads, size }] of this.#streams.entries()) {
+      const source = old[i];
+      const target = this.#data[i];
+      if (!source || !target) continue;
+      for (let lane = 0; lane < rows * heads; lane++) {
+        const start = lane * this.#time * size;
+        target.set(source.subarray(start, start + kept * size), lane * time * size);
+      }
+    }
+    this.#time = time;
+  }
+
+  /** What the first `rows` rows have read, for the graph to look at. */
+  values(rows: number): Record<string, Value> {
+    const values: Record<string, Value> = {};
+    for (const [i, { name, heads, size }] of this.#streams.entries()) {
+      const length = rows * heads * this.#time * size;
+      values[`cache.${name}`] = float(this.#data[i]?.subarray(0, length) ?? new Float32Array(), [rows, heads, this.#time, size]);
+    }
+    return values;
+  }
+
+  /** Puts the first `used[row]` of `count` new tokens per row at the row's position. */
+  append(results: Readonly<Record<string, Float32Array>>, count: number, positions: readonly number[], used: readonly number[]): void {
+    for (const [i, { name, heads, size }] of this.#streams.entries()) {
+      const source = results[name];
+      const target = this.#data[i];
+      if (!source || !target) throw new Error(`The model gave no new "${name}" to keep`);
+      for (let row = 0; row < positions.length; row++) {
+        const length = (used[row] ?? 0) * size;
+        for (let head = 0; head < heads; head++) {
+          const lane = row * heads + head;
+          const from = lane * count * size;
+          const to = (lane * this.#time + (positions[row] ?? 0)) * size;
+          // A loop, because for so few numbers making two views for `set` takes longer.
+          for (let k = 0; k < length; k++) target[to + k] = source[from + k] ?? 0;
+        }
+      }
+    }
+  }
+
+  /** Row `to` becomes a copy of row `from`. */
+  move(from: number, to: number): void {
+    for (const [i, { heads, size }] of this.#streams.entries()) {
+      const length = heads * this.#time * size;
+      this.#data[i]?.copyWithin(to * length, from * length, (from + 1) * length);
+    }
+  }
+
+  #allocate(time: number): Float32Array[] {
+    return this.#streams.map(({ heads, size }) => new Float32Array(this.#capacity * heads * time * size));
+  }
+}

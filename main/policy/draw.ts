@@ -1,0 +1,127 @@
+// Chooses the next token from a row of logits: under a mask, at a temperature, among the k likeliest, or simply the likeliest.
+// Only allowed tokens are ever looked at, so a forbidden one has probability zero exactly, and all numbers are those of the
+// distribution that was drawn from. Sums are in double precision and in ascending token order: the same logits and the same
+// generator always give the same token.
+
+import type { DrawnToken } from '../rollout/episode.ts';
+import { TOP_ALTERNATIVES } from '../rollout/trajectory.ts';
+
+export interface DrawSettings {
+  /** Logits are divided by it; 1 leaves the policy as it is. */
+  readonly temperature?: number;
+  /** Draw only among this many likeliest tokens; undefined: among all. */
+  readonly topK?: number | undefined;
+  /** Take the likeliest token. The numbers are then those of the policy at temperature 1. */
+  readonly greedy?: boolean;
+}
+
+/** A drawn token, with its log-probability under the distribution of the draw (tempered, top-k) beside the policy's own. */
+export interface Drawn extends DrawnToken {
+  readonly logProb: number;
+}
+
+export class Drawer {
+  readonly #temperature: number;
+  readonly #topK: number;
+  readonly #greedy: boolean;
+  #ids: Int32Array;
+  #scores: Float64Array;
+  #weights: Float64Array;
+
+  constructor(vocabulary: number, { temperature = 1, topK = vocabulary, greedy = false }: DrawSettings = {}) {
+    if (!(temperature > 0))
+      throw new RangeError(`The temperature must be above 0, found ${temperature}; use greedy for the likeliest token`);
+    if (!(Number.isInteger(topK) && topK > 0)) throw new RangeError(`Top-k must be a whole number above 0, found ${topK}`);
+    this.#temperature = greedy ? 1 : temperature;
+    this.#topK = greedy ? vocabulary : topK;
+    this.#greedy = greedy;
+    this.#ids = Int32Array.from({ length: vocabulary }, (_, id) => id);
+    this.#scores = new Float64Array(vocabulary);
+    this.#weights = new Float64Array(vocabulary);
+  }
+
+  /** `allowed` holds token ids in ascending order (undefined: every token). `uniform` gives a number in [0, 1). */
+  draw(logits: Float32Array, allowed: Int32Array | undefined, uniform: () => number): Drawn {
+    const ids = allowed ?? this.#ids;
+    const count = ids.length;
+    if (count === 0) throw new RangeError('No token is allowed here: the mask is empty, or the action was already complete');
+    const policyNormal = this.#load(logits, ids, 1);
+    if (!Number.isFinite(policyNormal))
+      throw new RangeError(`The policy's logits are not finite (log-sum ${policyNormal}); its weights are damaged`);
+    const tempered = this.#temperature !== 1 || this.#topK < count;
+    const normal = tempered ? this.#temper(logits, ids) : policyNormal;
+
+    const top = this.#top(count);
+    const choice = this.#greedy ? (top[0] ?? 0) : this.#choose(count, uniform(), normal);
+    let entropy = 0;
+    for (let i = 0; i < count; i++) {
+      const probability = (this.#weights[i] ?? 0) / this.#total;
+      if (probability > 0) entropy -= probability * ((this.#scores[i] ?? 0) - normal);
+    }
+    return {
+      token: ids[choice] ?? 0,
+      logProb: (this.#scores[choice] ?? 0) - normal,
+      policyLogProb: (logits[ids[choice] ?? 0] ?? 0) - policyNormal,
+      entropy: Math.max(0, entropy),
+      top: top.map((i) => ({ token: ids[i] ?? 0, probability: (this.#weights[i] ?? 0) / this.#total })),
+    };
+  }
+
+  #total = 0;
+
+  /** Fills scores and unnormalised weights; returns the logarithm of the weights' sum. */
+  #load(logits: Float32Array, ids: Int32Array, temperature: number, floor = Number.NEGATIVE_INFINITY): number {
+    const count = ids.length;
+    let most = Number.NEGATIVE_INFINITY;
+    for (let i = 0; i < count; i++) {
+      const score = (logits[ids[i] ?? 0] ?? 0) / temperature;
+      this.#scores[i] = score;
+      if (!(score <= most)) most = score;
+    }
+    let total = 0;
+    for (let i = 0; i < count; i++) {
+      const score = this.#scores[i] ?? 0;
+      const weight = score < floor ? 0 : Math.exp(score - most); // a NaN passes, and shows in the sum
+      this.#weights[i] = weight;
+      total += weight;
+    }
+    this.#total = total;
+    return most + Math.log(total);
+  }
+
+  #temper(logits: Float32Array, ids: Int32Array): number {
+    if (this.#topK >= ids.length) return this.#load(logits, ids, this.#temperature);
+    const sorted = Float64Array.from(ids, (id) => (logits[id] ?? 0) / this.#temperature).sort();
+    return this.#load(logits, ids, this.#temperature, sorted[sorted.length - this.#topK] ?? Number.NEGATIVE_INFINITY);
+  }
+
+  #choose(count: number, uniform: number, normal: number): number {
+    let left = uniform * this.#total;
+    let last = 0;
+    for (let i = 0; i < count; i++) {
+      const weight = this.#weights[i] ?? 0;
+      if (weight === 0) continue;
+      last = i;
+      left -= weight;
+      if (left < 0) return i;
+    }
+    if (!Number.isFinite(normal)) throw new RangeError('The distribution to draw from is not finite');
+    return last; // rounding left a hair at the end
+  }
+
+  /** Places of the likeliest tokens, best first; the smaller id wins a tie. */
+  #top(count: number): number[] {
+    const best: number[] = [];
+    let threshold = 0;
+    for (let i = 0; i < count; i++) {
+      const weight = this.#weights[i] ?? 0;
+      if (weight <= threshold) continue;
+      let at = best.length;
+      while (at > 0 && weight > (this.#weights[best[at - 1] ?? 0] ?? 0)) at--;
+      best.splice(at, 0, i);
+      if (best.length > TOP_ALTERNATIVES) best.pop();
+      if (best.length === TOP_ALTERNATIVES) threshold = this.#weights[best[TOP_ALTERNATIVES - 1] ?? 0] ?? 0;
+    }
+    return best;
+  }
+}

@@ -1,0 +1,265 @@
+// Plays many episodes at once, token by token, each row with its own keys and values kept across the turns of its episode, so
+// that only new tokens are computed. At every call each row either reads what the world said (several tokens at a time) or
+// reads the token it drew last; a row that has read everything draws its next token. Finished rows leave, new ones join at once.
+// A row's draws come from its episode's own generator: what else is in the batch does not matter.
+
+import type { Flat, ParameterLayout } from '../engine/parameters.ts';
+import { Session, float, floats, integer, value } from '../engine/session.ts';
+import type { Feeds, Value } from '../engine/session.ts';
+import type { Feed } from '../rollout/episode.ts';
+import { Cache } from './cache.ts';
+import { Drawer } from './draw.ts';
+import type { Drawn, DrawSettings } from './draw.ts';
+import type { TokenMask } from './grammar-mask.ts';
+import { cacheStreams, parameterConstants, parameterFeeds, parameterInputs, samplingGraph } from './sampling-graph.ts';
+import { modelLayout } from './transformer.ts';
+import type { ModelConfig } from './transformer.ts';
+
+/** What the sampler needs of an episode; `EpisodeInPlay` is one. */
+export interface SampledEpisode {
+  readonly random: { next(): number };
+  readonly done: boolean;
+  /** What may be drawn now; undefined: any token. */
+  readonly mask: TokenMask | undefined;
+  /** The tokens not read yet, the last one drawn among them. */
+  take(): Feed;
+  accept(drawn: Drawn): void;
+}
+
+export interface SamplerOptions {
+  /** Most episodes at once. */
+  readonly capacity?: number;
+  readonly threads?: number;
+  /** The weights will not change: they become part of the model, which is a quarter faster for one or two rows. */
+  readonly frozen?: boolean;
+}
+
+interface Row {
+  readonly episode: SampledEpisode;
+  /** All tokens the row has read or is to read, and their flags. */
+  tokens: number[];
+  flags: number[];
+  /** How many of them have been read. */
+  position: number;
+}
+
+const NEVER = -1e9;
+/** Tokens per row and call: each is a session of its own, made when first needed. */
+const COUNTS = [1, 4, 16, 64] as const;
+/** What a call costs beside its tokens, in tokens: once, and for every row (its keys and values have to be read). */
+const CALL_COST = 10;
+const ROW_COST = 2;
+
+export class Sampler {
+  readonly #config: ModelConfig;
+  readonly #layout: ParameterLayout;
+  readonly #capacity: number;
+  readonly #options: SamplerOptions;
+  readonly #sessions = new Map<number, Session>();
+  #cache: Cache;
+  #weights: Flat;
+  #feeds: Record<string, Value> = {};
+
+  /** `weights` are read in place: after a training step on the CPU the sampler plays with the new ones at once (not when frozen). */
+  constructor(config: ModelConfig, weights: Flat, options: SamplerOptions = {}) {
+    this.#config = config;
+    this.#layout = modelLayout(config);
+    this.#options = options;
+    this.#capacity = options.capacity ?? 64;
+    this.#cache = new Cache(cacheStreams(config), this.#capacity);
+    this.#weights = weights;
+    this.#useWeights(weights);
+  }
+
+  /** Plays with other weights from now on. */
+  async setWeights(weights: Flat): Promise<void> {
+    if (this.#options.frozen) await this.dispose();
+    this.#useWeights(weights);
+  }
+
+  /** Plays all episodes to their end; they are taken from the list when there is room. `stop` is asked between calls. */
+  async run(episodes: Iterable<SampledEpisode>, settings: DrawSettings = {}, stop: () => boolean = () => false): Promise<void> {
+    const waiting = episodes[Symbol.iterator]();
+    const drawer = new Drawer(this.#config.vocabulary, settings);
+    const rows: Row[] = [];
+    for (;;) {
+      while (rows.length < this.#capacity) {
+        const { value: episode, done } = waiting.next();
+        if (done) break;
+        if (!episode.done) rows.push(this.#feed({ episode, tokens: [], flags: [], position: 0 }));
+      }
+      if (rows.length === 0 || stop()) return;
+      await this.#read(rows, drawer);
+      for (let i = rows.length - 1; i >= 0; i--) {
+        if (rows[i]?.episode.done) this.#remove(rows, i);
+      }
+    }
+  }
+
+  async dispose(): Promise<void> {
+    for (const session of this.#sessions.values()) await session.dispose();
+    this.#sessions.clear();
+  }
+
+  #feed(row: Row): Row {
+    const { tokens, flags, newRow } = row.episode.take();
+    if (newRow) {
+      row.tokens = [];
+      row.flags = [];
+      row.position = 0;
+    }
+    for (const token of tokens) row.tokens.push(token);
+    for (const flag of flags) row.flags.push(flag);
+    if (row.tokens.length > this.#config.contextLength)
+      throw new RangeError(
+        `An episode of ${row.tokens.length} tokens does not fit the model's context of ${this.#config.contextLength}; begin a new row`,
+      );
+    if (row.position >= row.tokens.length) throw new RangeError('An episode gave no token to read before the next draw');
+    return row;
+  }
+
+  /** The last row takes the place of the one that leaves. */
+  #remove(rows: Row[], index: number): void {
+    const last = rows.pop();
+    if (!last || index === rows.length) return;
+    rows[index] = last;
+    this.#cache.move(rows.length, index);
+  }
+
+  /** One call of the model: every row reads up to `count` tokens, and those that have read all draw one. */
+  async #read(rows: readonly Row[], drawer: Drawer): Promise<void> {
+    const count = chooseCount(rows);
+    const session = await this.#session(count);
+    const time = this.#cache.time;
+    const used = rows.map(({ tokens, position }) => Math.min(count, tokens.length - position));
+    const results = await session.run({ ...this.#feeds, ...this.#inputs(rows, used, count), ...this.#cache.values(rows.length) });
+
+    const fresh: Record<string, Float32Array> = {};
+    for (const [name, result] of Object.entries(results)) if (name.startsWith('new.')) fresh[name.slice(4)] = floats(result);
+    const positions = rows.map(({ position }) => position);
+    this.#cache.fit(Math.max(...positions.map((position, i) => position + (used[i] ?? 0))), rows.length);
+    this.#cache.append(fresh, count, positions, used);
+
+    const { vocabulary } = this.#config;
+    const logits = floats(need(results, 'logits'));
+    for (const [i, row] of rows.entries()) {
+      row.position += used[i] ?? 0;
+      if (row.position < row.tokens.length) continue;
+      const own = logits.subarray(i * vocabulary, (i + 1) * vocabulary);
+      if (this.#config.aids.pointer) point(own, row, row.position - (used[i] ?? 0), pointer(results, i, time, count));
+      const { episode } = row;
+      episode.accept(drawer.draw(own, episode.mask?.allowed, () => episode.random.next()));
+      if (!episode.done) this.#feed(row);
+    }
+  }
+
+  #inputs(rows: readonly Row[], used: readonly number[], count: number): Record<string, Value> {
+    const { aids, contextLength } = this.#config;
+    const time = this.#cache.time;
+    const total = time + count;
+    const size = rows.length * count;
+    const tokens = new Int32Array(size);
+    const before = new Int32Array(size);
+    const positions = new BigInt64Array(size);
+    const flags = new Float32Array(size);
+    const flagsBefore = new Float32Array(size);
+    const hasBefore = new Float32Array(size);
+    const mask = new Float32Array(size * total);
+    const lastMask = new Float32Array(rows.length * total);
+    for (const [r, { tokens: all, flags: marks, position }] of rows.entries()) {
+      const real = used[r] ?? 0;
+      for (let i = 0; i < count; i++) {
+        const at = r * count + i;
+        const place = position + i;
+        positions[at] = BigInt(Math.min(place, contextLength - 1)); // padding may lie beyond the end
+        const start = at * total;
+        mask.fill(NEVER, start + position, start + time);
+        mask.fill(NEVER, start + time + i + 1, start + total);
+        if (i >= real) continue;
+        tokens[at] = all[place] ?? 0;
+        flags[at] = marks[place] ?? 0;
+        if (place === 0) continue;
+        before[at] = all[place - 1] ?? 0;
+        flagsBefore[at] = marks[place - 1] ?? 0;
+        hasBefore[at] = 1;
+      }
+      const last = (r * count + real - 1) * total;
+      lastMask.set(mask.subarray(last, last + total), r * total);
+    }
+    const shape = [rows.length, count];
+    return {
+      tokens: integer(tokens, shape),
+      positions: value('int64', positions, shape),
+      mask: float(mask, [rows.length, 1, count, total]),
+      ...(aids.matchFlag ? { flags: float(flags, shape) } : {}),
+      ...(aids.tokenShift ? { tokensBefore: integer(before, shape), hasBefore: float(hasBefore, shape) } : {}),
+      ...(aids.tokenShift && aids.matchFlag ? { flagsBefore: float(flagsBefore, shape) } : {}),
+      ...(count > 1
+        ? {
+            last: value(
+              'int64',
+              BigInt64Array.from(used, (n) => BigInt(n - 1)),
+              [rows.length, 1],
+            ),
+          }
+        : {}),
+      ...(count > 1 && aids.pointer ? { lastMask: float(lastMask, [rows.length, 1, 1, total]) } : {}),
+    };
+  }
+
+  #useWeights(weights: Flat): void {
+    this.#weights = weights;
+    this.#feeds = this.#options.frozen ? {} : parameterFeeds(this.#layout, weights);
+  }
+
+  async #session(count: number): Promise<Session> {
+    const known = this.#sessions.get(count);
+    if (known) return known;
+    const graph = samplingGraph(this.#config, count, (target) =>
+      this.#options.frozen ? parameterConstants(target, this.#layout, this.#weights) : parameterInputs(target, this.#layout),
+    );
+    const session = await Session.create(graph, this.#options.threads === undefined ? {} : { threads: this.#options.threads });
+    this.#sessions.set(count, session);
+    return session;
+  }
+}
+
+/** Tokens per row that make the call worth most: useful tokens over what the call costs. */
+function chooseCount(rows: readonly Row[]): number {
+  let best = 1;
+  let rate = 0;
+  for (const count of COUNTS) {
+    const useful = rows.reduce((sum, { tokens, position }) => sum + Math.min(count, tokens.length - position), 0);
+    const value = useful / (CALL_COST + rows.length * (ROW_COST + count));
+    if (value > rate) [best, rate] = [count, value];
+  }
+  return best;
+}
+
+/** Where a row's pointer looks: its weights over the `time` old places and the new ones after them, and how much they count. */
+interface Pointer {
+  readonly weights: Float32Array;
+  readonly time: number;
+  readonly amount: number;
+}
+
+function pointer(results: Feeds, row: number, time: number, count: number): Pointer {
+  const total = time + count;
+  const weights = floats(need(results, 'attention')).subarray(row * total, (row + 1) * total);
+  return { weights, time, amount: floats(need(results, 'amount'))[row] ?? 0 };
+}
+
+/** Adds the pointer's share to the logits of the tokens it looks at; the first `old` tokens were read by earlier calls. */
+function point(logits: Float32Array, { tokens, position }: Row, old: number, { weights, time, amount }: Pointer): void {
+  for (let place = 0; place < position; place++) {
+    const token = tokens[place] ?? 0;
+    const weight = weights[place < old ? place : time + place - old] ?? 0;
+    logits[token] = (logits[token] ?? 0) + amount * weight;
+  }
+}
+
+function need(results: Feeds, name: string): Value {
+  const result = results[name];
+  if (!result) throw new Error(`The model gave no "${name}"`);
+  return result;
+}

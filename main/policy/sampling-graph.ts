@@ -1,0 +1,145 @@
+// The policy network for writing: a few new tokens per row, on top of the keys and values of all earlier ones. Built from
+// the same parts and the same parameters as the training graph. The cache is an input that the graph never copies: it
+// attends to the old keys and to the new ones apart, joins only the scores, and returns the new keys and values alone, for
+// the caller to put in place. (Measured inside Electron: a cache that is also an output is copied whole at every call.)
+// Rows come first in the cache [row, head, time, channel]: reading it costs less than half of time first.
+
+import { Graph } from '../engine/graph.ts';
+import type { Shape, Tensor } from '../engine/graph.ts';
+import * as op from '../engine/operators.ts';
+import type { Flat, ParameterLayout, Parameters } from '../engine/parameters.ts';
+import { float } from '../engine/session.ts';
+import type { Value } from '../engine/session.ts';
+import * as net from './transformer.ts';
+import type { ModelConfig } from './transformer.ts';
+
+/** Every parameter as an input of its own name: fed straight from the training state, without a copy. */
+export function parameterInputs(graph: Graph, layout: ParameterLayout): Parameters {
+  const shapes = new Map(layout.specs.map(({ name, shape }) => [name, shape]));
+  return (name) => graph.inputs.get(name) ?? graph.input(name, 'float32', shapes.get(name) ?? []);
+}
+
+export function parameterFeeds(layout: ParameterLayout, weights: Flat): Record<string, Value> {
+  return Object.fromEntries(layout.specs.map(({ name, shape }) => [name, float(layout.view(weights, name), shape)]));
+}
+
+/** Every parameter as a part of the model itself, which the runtime may rearrange to its liking. */
+export function parameterConstants(graph: Graph, layout: ParameterLayout, weights: Flat): Parameters {
+  const known = new Map<string, Tensor>();
+  const shapes = new Map(layout.specs.map(({ name, shape }) => [name, shape]));
+  return (name) => {
+    const tensor = known.get(name) ?? graph.constant(layout.view(weights, name), shapes.get(name) ?? [], 'float32', name);
+    known.set(name, tensor);
+    return tensor;
+  };
+}
+
+/** One cached tensor: keys or values of a layer, or the pointer's keys. */
+export interface Stream {
+  readonly name: string;
+  readonly heads: number;
+  readonly size: number;
+}
+
+export function cacheStreams(config: ModelConfig): readonly Stream[] {
+  const size = config.width / config.heads;
+  const layers = Array.from({ length: config.layers }, (_, layer) =>
+    ['key', 'value'].map((part) => ({ name: `layer.${layer}.${part}`, heads: config.heads, size })),
+  ).flat();
+  return config.aids.pointer ? [...layers, { name: 'pointer.key', heads: 1, size: net.pointerSize(config) }] : layers;
+}
+
+/**
+ * Reads `count` tokens per row. The rows and the filled time are known only at run time: `total` = `time` + `count`.
+ * The inputs `cache.…` are [rows, heads, time, size].
+ * Gives `logits` [rows, vocabulary] after the token named by `last`, `new.…` [rows, heads, count, size] for every stream, and
+ * with the pointer its `attention` [rows, 1, total] and `amount` [rows, 1]; adding them to the tokens' logits is left to the caller.
+ */
+export function samplingGraph(config: ModelConfig, count: number, parameters: (graph: Graph) => Parameters): Graph {
+  const graph = new Graph(`read ${count}`);
+  const p = parameters(graph);
+  const { heads, width, aids } = config;
+  const size = width / heads;
+  const integers = (name: string): Tensor => graph.input(name, 'int32', ['rows', count]);
+  const numbers = (name: string): Tensor => graph.input(name, 'float32', ['rows', count]);
+
+  const tokens = integers('tokens');
+  const positions = graph.input('positions', 'int64', ['rows', count]);
+  const mask = graph.input('mask', 'float32', ['rows', 1, count, 'total']);
+  const embedded = net.embed(p, config, tokens, aids.matchFlag ? numbers('flags') : undefined);
+  let x = net.tokenShift(p, config, embedded, () => {
+    const earlier = net.embed(p, config, integers('tokensBefore'), aids.matchFlag ? numbers('flagsBefore') : undefined);
+    return op.mul(earlier, op.reshape(numbers('hasBefore'), ['rows', count, 1]));
+  });
+
+  const { cosine, sine } = net.rotaryTables(graph, config);
+  const split = (part: Tensor): Tensor => {
+    if (count === 1) return op.reshape(part, ['rows', heads, 1, size]);
+    return op.transpose(op.reshape(part, ['rows', count, heads, size]), [0, 2, 1, 3]);
+  };
+  const cached = (name: string, like: Tensor): Tensor => {
+    graph.output(`new.${name}`, like);
+    return graph.input(`cache.${name}`, 'float32', ['rows', like.shape[1] ?? 0, 'time', like.shape[3] ?? 0]);
+  };
+  for (let layer = 0; layer < config.layers; layer++) {
+    graph.scope(`layer.${layer}`, () => {
+      const parts = net.projections(p, layer, x);
+      const query = split(op.rotary(parts.query, positions, cosine, sine, heads));
+      const key = split(op.rotary(parts.key, positions, cosine, sine, heads));
+      const value = split(parts.value);
+      const weights = attention(query, cached(`layer.${layer}.key`, key), key, mask, net.attentionScale(config));
+      const oldValues = cached(`layer.${layer}.value`, value);
+      const gathered = op.add(op.matmul(part(weights, 'time', 0, -count), oldValues), product(part(weights, count, -count), value));
+      const joined = count === 1 ? gathered : op.transpose(gathered, [0, 2, 1, 3]);
+      x = net.attentionOutput(p, layer, x, op.reshape(joined, ['rows', count, width]));
+      x = net.feedForward(p, config, layer, x);
+    });
+  }
+
+  const hidden = net.finalNorm(p, x); // [rows, count, width]
+  const last = count === 1 ? op.reshape(hidden, ['rows', width]) : pickRow(hidden, graph.input('last', 'int64', ['rows', 1]));
+  graph.output('logits', net.vocabularyLogits(p, last));
+  if (aids.pointer) {
+    graph.scope('pointer', () => {
+      const channels = net.pointerSize(config);
+      const key = op.reshape(net.pointerKey(p, hidden), ['rows', 1, count, channels]);
+      const query = op.reshape(net.pointerQuery(p, last), ['rows', 1, 1, channels]);
+      const lastMask = count === 1 ? mask : graph.input('lastMask', 'float32', ['rows', 1, 1, 'total']);
+      graph.output('attention', attention(query, cached('pointer.key', key), key, lastMask, net.pointerScale(config)));
+      graph.output('amount', net.pointerAmount(p, last));
+    });
+  }
+  return graph;
+}
+
+/** Softmax weights of each query over the cached keys and the new ones, side by side: [rows, heads, queries, total]. */
+function attention(query: Tensor, oldKeys: Tensor, newKeys: Tensor, mask: Tensor, scale: number): Tensor {
+  const scaled = op.mul(query, scale);
+  const old = op.matmul(scaled, oldKeys, { transposeB: true });
+  const fresh =
+    query.shape[2] === 1 && newKeys.shape[2] === 1
+      ? op.reduceSum(op.mul(scaled, newKeys), [3], true)
+      : op.matmul(scaled, newKeys, { transposeB: true });
+  return op.softmax(op.add(node('Concat', [old, fresh], old.shape.with(3, 'total'), { axis: 3 }), mask));
+}
+
+/** Weights times values; for a single new token a plain product is cheaper. */
+function product(weights: Tensor, values: Tensor): Tensor {
+  return weights.shape[3] === 1 ? op.mul(weights, values) : op.matmul(weights, values);
+}
+
+/** The part of the last axis from `start` (counted from the end where negative) to `end`, whose size has a name. */
+function part(x: Tensor, size: number | string, start: number, end = 2 ** 31): Tensor {
+  return node('Slice', [x], x.shape.with(3, size), { axis: 3, start, end });
+}
+
+/** [rows, count, width] and one index per row give [rows, width]. */
+function pickRow(x: Tensor, index: Tensor): Tensor {
+  return node('GatherND', [x, index], [x.shape[0] ?? 0, x.shape[2] ?? 0], { batch_dims: 1 });
+}
+
+function node(name: string, inputs: readonly [Tensor, ...Tensor[]], shape: Shape, attributes: Record<string, number>): Tensor {
+  const [output] = inputs[0].graph.node(name, inputs, [{ shape, dtype: 'float32' }], attributes);
+  if (!output) throw new Error(`${name} gave no output`);
+  return output;
+}

@@ -1,0 +1,76 @@
+// Drawing a token: the numbers are those of the distribution drawn from, and the draws follow it.
+
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { Drawer } from '../../main/policy/draw.ts';
+import { Random } from '../../main/random.ts';
+
+const logits = Float32Array.of(0, 1, 2, 3, -1, 0.5);
+const uniform = (value: number) => () => value;
+
+describe('a drawn token', () => {
+  it('has the log-probability and entropy of the masked, tempered distribution', () => {
+    const allowed = Int32Array.of(1, 3, 5);
+    const weights = [1, 3, 0.5].map((score) => Math.exp(score / 2));
+    const sum = weights.reduce((a, b) => a + b);
+    const probabilities = weights.map((weight) => weight / sum);
+    const { token, logProb, policyLogProb, entropy, top } = new Drawer(6, { temperature: 2 }).draw(logits, allowed, uniform(0.5));
+    expect(token).toBe(3);
+    expect(logProb).toBeCloseTo(Math.log(probabilities[1] ?? 0), 12);
+    expect(policyLogProb).toBeCloseTo(3 - Math.log(Math.exp(1) + Math.exp(3) + Math.exp(0.5)), 12);
+    expect(entropy).toBeCloseTo(-probabilities.reduce((total, p) => total + p * Math.log(p), 0), 12);
+    expect(top.map((entry) => entry.token)).toEqual([3, 1, 5]);
+    expect(top.map((entry) => entry.probability).reduce((a, b) => a + b)).toBeCloseTo(1, 12);
+  });
+
+  it('follows the distribution: frequencies over 20,000 draws are within four standard errors', () => {
+    const random = Random.from('draw');
+    const drawer = new Drawer(6);
+    const counts = new Array<number>(6).fill(0);
+    for (let i = 0; i < 20_000; i++) counts[drawer.draw(logits, undefined, random.next).token]! += 1;
+    const sum = logits.reduce((total, score) => total + Math.exp(score), 0);
+    for (const [token, count] of counts.entries()) {
+      const p = Math.exp(logits[token] ?? 0) / sum;
+      expect(Math.abs(count / 20_000 - p)).toBeLessThan(4 * Math.sqrt((p * (1 - p)) / 20_000));
+    }
+  });
+
+  it('is one of the k likeliest with top-k, and the likeliest when greedy', () => {
+    const random = Random.from('top');
+    const drawer = new Drawer(6, { topK: 2 });
+    for (let i = 0; i < 200; i++) {
+      const { token, logProb } = drawer.draw(logits, undefined, random.next);
+      expect([2, 3]).toContain(token);
+      expect(logProb).toBeCloseTo((logits[token] ?? 0) - Math.log(Math.exp(2) + Math.exp(3)), 12);
+    }
+    const greedy = new Drawer(6, { greedy: true, temperature: 5 });
+    expect(greedy.draw(logits, undefined, uniform(0.99)).token).toBe(3);
+    expect(greedy.draw(Float32Array.of(1, 1, 1, 0, 0, 0), undefined, uniform(0.99)).token).toBe(0);
+  });
+
+  it('is allowed, whatever the logits, mask, temperature and top-k', () => {
+    fc.assert(
+      fc.property(
+        fc.array(fc.float({ min: -100, max: 100, noNaN: true }), { minLength: 6, maxLength: 6 }),
+        fc.uniqueArray(fc.nat({ max: 5 }), { minLength: 1 }),
+        fc.double({ min: 0.05, max: 10, noNaN: true }),
+        fc.integer({ min: 1, max: 8 }),
+        fc.double({ min: 0, max: 1, maxExcluded: true, noNaN: true }),
+        (scores, mask, temperature, topK, u) => {
+          const allowed = Int32Array.from(mask).sort();
+          const drawn = new Drawer(6, { temperature, topK }).draw(Float32Array.from(scores), allowed, uniform(u));
+          expect(mask).toContain(drawn.token);
+          expect(drawn.logProb).toBeLessThanOrEqual(1e-12);
+          expect(drawn.entropy).toBeLessThanOrEqual(Math.log(mask.length) + 1e-9);
+          expect(drawn.entropy).toBeGreaterThanOrEqual(0);
+        },
+      ),
+    );
+  });
+
+  it('is refused with the reason when nothing is allowed or the weights are damaged', () => {
+    expect(() => new Drawer(6).draw(logits, new Int32Array(0), uniform(0))).toThrow('No token is allowed here');
+    expect(() => new Drawer(2).draw(Float32Array.of(Number.NaN, 0), undefined, uniform(0))).toThrow('not finite');
+    expect(() => new Drawer(2, { temperature: 0 })).toThrow('use greedy');
+  });
+});

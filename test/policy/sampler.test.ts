@@ -1,0 +1,248 @@
+// What a rollout can rely on: the sampler's numbers are the scorer's, masks are kept exactly, and an episode is the same in
+// whatever company it is played.
+
+import { afterAll, describe, expect, it } from 'vitest';
+import { PackedBatch } from '../../main/policy/batch.ts';
+import type { Drawn } from '../../main/policy/draw.ts';
+import type { TokenMask } from '../../main/policy/grammar-mask.ts';
+import { tokenMask } from '../../main/policy/grammar-mask.ts';
+import type { AgentToken, EncodedRow } from '../../main/policy/prompt.ts';
+import { Sampler } from '../../main/policy/sampler.ts';
+import type { SampledEpisode } from '../../main/policy/sampler.ts';
+import { Scorer } from '../../main/policy/scorer.ts';
+import { modelLayout } from '../../main/policy/transformer.ts';
+import type { ModelConfig } from '../../main/policy/transformer.ts';
+import { Random } from '../../main/random.ts';
+import type { Feed } from '../../main/rollout/episode.ts';
+
+const config: ModelConfig = {
+  vocabulary: 40,
+  width: 24,
+  layers: 2,
+  heads: 3,
+  feedForward: 40,
+  gate: 'swiglu',
+  contextLength: 96,
+  valueHead: true,
+  aids: { matchFlag: true, pointer: true, tokenShift: true },
+};
+
+function weightsOf(model: ModelConfig, seed: number) {
+  const random = Random.from('weights', seed);
+  const layout = modelLayout(model);
+  const flat = layout.initialise(() => random.normal());
+  // Every aid must matter, or a mistake in it would not show.
+  for (const name of ['match', 'pointer.gate', 'value.weight']) {
+    if (layout.specs.some((spec) => spec.name === name)) layout.view(flat, name).forEach((_, i, view) => (view[i] = 0.3 * random.normal()));
+  }
+  return flat;
+}
+
+const MASKS: readonly TokenMask[] = [
+  tokenMask([3, 7, 8, 21]),
+  tokenMask([2, 5]),
+  tokenMask(Array.from({ length: 39 }, (_, i) => i + 1)),
+  tokenMask([9]),
+];
+
+/** A world without meaning: reads a few tokens, writes a few under masks, several times; now and then its context begins anew. */
+class Babble implements SampledEpisode {
+  readonly random: Random;
+  readonly drawn: Drawn[] = [];
+  readonly rows: EncodedRow[] = [];
+  readonly #world: Random;
+  #turns: number;
+  #left = 0;
+  #read = { row: -1, count: 0 };
+  #mask: TokenMask = tokenMask([1]);
+
+  constructor(seed: number) {
+    this.random = Random.from('sample', seed);
+    this.#world = Random.from('world', seed);
+    this.#turns = 1 + this.#world.below(4);
+    this.#observe(true);
+  }
+
+  get done(): boolean {
+    return this.#turns === 0;
+  }
+
+  get mask(): TokenMask {
+    return this.#mask;
+  }
+
+  take(): Feed {
+    const row = this.rows.length - 1;
+    const newRow = row !== this.#read.row;
+    const from = newRow ? 0 : this.#read.count;
+    const { tokens, flags } = this.rows[row] ?? { tokens: [], flags: [] };
+    this.#read = { row, count: tokens.length };
+    return { tokens: tokens.slice(from), flags: flags.slice(from), newRow };
+  }
+
+  accept(drawn: Drawn): void {
+    this.drawn.push(drawn);
+    const row = this.rows.at(-1);
+    row?.agent.push({ position: row.tokens.length - 1, target: drawn.token, mask: this.#mask } satisfies AgentToken);
+    row?.tokens.push(drawn.token);
+    row?.flags.push(drawn.token % 2);
+    this.#mask = this.#world.pick(MASKS);
+    if (--this.#left > 0) return;
+    if (--this.#turns > 0) this.#observe(this.#world.below(5) === 0);
+  }
+
+  #observe(fresh: boolean): void {
+    if (fresh || (this.rows.at(-1)?.tokens.length ?? 0) > 60) this.rows.push({ tokens: [], flags: [], agent: [] });
+    const row = this.rows.at(-1);
+    for (let i = 1 + this.#world.below(22); i > 0; i--) {
+      row?.tokens.push(1 + this.#world.below(39));
+      row?.flags.push(this.#world.below(2));
+    }
+    this.#left = 1 + this.#world.below(6);
+    this.#mask = this.#world.pick(MASKS);
+  }
+}
+
+const opened: { dispose(): Promise<void> }[] = [];
+const keep = <T extends { dispose(): Promise<void> }>(it: T): T => {
+  opened.push(it);
+  return it;
+};
+afterAll(async () => {
+  for (const it of opened) await it.dispose();
+});
+
+async function play(sampler: Sampler, seeds: readonly number[], settings = {}): Promise<Babble[]> {
+  const episodes = seeds.map((seed) => new Babble(seed));
+  await sampler.run(episodes, settings);
+  return episodes;
+}
+
+const seeds = Array.from({ length: 12 }, (_, i) => i);
+const weights = weightsOf(config, 1);
+
+describe('the sampler', () => {
+  it.each([
+    ['with every aid', config],
+    [
+      'without aids, with a cheap gate',
+      { ...config, gate: 'relu' as const, valueHead: false, aids: { matchFlag: false, pointer: false, tokenShift: false } },
+    ],
+  ])('agrees with the scorer on log-probabilities and entropies to 1e-4 %s', async (_, model) => {
+    const flat = weightsOf(model, 3);
+    const episodes = await play(keep(new Sampler(model, flat, { capacity: 5, threads: 1 })), seeds);
+    const scores = await keep(new Scorer(model, flat, { threads: 1 })).score(
+      new PackedBatch(
+        episodes.map(({ rows }) => rows),
+        model,
+      ),
+    );
+    let tokens = 0;
+    for (const [e, { drawn }] of episodes.entries()) {
+      expect(scores.logProbs[e]?.length).toBe(drawn.length);
+      for (const [i, { logProb, entropy }] of drawn.entries()) {
+        expect(Math.abs(logProb - (scores.logProbs[e]?.[i] ?? Number.NaN))).toBeLessThan(1e-4);
+        expect(Math.abs(entropy - (scores.entropies[e]?.[i] ?? Number.NaN))).toBeLessThan(1e-4);
+        tokens++;
+      }
+    }
+    expect(tokens).toBeGreaterThan(60);
+    expect(episodes.some(({ rows }) => rows.length > 1)).toBe(true);
+    expect(scores.values === undefined).toBe(!model.valueHead);
+  });
+
+  it('plays an episode the same alone, in a small batch, in a large one and in another order', async () => {
+    const alone = keep(new Sampler(config, weights, { capacity: 1, threads: 1 }));
+    const reference: Babble[] = [];
+    for (const seed of seeds) reference.push(...(await play(alone, [seed])));
+    const companies: [Sampler, number[]][] = [
+      [keep(new Sampler(config, weights, { capacity: 3, threads: 2 })), seeds],
+      [keep(new Sampler(config, weights, { capacity: 64, threads: 1 })), seeds.toReversed()],
+      [keep(new Sampler(config, weights, { capacity: 7, threads: 1, frozen: true })), seeds.toSorted((a, b) => (a % 5) - (b % 5))],
+    ];
+    for (const [sampler, order] of companies) {
+      const episodes = await play(sampler, order);
+      for (const [i, seed] of order.entries()) {
+        const [mine, other] = [episodes[i]?.drawn ?? [], reference[seed]?.drawn ?? []];
+        expect(mine.map(({ token }) => token)).toEqual(other.map(({ token }) => token));
+        for (const [k, { logProb }] of mine.entries()) expect(Math.abs(logProb - (other[k]?.logProb ?? Number.NaN))).toBeLessThan(1e-5);
+      }
+    }
+  });
+
+  it('never draws a token that the mask forbids, and a single allowed token has probability one', async () => {
+    const episodes = await play(keep(new Sampler(config, weights, { capacity: 16, threads: 1 })), seeds);
+    for (const { drawn, rows } of episodes) {
+      const agent = rows.flatMap((row) => row.agent);
+      for (const [i, { mask }] of agent.entries()) {
+        expect(mask.allowed).toContain(drawn[i]?.token);
+        for (const { token } of drawn[i]?.top ?? []) expect(mask.allowed).toContain(token);
+        if (mask.allowed.length > 1) continue;
+        expect(drawn[i]?.logProb).toBeCloseTo(0, 12);
+        expect(drawn[i]?.entropy).toBe(0);
+      }
+    }
+  });
+
+  it('plays with new weights at once: in place after a training step, and after setWeights when frozen', async () => {
+    const live = weightsOf(config, 5);
+    const sampler = keep(new Sampler(config, live, { capacity: 4, threads: 1 }));
+    const frozen = keep(new Sampler(config, weightsOf(config, 5), { capacity: 4, threads: 1, frozen: true }));
+    const before = await play(sampler, seeds);
+    const other = weightsOf(config, 6);
+    live.decay.set(other.decay);
+    live.plain.set(other.plain);
+    await frozen.setWeights(other);
+    const [after, swapped] = [await play(sampler, seeds), await play(frozen, seeds)];
+    const said = (episodes: Babble[]): number[] => episodes.flatMap(({ drawn }) => drawn.map(({ token }) => token));
+    expect(said(after)).not.toEqual(said(before));
+    expect(said(after)).toEqual(said(swapped));
+  });
+
+  it('stops between calls when asked, and refuses an episode that outgrows the context', async () => {
+    const sampler = keep(new Sampler(config, weights, { capacity: 4, threads: 1 }));
+    let calls = 0;
+    const episodes = seeds.map((seed) => new Babble(seed));
+    await sampler.run(episodes, {}, () => calls++ === 3);
+    expect(calls).toBe(4);
+    expect(episodes.some(({ done }) => !done)).toBe(true);
+    const long: SampledEpisode = {
+      random: Random.from('x'),
+      done: false,
+      mask: undefined,
+      take: () => ({ tokens: Array(97).fill(1), flags: Array(97).fill(0), newRow: true }),
+      accept: () => undefined,
+    };
+    await expect(sampler.run([long])).rejects.toThrow("97 tokens does not fit the model's context of 96");
+  });
+});
+
+describe('the scorer', () => {
+  it('gives a KL of zero against itself, and the sum over the vocabulary against another policy', async () => {
+    const episodes = await play(keep(new Sampler(config, weights, { capacity: 8, threads: 1 })), seeds);
+    const batch = new PackedBatch(
+      episodes.map(({ rows }) => rows),
+      config,
+    );
+    const scorer = keep(new Scorer(config, weights, { threads: 1 }));
+    const other = keep(new Scorer(config, weightsOf(config, 2), { threads: 1 }));
+    const [own, reference] = [await scorer.logits(batch), await other.logits(batch)];
+    for (const kl of await scorer.divergence(batch, own)) for (const number of kl) expect(Math.abs(number)).toBeLessThan(1e-6);
+
+    const kls = await scorer.divergence(batch, reference);
+    const softmax = (logits: number[]): number[] => {
+      const most = Math.max(...logits);
+      const weights = logits.map((logit) => Math.exp(logit - most));
+      const sum = weights.reduce((a, b) => a + b);
+      return weights.map((weight) => weight / sum);
+    };
+    const at = (value: typeof own, row: number, a: number): number[] => {
+      const start = (row * batch.shape.agentTokens + a) * config.vocabulary;
+      return [...value.data.slice(start, start + config.vocabulary)].map(Number);
+    };
+    const first = batch.shape.agentTokens > 0 ? (kls[0]?.[0] ?? Number.NaN) : Number.NaN;
+    const [p, q] = [softmax(at(own, 0, 0)), softmax(at(reference, 0, 0))];
+    const expected = p.reduce((sum, x, i) => sum + (x > 0 ? x * Math.log(x / (q[i] ?? 0)) : 0), 0);
+    expect(Math.abs(first - expected)).toBeLessThan(1e-5);
+  });
+});
