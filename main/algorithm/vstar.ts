@@ -1,12 +1,11 @@
 // Stage 1 of A*PO: V*(x), the optimal soft value of a task, from the rewards of N reference samples. The smooth maximum
 // β1 · ln mean exp(r/β1) is computed as a stable log-mean-exp; `max` (the failed system's) and `mean` are its limits for
-// β1 → 0 and β1 → ∞. Sampling and caching live elsewhere; this file is only the mathematics and the cache key.
+// β1 → 0 and β1 → ∞. Sampling and caching live in
+// training/vstar-stage.ts; this file is only the mathematics.
 
 import { z } from 'zod';
-import type { Plain } from '../environment/environment.ts';
 import { between, group, knob, whole } from '../knob.ts';
 import type { Trajectory } from '../rollout/trajectory.ts';
-import { contentHash } from '../store/canonical.ts';
 import { mean } from './advantage.ts';
 
 export const RewardKind = z.enum(['binary', 'shaped']);
@@ -68,41 +67,4 @@ export function vstarOf(rewards: ArrayLike<number>, settings: Pick<VstarSettings
 /** r(x, y) of a trajectory. */
 export function rewardOf(trajectory: Pick<Trajectory, 'success' | 'return'>, kind: RewardKind): number {
   return kind === 'binary' ? (trajectory.success ? 1 : 0) : trajectory.return;
-}
-
-export interface VstarEntry {
-  readonly task: string;
-  /** Successes among the samples. */
-  readonly k: number;
-  readonly n: number;
-  readonly value: number;
-}
-
-/** The V* of one task from its reference samples. */
-export function estimateVstar(
-  task: string,
-  samples: readonly Pick<Trajectory, 'success' | 'return'>[],
-  settings: VstarSettings,
-): VstarEntry {
-  const rewards = samples.map((sample) => rewardOf(sample, settings.reward));
-  return { task, k: samples.filter((sample) => sample.success).length, n: samples.length, value: vstarOf(rewards, settings) };
-}
-
-export interface VstarSource {
-  readonly world: string;
-  readonly worldSettings: Plain;
-  /** Curriculum level the samples were taken at. */
-  readonly level: number;
-  /** Hash of the reference policy's weights. */
-  readonly reference: string;
-  /** Sampling temperature of the reference. */
-  readonly temperature: number;
-  readonly samples: number;
-  readonly seed: number;
-}
-
-/** Names everything that determines a V* except the task, so equal keys mean equal values. */
-export function vstarKey(source: VstarSource, settings: VstarSettings): string {
-  const { estimator, reward, beta1 } = settings;
-  return contentHash({ ...source, estimator, reward, beta1: estimator === 'smooth-max' ? beta1 : null });
 }

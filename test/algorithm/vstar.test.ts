@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { biLevelGae, deviation, gae, normalise } from '../../main/algorithm/advantage.ts';
 import { advanceCurriculum, CurriculumSettings, startCurriculum } from '../../main/algorithm/curriculum.ts';
 import { tokenRewards } from '../../main/algorithm/ppo.ts';
-import { estimateVstar, scheduled, smoothMaximum, vstarKey, vstarOf, VstarSettings } from '../../main/algorithm/vstar.ts';
+import { rewardOf, scheduled, smoothMaximum, vstarOf } from '../../main/algorithm/vstar.ts';
 import { trajectory } from './batch.ts';
 
 const binary = (k: number, n: number) => Array.from({ length: n }, (_, i) => (i < k ? 1 : 0));
@@ -30,14 +30,9 @@ test('the smooth maximum is the maximum for small β1, the mean for large, and n
   expect(() => vstarOf([], { estimator: 'max', beta1: 0.5 })).toThrow(/at least one reward/);
 });
 
-test('an estimate counts successes and uses the chosen reward', () => {
-  const settings = VstarSettings.parse({ estimator: 'mean', reward: 'shaped' });
-  const samples = [
-    { success: true, return: 0.9 },
-    { success: false, return: -0.3 },
-  ];
-  expect(estimateVstar('t', samples, settings)).toEqual({ task: 't', k: 1, n: 2, value: expect.closeTo(0.3, 12) });
-  expect(estimateVstar('t', samples, VstarSettings.parse({ estimator: 'mean' })).value).toBe(0.5);
+test('the reward of an episode is its success or its return', () => {
+  expect([rewardOf({ success: true, return: 0.4 }, 'binary'), rewardOf({ success: true, return: 0.4 }, 'shaped')]).toEqual([1, 0.4]);
+  expect(rewardOf({ success: false, return: -0.3 }, 'binary')).toBe(0);
 });
 
 test('adaptive sampling goes 8 → 4 → 2 over the run', () => {
@@ -45,24 +40,6 @@ test('adaptive sampling goes 8 → 4 → 2 over the run', () => {
   expect(counts).toEqual([8, 8, 8, 4, 4, 4, 2, 2, 2]);
   expect(scheduled([8], 100, 9)).toBe(8);
   expect(scheduled([8, 4, 2], 99, 9)).toBe(2);
-});
-
-test('the cache key changes with everything that determines V*, and with nothing else', () => {
-  const source = { world: 'shop', worldSettings: { a: 1, b: 2 }, level: 0, reference: 'abc', temperature: 1, samples: 8, seed: 1 };
-  const settings = VstarSettings.parse({});
-  const key = vstarKey(source, settings);
-  expect(vstarKey({ ...source, worldSettings: { b: 2, a: 1 } }, settings)).toBe(key);
-  expect(vstarKey(source, { ...settings, dropUnsolved: true })).toBe(key);
-  const others = [
-    vstarKey({ ...source, seed: 2 }, settings),
-    vstarKey({ ...source, samples: 4 }, settings),
-    vstarKey({ ...source, reference: 'abd' }, settings),
-    vstarKey({ ...source, worldSettings: { a: 1 } }, settings),
-    vstarKey(source, { ...settings, beta1: 0.4 }),
-    vstarKey(source, { ...settings, estimator: 'max' }),
-    vstarKey(source, { ...settings, reward: 'shaped' }),
-  ];
-  expect(new Set([key, ...others]).size).toBe(8);
 });
 
 test('GAE with λ = 1 is the discounted return minus the value, with λ = 0 the one-step error', () => {
