@@ -78,6 +78,12 @@ export interface ReportInput {
   readonly about: Readonly<Record<string, string | number>>;
   /** The subject first, then the baselines it is measured against. */
   readonly agents: readonly NamedTable[];
+  /** Further tables, in their order. */
+  readonly sections: readonly {
+    readonly title: string;
+    readonly header: readonly string[];
+    readonly rows: readonly (readonly string[])[];
+  }[];
   readonly examples: readonly FailureExample[];
   /** Commands that make these numbers again. */
   readonly commands: readonly string[];
@@ -93,6 +99,7 @@ export function markdownReport(input: ReportInput): string {
   lines.push('## By category', '', markdownTable(['category', 'success', '95% interval', 'k of n'], proportions(table.categories)), '');
   lines.push('## By tier', '', markdownTable(['tier', 'success', '95% interval', 'k of n'], proportions(table.tiers)), '');
   lines.push('## Failure analysis', '', failureAnalysis(table, input.examples));
+  for (const { title, header, rows } of input.sections) lines.push('', `## ${title}`, '', markdownTable(header, rows));
   if (input.commands.length > 0) lines.push('', '## How to make these numbers', '', '```', ...input.commands, '```');
   return `${lines.join('\n')}\n`;
 }

@@ -147,12 +147,14 @@ test('reports hold the summary, the failure analysis and the commands', () => {
       { name: 'run 7', table },
       { name: 'random', table: tabulate(results([false])) },
     ],
+    sections: [{ title: 'Time', header: ['part', 's'], rows: [['update', '3']] }],
     examples: [{ task: 'shoes-1', failure: 'wrong-purchase', evidence: 'Decided with “buy 7”.' }],
     commands: ['npm run lab -- eval 7'],
   });
   expect(text).toContain('| run 7 | 66.7% | 20.8%–93.9% | 3 | 0.667 | 3.00 |');
   expect(text).toContain('1 of 3 episodes failed.');
   expect(text).toContain('- shoes-1: Decided with “buy 7”.');
+  expect(text).toContain('## Time\n\n| part | s |\n| --- | ---: |\n| update | 3 |');
   expect(text).toContain('npm run lab -- eval 7');
   expect(evaluationText({ name: 'x', table })).toContain('wrong-purchase');
 });
