@@ -1,7 +1,7 @@
 // `lab doctor`: what is installed, which devices really compute, where the data lies, and what will not work together
 // with how to mend it. Every line is the outcome of a check made now, not of what should be there.
 
-import { accessSync, constants, existsSync, readFileSync, statfsSync } from 'node:fs';
+import { accessSync, constants, existsSync, readFileSync, statfsSync, statSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { arch, release, type } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
@@ -103,7 +103,9 @@ async function checkDatabase(problems: Problem[]): Promise<string> {
 
 function checkFolder(folder: string, problems: Problem[]): void {
   try {
-    accessSync(nearestExisting(folder), constants.R_OK | constants.W_OK);
+    const place = nearestExisting(folder);
+    if (!statSync(place).isDirectory()) throw new Error(`${place} is a file`);
+    accessSync(place, constants.R_OK | constants.W_OK);
   } catch (error) {
     const fix = 'Choose a folder you may write to with --data DIR or ASTROLAB_DATA, or change its owner.';
     problems.push({ severity: 'error', message: `The data folder ${folder} can not be used: ${reasonOf(error)}`, fix });

@@ -1,0 +1,87 @@
+// The set-up's small parts: the lock, the build stamp, how failures read, and the import rules on a made-up tree.
+
+import { existsSync, mkdirSync, mkdtempSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { sourceHash } from '../../scripts/build.mjs';
+import { checkImports } from '../../scripts/check-imports.mjs';
+import { run, SetupError, withLock } from '../../scripts/stage.mjs';
+
+let folder = '';
+const quiet = (): void => undefined;
+
+function write(path: string, text: string): void {
+  mkdirSync(dirname(join(folder, path)), { recursive: true });
+  writeFileSync(join(folder, path), text);
+}
+
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'astrolab-setup-'));
+});
+afterEach(() => rmSync(folder, { recursive: true, force: true }));
+
+test('the lock of a dead process is taken over, that of a living one is waited for', async () => {
+  const file = join(folder, 'setup.lock');
+  writeFileSync(file, '999999999');
+  expect(await withLock(file, quiet, async () => 'done')).toBe('done');
+
+  const order: string[] = [];
+  const said: string[] = [];
+  const holder = run(process.execPath, [
+    '-e',
+    `require('fs').writeFileSync(${JSON.stringify(file)}, String(process.pid)); setTimeout(() => {}, 700)`,
+  ]);
+  while (!existsSync(file)) await new Promise((resolve) => setTimeout(resolve, 20));
+  void holder.then(() => order.push('first ended'));
+  await withLock(
+    file,
+    (text) => void said.push(text),
+    async () => void order.push('second began'),
+  );
+  expect(order).toEqual(['first ended', 'second began']);
+  expect(said[0]).toMatch(/waiting for another set-up/);
+});
+
+test('the bundle is made again when a source changes, not when it is merely touched', () => {
+  write('main/index.ts', 'one');
+  write('main/deep/er/file.ts', 'two');
+  const before = sourceHash(folder);
+  utimesSync(join(folder, 'main/index.ts'), 1, 1);
+  expect(sourceHash(folder)).toBe(before);
+  write('main/deep/er/file.ts', 'three');
+  expect(sourceHash(folder)).not.toBe(before);
+  write('main/deep/er/file.ts', 'two');
+  expect(sourceHash(folder)).toBe(before);
+});
+
+test('a failure says what was tried, what failed and what to do', () => {
+  const error = new SetupError({ tried: 'npm ci, twice', failed: 'first line\nsecond line', fix: 'check the network' });
+  expect(error.explain()).toBe('  tried:  npm ci, twice\n  failed: first line\n          second line\n  to do:  check the network');
+});
+
+test.each([
+  ['main/training/train.ts', `import { app } from 'electron';`, 'only main/{index,window,security,menu}.ts'],
+  ['renderer/page.ts', `import type { Run } from '../main/store/run.ts';`, 'the page knows the lab only through preload/contract'],
+  ['renderer/page.ts', `const fs = await import('node:fs');`, 'the page is sandboxed'],
+  ['main/store/run.ts', `import { page } from '../../renderer/page.ts';`, 'the lab does not know its window'],
+  ['main/engine/graph.ts', `import { x } from '../policy/x.ts';`, 'main/engine may use no other part of the lab'],
+  ['main/environment/shop.ts', `export { x } from '../policy/x.ts';`, 'main/environment may use no other part of the lab'],
+  ['main/rollout/a.ts', `import { run } from './nowhere.ts';`, 'there is no such file'],
+])('%s may not say %s', (file, text, fault) => {
+  write('main/store/run.ts', 'export interface Run {}');
+  write('main/policy/x.ts', 'export const x = 1;');
+  write('renderer/page.ts', 'export const page = 1;');
+  write(file, text);
+  const { faults } = checkImports(folder);
+  expect(faults).toHaveLength(1);
+  expect(faults[0]).toContain(fault);
+});
+
+test('cycles of values are found, cycles of types are allowed', () => {
+  write('main/rollout/a.ts', `import { b } from './b.ts'; export const a = b;`);
+  write('main/rollout/b.ts', `import type { a } from './a.ts'; export const b: typeof a = 1;`);
+  expect(checkImports(folder).faults).toEqual([]);
+  write('main/rollout/b.ts', `import { a } from './a.ts'; export const b = a;`);
+  expect(checkImports(folder).faults).toEqual(['cycle: main/rollout/a.ts → main/rollout/b.ts → main/rollout/a.ts']);
+});
