@@ -128,10 +128,11 @@ export class Trainer {
   }
 
   async dispose(): Promise<void> {
-    for (const { session } of this.#programs.values()) await session.dispose();
-    this.#programs.clear();
+    // Values first: a device buffer that outlives the sessions' allocator takes the process down.
     for (const value of this.#slots.values()) value.dispose();
     this.#slots.clear();
+    for (const { session } of this.#programs.values()) await session.dispose();
+    this.#programs.clear();
   }
 
   async #fused(batch: MicroBatch, feeds: Feeds): Promise<StepReport> {
