@@ -51,35 +51,77 @@ const emoji = String.raw`(?:(?<!\u200D)\u200D+)?${emojiUnit}(?:(?:\u200D+${emoji
 const TOKEN = new RegExp(`${word}|${emoji}|(?:${SOUTH_EAST_ASIAN}${x})+|[\\p{sc=Han}\\p{sc=Hiragana}]${x}`, 'gv');
 const POSSESSIVE = /['\u2019\uFF07][sS]$/;
 
+// What an ASCII character can be inside a word. Most text is ASCII, and a table is several times faster than the pattern.
+const [OTHER, LETTER_CLASS, DIGIT_CLASS, JOINER_CLASS, BETWEEN_LETTERS, BETWEEN_DIGITS, BETWEEN_BOTH] = [0, 1, 2, 3, 4, 5, 6];
+const CLASSES = Uint8Array.from({ length: 128 }, (_, code) => {
+  const character = String.fromCharCode(code);
+  if (/[a-z]/i.test(character)) return LETTER_CLASS;
+  if (/\d/.test(character)) return DIGIT_CLASS;
+  if (character === '_') return JOINER_CLASS;
+  if (character === ':') return BETWEEN_LETTERS;
+  if (character === ',' || character === ';') return BETWEEN_DIGITS;
+  return character === '.' || character === "'" ? BETWEEN_BOTH : OTHER;
+});
+
+/** Words never contain white space, so a text may be cut there; pieces with other characters go through the pattern. */
+const PIECE = /[^ \t\n\r]+/g;
+const BEYOND_ASCII = /[\u0080-\uFFFF]/;
+
 /** The words of a text as Lucene's standard tokenizer cuts them, before any filter. */
 export function tokenize(text: string): string[] {
   const tokens: string[] = [];
-  for (const [token] of text.matchAll(TOKEN)) {
+  const add = (token: string): void => {
     if (token.length <= LONGEST_WORD) tokens.push(token);
     else for (let from = 0; from < token.length; from += LONGEST_WORD) tokens.push(token.slice(from, from + LONGEST_WORD));
+  };
+  for (const [piece] of text.matchAll(PIECE)) {
+    if (BEYOND_ASCII.test(piece)) for (const [token] of piece.matchAll(TOKEN)) add(token);
+    else addAscii(piece, add);
   }
   return tokens;
 }
 
-const stems = new Map<string, string>();
-const MOST_STEMS = 200_000;
-
-function stem(term: string): string {
-  let known = stems.get(term);
-  if (known === undefined) {
-    known = stemmer(term);
-    if (stems.size >= MOST_STEMS) stems.clear();
-    stems.set(term, known);
+function addAscii(piece: string, add: (token: string) => void): void {
+  const classAt = (at: number): number => (at < piece.length ? (CLASSES[piece.charCodeAt(at)] ?? OTHER) : OTHER);
+  let at = 0;
+  while (at < piece.length) {
+    const start = at;
+    let holdsWord = false;
+    for (; at < piece.length; at++) {
+      const here = classAt(at);
+      if (here === LETTER_CLASS || here === DIGIT_CLASS) holdsWord = true;
+      else if (here !== JOINER_CLASS) {
+        const around = at > start && classAt(at - 1) === classAt(at + 1) ? classAt(at - 1) : OTHER;
+        const joinsLetters = around === LETTER_CLASS && (here === BETWEEN_LETTERS || here === BETWEEN_BOTH);
+        const joinsDigits = around === DIGIT_CLASS && (here === BETWEEN_DIGITS || here === BETWEEN_BOTH);
+        if (!joinsLetters && !joinsDigits) break;
+      }
+    }
+    if (holdsWord) add(piece.slice(start, at));
+    at++;
   }
-  return known;
+}
+
+/** Terms of the words met so far; empty for stop words. */
+const terms = new Map<string, string>();
+const MOST_TERMS = 300_000;
+
+function termOf(token: string): string {
+  const word = token.replace(POSSESSIVE, '').toLowerCase();
+  return word === '' || STOP_WORDS.has(word) ? '' : stemmer(word);
 }
 
 /** The terms under which a text is found, in order, repeated as often as they occur. */
 export function analyze(text: string): string[] {
-  const terms: string[] = [];
+  const found: string[] = [];
   for (const token of tokenize(text)) {
-    const term = token.replace(POSSESSIVE, '').toLowerCase();
-    if (term !== '' && !STOP_WORDS.has(term)) terms.push(stem(term));
+    let term = terms.get(token);
+    if (term === undefined) {
+      term = termOf(token);
+      if (terms.size >= MOST_TERMS) terms.clear();
+      terms.set(token, term);
+    }
+    if (term !== '') found.push(term);
   }
-  return terms;
+  return found;
 }

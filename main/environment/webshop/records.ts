@@ -174,44 +174,51 @@ class Scanner {
   /** The bytes of the value that begins here. */
   value(index: number): Buffer {
     let start = this.#position;
+    let buffer = this.#buffer;
+    let at = start;
     let depth = 0;
-    let inString = false;
-    const first = this.#buffer[start] ?? 0;
-    const simple = first !== QUOTE && first !== OPENING.array && first !== OPENING.object;
-    for (let at = start; ; at++) {
-      if (at >= this.#buffer.length) {
-        if (at - start > LARGEST_RECORD) {
-          throw new DataError(
-            `${placeOf(this.#path, { index, offset: this.#base + start })}: longer than ${LARGEST_RECORD} bytes`,
-            'Is a quotation mark missing?',
-          );
-        }
-        this.#position = at;
-        if (!this.#more(start)) throw this.#truncated(index);
-        at -= start;
-        start = 0;
+    /** Reads on and moves `at` and `start` along. */
+    const more = (): void => {
+      if (at - start > LARGEST_RECORD) {
+        const place = placeOf(this.#path, { index, offset: this.#base + start });
+        throw new DataError(`${place}: longer than ${LARGEST_RECORD} bytes`, 'Is a quotation mark missing?');
       }
-      const byte = this.#buffer[at] ?? 0;
-      if (inString) {
-        if (byte === BACKSLASH) at++;
-        else if (byte === QUOTE) inString = false;
-        else continue;
-        if (inString || depth > 0) continue;
-      } else if (byte === QUOTE) {
-        inString = true;
-        continue;
+      if (!this.#more(start)) throw this.#truncated(index);
+      at -= start;
+      start = 0;
+      buffer = this.#buffer;
+    };
+    const end = (next: number): Buffer => {
+      this.#position = next;
+      return buffer.subarray(start, next);
+    };
+    const first = buffer[at] ?? 0;
+    const simple = first !== QUOTE && first !== OPENING.array && first !== OPENING.object;
+    for (;;) {
+      while (at >= buffer.length) more();
+      const byte = buffer[at] ?? 0;
+      if (byte === QUOTE) {
+        // Strings are most of the file: jump from quotation mark to quotation mark.
+        for (;;) {
+          const quote = buffer.indexOf(QUOTE, at + 1);
+          if (quote < 0) {
+            at = buffer.length - 1 - backslashesBefore(buffer, buffer.length);
+            more();
+          } else {
+            at = quote;
+            if (backslashesBefore(buffer, quote) % 2 === 0) break;
+          }
+        }
+        at++;
+        if (depth === 0) return end(at);
       } else if (simple) {
-        if (byte !== COMMA && byte !== CLOSING.array && byte !== CLOSING.object && !WHITE.has(byte)) continue;
-        this.#position = at;
-        return this.#buffer.subarray(start, at);
-      } else if (byte === OPENING.array || byte === OPENING.object) {
-        depth++;
-        continue;
-      } else if (byte === CLOSING.array || byte === CLOSING.object) {
-        if (--depth > 0) continue;
-      } else continue;
-      this.#position = at + 1;
-      return this.#buffer.subarray(start, at + 1);
+        if (byte === COMMA || byte === CLOSING.array || byte === CLOSING.object || WHITE.has(byte)) return end(at);
+        at++;
+      } else {
+        if (byte === OPENING.array || byte === OPENING.object) depth++;
+        else if ((byte === CLOSING.array || byte === CLOSING.object) && --depth === 0) return end(at + 1);
+        at++;
+      }
     }
   }
 
@@ -226,4 +233,10 @@ class Scanner {
       this.#position++;
     }
   }
+}
+
+function backslashesBefore(buffer: Buffer, at: number): number {
+  let count = 0;
+  while (at - 1 - count >= 0 && buffer[at - 1 - count] === BACKSLASH) count++;
+  return count;
 }
