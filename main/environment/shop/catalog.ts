@@ -69,9 +69,8 @@ export function parseCatalog(text: string, file: string): Catalog {
   try {
     json = JSON.parse(text);
   } catch (error) {
-    throw new Error(
-      `The catalog ${file} is not valid JSON (cut off or edited?): ${error instanceof Error ? error.message : String(error)}`,
-    );
+    const why = error instanceof Error ? error.message : String(error);
+    throw new Error(`The catalog ${file} is not valid JSON (cut off or edited?): ${why}`, { cause: error });
   }
   const count = rowCount(json);
   if (count > MOST_PRODUCTS) throw new Error(`The catalog ${file} has ${count} products; a shop takes at most ${MOST_PRODUCTS}`);
