@@ -10,6 +10,7 @@ import {
   type Aggregate,
   type Estimate,
   improvementEstimate,
+  pairedDifference,
   pairedSuccess,
   type PairedOutcome,
   type Proportion,
@@ -50,6 +51,8 @@ export interface Pair extends PairedOutcome {
   readonly b: number;
   /** Chance that A does better than B on a task both played, ties counting half. */
   readonly improvement: number;
+  /** Return of A minus return of B, mean over the shared tasks with a bootstrap interval. */
+  readonly returns: Estimate;
   readonly words: string;
 }
 
@@ -130,7 +133,11 @@ function pair(a: Contender, b: Contender): Pair | undefined {
     shared.map(({ theirs }) => theirs.success),
   );
   const improvement = (outcome.onlyA + 0.5 * (outcome.both + outcome.neither)) / outcome.n;
-  return { a: a.run, b: b.run, ...outcome, improvement, words: pairWords(a, b, outcome) };
+  const returns = pairedDifference(
+    shared.map(({ mine }) => mine.return),
+    shared.map(({ theirs }) => theirs.return),
+  );
+  return { a: a.run, b: b.run, ...outcome, improvement, returns, words: pairWords(a, b, outcome) };
 }
 
 const points = (share: number) => `${(100 * share).toFixed(1)}`;

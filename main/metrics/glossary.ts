@@ -51,7 +51,7 @@ const rows: Record<Metric['group'], readonly Row[]> = {
     [
       'rollout.passAtK',
       'pass@k in groups',
-      'Mean over tasks met k > 1 times of 1 when at least one of the k episodes succeeded',
+      'Mean over tasks met more than once of 1 − C(n − c, k)/C(n, k) with c successes among n episodes and k the size of the smallest group',
       'share',
       'up',
     ],

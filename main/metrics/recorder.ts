@@ -2,8 +2,8 @@
 // (success, lengths, valid and effective actions, spread inside groups) is measured here, the same for every variant.
 
 import { deviation, groupBy, mean } from '../algorithm/advantage.ts';
-import type { Trajectory } from '../rollout/trajectory.ts';
-import { agentTokenCount } from '../rollout/trajectory.ts';
+import { passAtK } from '../evaluation/statistics.ts';
+import { agentTokenCount, type Trajectory } from '../rollout/trajectory.ts';
 import { metricOf } from './glossary.ts';
 
 export interface UpdateRecord {
@@ -74,9 +74,15 @@ export function rolloutMetrics(trajectories: readonly Trajectory[]): Record<stri
     'rollout.entropy': mean(entropies),
     ...(groups.length > 0 && {
       'rollout.groupSpread': mean(groups.map((members) => deviation(members.map((i) => returns[i]!)))),
-      'rollout.passAtK': mean(groups.map((members) => (members.some((i) => trajectories[i]!.success) ? 1 : 0))),
+      'rollout.passAtK': passAtSmallest(groups.map((members) => members.map((i) => trajectories[i]!.success))),
     }),
   };
+}
+
+/** Unbiased pass@k with k the size of the smallest group, so that groups of different sizes count alike. */
+function passAtSmallest(groups: readonly (readonly boolean[])[]): number {
+  const k = Math.min(...groups.map((group) => group.length));
+  return mean(groups.map((group) => passAtK(group.length, group.filter(Boolean).length, k)));
 }
 
 const sum = (values: readonly number[]) => values.reduce((total, value) => total + value, 0);

@@ -112,6 +112,8 @@ test('two runs are compared task by task, in numbers and in words', () => {
   expect(comparison.paired[0]).toMatchObject({ a: 1, b: 2, n: 40, difference: 0.3, onlyA: 12, onlyB: 0 });
   expect(comparison.paired[0]!.p).toBeCloseTo(2 / 4096, 12);
   expect(comparison.paired[0]!.improvement).toBeCloseTo(0.65, 12);
+  expect(comparison.paired[0]!.returns.value).toBeCloseTo(0.3, 12);
+  expect(comparison.paired[0]!.returns.low).toBeGreaterThan(0.1);
   expect(comparison.diff.map(({ key }) => key)).toEqual(['algorithm.beta2', 'seed']);
   expect(comparison.words.join(' ')).toContain('Run 1 (run-1) solves 30.0 points more of 40 shared tasks than run 2');
   expect(comparisonText(comparison)).toContain('algorithm.beta2');
