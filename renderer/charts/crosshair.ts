@@ -58,13 +58,10 @@ function draw({ ctx, chartArea, scales }: Chart, x: number, points: readonly Cro
 export function nextX(all: readonly (readonly number[])[], x: number | null, direction: 1 | -1): number | null {
   let best: number | null = null;
   for (const xs of all) {
-    const from = x === null ? (direction > 0 ? -1 : xs.length) : nearest(xs, x);
-    for (let i = x === null ? from + direction : from - direction; i >= 0 && i < xs.length; i += direction) {
-      const candidate = xs[i];
-      if (candidate === undefined || (x !== null && (candidate - x) * direction <= 0)) continue;
-      if (best === null || (candidate - best) * direction < 0) best = candidate;
-      break;
-    }
+    let index = x === null ? (direction > 0 ? 0 : xs.length - 1) : nearest(xs, x);
+    while (x !== null && ((xs[index] ?? Number.NaN) - x) * direction <= 0) index += direction;
+    const candidate = xs[index];
+    if (candidate !== undefined && (best === null || (candidate - best) * direction < 0)) best = candidate;
   }
   return best;
 }

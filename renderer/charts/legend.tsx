@@ -50,7 +50,7 @@ export function Legend({ group, series, smoothed, smoothing, unit, xLabel, forma
                 <LineSwatch look={entry.look} />
                 <span className={styles.name}>{entry.label}</span>
                 <span className={styles.value}>{formatValue(value, unit)}</span>
-                {smoothing > 0 && x !== null && <span className={styles.faint}>raw {formatValue(raw, unit)}</span>}
+                {smoothing > 0 && <span className={styles.raw}>({formatValue(raw, unit)})</span>}
                 {interval && (
                   <span className={styles.faint}>
                     {formatValue(interval[0] ?? 0, unit)}–{formatValue(interval[1] ?? 0, unit)}

@@ -147,7 +147,7 @@ export function LineChart(props: LineChartProps) {
         <span className={styles.notes}>
           {stale && <span className={styles.stale}>{stale}</span>}
           {sample && <span>{sample}</span>}
-          {smoothing > 0 && <span>smoothed {smoothing}, raw beneath</span>}
+          {smoothing > 0 && <span>smoothed {smoothing} (raw)</span>}
           {dropped > 0 && <span>{dropped} values ≤ 0 not on a log axis</span>}
           {range && (
             <button type="button" className={styles.reset} onClick={() => group.show(null)}>

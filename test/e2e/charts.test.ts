@@ -1,0 +1,118 @@
+// The line chart in the real window: it draws what it is given, reads it out, zooms by mouse and key, remembers the
+// zoom, and opens the point that was clicked.
+
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { launch, setTheme, until, visit } from './app.ts';
+import type { Lab } from './app.ts';
+
+let lab: Lab;
+const success = () => lab.page.getByRole('figure', { name: 'Success' });
+const plot = () => success().getByRole('group', { name: /Success, chart/ });
+const entry = (name: string) => success().getByRole('button', { name: new RegExp(name.replace('*', '\\*')) });
+const where = (name = 'Success') => lab.page.getByRole('figure', { name }).locator('output');
+
+/** How many pixels of the plot are near a colour. */
+function countPixels(rgb: readonly number[]): Promise<number> {
+  return success()
+    .locator('canvas')
+    .evaluate((canvas, colour) => {
+      if (!(canvas instanceof HTMLCanvasElement)) return 0;
+      const data = canvas.getContext('2d')?.getImageData(0, 0, canvas.width, canvas.height).data ?? [];
+      let count = 0;
+      for (let i = 0; i < data.length; i += 4) {
+        if ([0, 1, 2].every((channel) => Math.abs((data[i + channel] ?? 0) - (colour[channel] ?? 0)) < 12) && (data[i + 3] ?? 0) > 200)
+          count++;
+      }
+      return count;
+    }, rgb);
+}
+
+describe('the line chart', () => {
+  beforeAll(async () => {
+    lab = await launch();
+    await setTheme(lab, 'light');
+  });
+  afterAll(async () => {
+    // The warning is about this test's own reading of pixels.
+    expect(lab.complaints.filter((text) => !text.includes('willReadFrequently'))).toEqual([]);
+    await lab.close();
+  });
+  beforeEach(async () => {
+    await visit(lab, '/');
+    await visit(lab, '/gallery');
+    await plot().focus();
+    await lab.page.keyboard.press('0');
+  });
+
+  test('draws each run in its colour, and again in the other theme', async () => {
+    await until('the first run in blue', async () => (await countPixels([0, 114, 178])) > 300);
+    expect(await countPixels([213, 94, 0])).toBeGreaterThan(150);
+    await setTheme(lab, 'dark');
+    await until('the dark theme’s blue', async () => (await countPixels([63, 160, 224])) > 300);
+    await setTheme(lab, 'light');
+  });
+
+  test('reads out the last values, and with arrow keys any point of all runs, in every chart of the group', async () => {
+    // the last point: 0.78 · (1 − e^(−4 · 9999 ÷ 10000)), smoothed
+    await expect.poll(() => entry('a*-po, seed 1').innerText()).toContain('76.5%');
+    await plot().focus();
+    await lab.page.keyboard.press('ArrowRight');
+    await lab.page.keyboard.press('ArrowRight');
+    expect(await where().innerText()).toBe('update 1');
+    expect(await where('KL to the reference').innerText()).toBe('update 1');
+    await lab.page.keyboard.press('Escape');
+    expect(await where().innerText()).toBe('last');
+  });
+
+  test('reads out under the pointer, with the marks that lie there', async () => {
+    const box = await plot().boundingBox();
+    if (!box) throw new Error('the plot has no place on the page');
+    // The plot area begins after the 52-pixel axis; two fifths along lies update 4000, where level 2 began.
+    for (let offset = -3; offset <= 3; offset++) {
+      await lab.page.mouse.move(box.x + 52 + (box.width - 72) * 0.4 + offset, box.y + box.height / 2);
+      expect(await where().innerText()).toMatch(/^update (3,9|4,0)\d\d/);
+    }
+    await lab.page.mouse.move(0, 0);
+    await expect.poll(() => where().innerText()).toBe('last');
+  });
+
+  test('a drag zooms, the zoom survives leaving the page, and Show all undoes it', async () => {
+    const box = await plot().boundingBox();
+    if (!box) throw new Error('the plot has no place on the page');
+    await lab.page.mouse.move(box.x + 150, box.y + 60);
+    await lab.page.mouse.down();
+    await lab.page.mouse.move(box.x + 250, box.y + 60, { steps: 5 });
+    await lab.page.mouse.up();
+    await success().getByRole('button', { name: 'Show all' }).waitFor();
+    await visit(lab, '/');
+    await visit(lab, '/gallery');
+    await success().getByRole('button', { name: 'Show all' }).click();
+    await success().getByRole('button', { name: 'Show all' }).waitFor({ state: 'detached' });
+  });
+
+  test('keys zoom in and out', async () => {
+    await plot().press('+');
+    await success().getByRole('button', { name: 'Show all' }).waitFor();
+    await plot().press('-');
+    await success().getByRole('button', { name: 'Show all' }).waitFor({ state: 'detached' });
+  });
+
+  test('a click opens the nearest run’s point', async () => {
+    const box = await plot().boundingBox();
+    if (!box) throw new Error('the plot has no place on the page');
+    await lab.page.mouse.click(box.x + box.width - 30, box.y + 20);
+    await lab.page.getByText(/^Opened a at update \d+$/).waitFor();
+  });
+
+  test('a run can be hidden, and a log axis says what it cannot show', async () => {
+    await until('orange', async () => (await countPixels([213, 94, 0])) > 150);
+    await entry('grpo, seed 1').click();
+    await until('no orange', async () => (await countPixels([213, 94, 0])) === 0);
+    await entry('grpo, seed 1').click();
+    await lab.page.getByRole('radio', { name: 'Log' }).first().click();
+    await success()
+      .getByText(/\d+ values ≤ 0 not on a log axis/)
+      .waitFor();
+    await lab.page.getByRole('radio', { name: 'Linear' }).first().click();
+  });
+});

@@ -1,0 +1,78 @@
+// The training process under the real application: the self-test goes the whole way to the window, and a native crash
+// is seen, reported and survived.
+
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { launch, until, visit } from './app.ts';
+import type { Lab } from './app.ts';
+
+let lab: Lab;
+const status = async () => {
+  const outcome = await lab.page.evaluate(() => window.astrolab.call('training.status', {}));
+  if (!outcome.ok) throw new Error(outcome.error.message);
+  return outcome.value;
+};
+
+describe('the training process', () => {
+  beforeAll(async () => {
+    lab = await launch();
+  });
+  afterAll(() => lab.close());
+
+  test('is not started before someone needs it', async () => {
+    expect(await status()).toEqual({ state: 'stopped', pid: null, restarts: 0, reason: '' });
+  });
+
+  test('computes 32 · 50 through onnxruntime, with telemetry off, and every step reaches the window', async () => {
+    await visit(lab, '/settings');
+    await lab.page.getByRole('button', { name: 'Run the self-test' }).click();
+    await lab.page.getByText('passed', { exact: true }).waitFor();
+    await lab.page.getByText(/onnxruntime 1\.30\.\d+, 50 of 50 steps seen/).waitFor();
+    const outcome = await lab.page.evaluate(() => window.astrolab.call('training.selfTest', { steps: 50 }));
+    expect(outcome).toMatchObject({ ok: true, value: { value: 1600, expected: 1600, telemetryOff: true } });
+  });
+
+  test('is another process than the window’s, and its crash leaves the window alive', async () => {
+    const before = await status();
+    const ours = await lab.app.evaluate(() => process.pid);
+    expect(before.state).toBe('ready');
+    expect(before.pid).not.toBe(ours);
+    process.kill(before.pid ?? 0, 'SIGABRT');
+    const after = await until('the restart', async () => {
+      const now = await status();
+      return now.state === 'ready' && now.restarts === 1 ? now : null;
+    });
+    expect(after.pid).not.toBe(before.pid);
+    expect(after.reason).toMatch(/crashed|abnormal-exit|killed|exit code/);
+    await lab.page.getByRole('link', { name: 'Training process: ready, restarted 1×' }).waitFor();
+  });
+
+  test('streams to the window again after the crash', async () => {
+    await lab.page.getByRole('button', { name: 'Run the self-test' }).click();
+    await lab.page.getByText('50 of 50 steps seen').waitFor();
+  });
+
+  test('a job under way when it crashes ends with an error that says what to do', async () => {
+    const { pid } = await status();
+    const job = lab.page.evaluate(() => window.astrolab.call('training.selfTest', { steps: 1000 }));
+    process.kill(pid ?? 0, 'SIGKILL');
+    const outcome = await job;
+    expect(outcome).toMatchObject({ ok: false, error: { code: 'worker-crashed' } });
+    expect(outcome.ok ? '' : outcome.error.message).toContain('ended unexpectedly');
+    expect(outcome.ok ? '' : outcome.error.hint).toContain('Resume');
+  });
+
+  test('after too many crashes it stays down, says so, and starts again on request', async () => {
+    for (;;) {
+      const now = await until('a running process or the end', async () => {
+        const current = await status();
+        return current.state === 'ready' || current.state === 'failed' ? current : null;
+      });
+      if (now.state === 'failed') break;
+      process.kill(now.pid ?? 0, 'SIGKILL');
+      await until('the crash to be seen', async () => (await status()).pid !== now.pid);
+    }
+    expect((await status()).restarts).toBe(3);
+    await lab.page.getByRole('button', { name: 'Start again' }).click();
+    await until('the process to be ready', async () => (await status()).state === 'ready');
+  });
+});
