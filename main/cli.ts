@@ -14,6 +14,7 @@ interface Family {
 const families: readonly Family[] = [
   { commands: ['doctor'], load: () => import('./commands/doctor.ts') },
   { commands: ['play'], load: () => import('./commands/play.ts') },
+  { commands: ['train', 'resume'], load: () => import('./commands/train.ts') },
   { commands: ['eval'], load: () => import('./commands/eval.ts') },
   { commands: ['compare'], load: () => import('./commands/compare.ts') },
 ];

@@ -20,13 +20,14 @@ export const CurriculumSettings = group(
 );
 export type CurriculumSettings = z.infer<typeof CurriculumSettings>;
 
-export interface CurriculumState {
-  readonly level: number;
+export const CurriculumState = z.strictObject({
+  level: z.int().min(0),
   /** Updates done on this level. */
-  readonly updates: number;
+  updates: z.int().min(0),
   /** Success rates of the last updates on this level, newest last. */
-  readonly recent: readonly number[];
-}
+  recent: z.array(z.number()),
+});
+export type CurriculumState = z.infer<typeof CurriculumState>;
 
 export function startCurriculum(settings: CurriculumSettings, levels: number): CurriculumState {
   const last = Math.max(0, levels - 1);

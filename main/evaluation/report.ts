@@ -8,6 +8,14 @@ import { FAILURE_CLASSES, FAILURES } from './failures.ts';
 import type { Proportion } from './statistics.ts';
 
 export const percent = (share: number): string => `${(100 * share).toFixed(1)}%`;
+
+/** 42 s, 3 min 5 s, 2 h 10 min. */
+export function duration(seconds: number): string {
+  const whole = Math.round(seconds);
+  if (whole < 60) return `${whole} s`;
+  if (whole < 3600) return `${Math.floor(whole / 60)} min ${whole % 60} s`;
+  return `${Math.floor(whole / 3600)} h ${Math.floor((whole % 3600) / 60)} min`;
+}
 const interval = ({ low, high }: { low: number; high: number }): string => `${percent(low)}–${percent(high)}`;
 
 /** One column per row of cells, padded so that a terminal lines them up. The first column is text, the others are numbers. */

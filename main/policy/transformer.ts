@@ -177,7 +177,8 @@ export function hiddenStates(graph: Graph, p: Parameters, config: ModelConfig, {
 /** Attention of every position over itself and those before it. */
 function causalAttention(graph: Graph, config: ModelConfig, rows: number, time: number): (parts: Projections) => Tensor {
   const { heads, width } = config;
-  const { cosine, sine } = rotaryTables(graph, config, time);
+  // The kernel takes [time, rows] for [batch, time] and wants tables at least as long as what it takes for time.
+  const { cosine, sine } = rotaryTables(graph, config, Math.max(time, rows));
   const positions = graph.constant(
     BigInt64Array.from({ length: time * rows }, (_, i) => BigInt(Math.floor(i / rows))),
     [time, rows],

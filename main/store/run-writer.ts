@@ -36,7 +36,7 @@ export class RunWriter {
   }
 
   #applyInside(report: Exclude<RunReport, { type: 'checkpoint' }>): void {
-    const { runs, metrics, trajectories, evaluations, vstar, events } = this.#store;
+    const { runs, metrics, trajectories, evaluations, vstar, events, references } = this.#store;
     const run = this.#run;
     switch (report.type) {
       case 'update': {
@@ -69,6 +69,9 @@ export class RunWriter {
         );
         return;
       }
+      case 'reference':
+        references.add(report.policy);
+        return;
       case 'event':
         events.add(run, report);
         return;

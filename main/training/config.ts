@@ -48,6 +48,11 @@ const Policy = group(
 
 const Reference = group(
   {
+    seed: knob(
+      whole(0, 4_294_967_295),
+      1,
+      'Decides the demonstrations, the first weights and the V* samples of the reference policy; runs that differ only in their own seed share one reference.',
+    ),
     demonstrations: knob(whole(0, 1_000_000), 6000, 'Imperfect demonstrations that the reference policy is cloned from.', 'episodes'),
     imperfection: group(
       {
@@ -146,12 +151,16 @@ const Checkpoints = group(
 
 const Retention = group(
   {
-    train: knob(whole(0, 65_536), 16, 'Training episodes kept per update for replay.', 'episodes'),
-    vstar: knob(z.boolean(), false, 'Keep the reference samples that V* was computed from.'),
-    evaluation: knob(z.boolean(), true, 'Keep every evaluation episode.'),
-    alternatives: knob(z.boolean(), true, 'Keep the most probable alternatives of each token.'),
+    keep: knob(
+      z.enum(['all', 'nth', 'best-worst', 'evaluation']),
+      'all',
+      'Which episodes are stored for replay: all, those of every nth update, the best and worst of each update, or those of evaluations only.',
+    ),
+    every: knob(whole(1, 100_000), 10, 'With nth: episodes of every so many updates are kept.', 'updates'),
+    ends: knob(whole(1, 1000), 4, 'With best-worst: how many of each end are kept per update.', 'episodes'),
+    vstar: knob(z.boolean(), true, 'Also keep the reference samples that V* was computed from.'),
   },
-  'Which episodes are stored for replay.',
+  'Which episodes are stored for replay. Metrics, evaluation results and checkpoints are always kept.',
 );
 
 /** One member per variant: its id and its settings side by side. */

@@ -3,10 +3,20 @@
 
 import { z } from 'zod';
 import { streamMessage } from '../../preload/contract/training.ts';
+import { runCommand } from './reports.ts';
 
 const job = z.discriminatedUnion('kind', [
   /** Runs a product through onnxruntime `steps` times; `crash` ends the process hard on the way, for the tests. */
   z.object({ kind: z.literal('self-test'), steps: z.number(), crash: z.boolean().optional() }),
+  /** Trains a run to its end, a pause or a stop; the process ends with it. The config is parsed by the job itself. */
+  z.object({
+    kind: z.literal('train'),
+    dataFolder: z.string(),
+    uid: z.string(),
+    config: z.unknown(),
+    resumeFrom: z.string().nullable(),
+    until: z.number().nullable(),
+  }),
 ]);
 export type Job = z.infer<typeof job>;
 
@@ -14,6 +24,7 @@ export const toWorker = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('job'), id: z.number(), job }),
   /** The message carries a MessagePort: whatever is streamed goes there too. */
   z.object({ kind: z.literal('port') }),
+  z.object({ kind: z.literal('command'), command: runCommand }),
 ]);
 export type ToWorker = z.infer<typeof toWorker>;
 
@@ -26,5 +37,7 @@ export const fromWorker = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('done'), id: z.number(), result: jobResult }),
   z.object({ kind: z.literal('failed'), id: z.number(), message: z.string() }),
   z.object({ kind: z.literal('stream'), message: streamMessage }),
+  /** What a training run reports; whoever stores it parses it. */
+  z.object({ kind: z.literal('report'), report: z.unknown() }),
 ]);
 export type FromWorker = z.infer<typeof fromWorker>;

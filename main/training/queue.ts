@@ -113,6 +113,13 @@ export class RunQueue {
     this.#command(id, { type: 'pause' });
   }
 
+  /** Trains one run now, whatever else waits: what the command line does, without opening the queue. */
+  train(id: number): void {
+    this.#need(id, [...RESUMABLE, 'queued'], 'trained');
+    this.#enqueueFirst(id, null);
+    if (!this.#launch(id)) throw new RunLocked(`Run ${id} is being trained by another lab. Stop it there, or wait until it ends.`);
+  }
+
   /** Goes on, as soon as there is a place. */
   resume(id: number): void {
     this.#need(id, RESUMABLE, 'resumed');

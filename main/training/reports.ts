@@ -5,6 +5,7 @@
 
 import { z } from 'zod';
 import type { StepTokens, Trajectory } from '../rollout/trajectory.ts';
+import type { Json } from '../store/canonical.ts';
 
 const floats = z.instanceof(Float32Array);
 const integers = z.instanceof(Int32Array);
@@ -112,6 +113,18 @@ export const runReport = z.discriminatedUnion('type', [
   }),
   /** V* of tasks, valid from the given update on (0: the first stage). `episodes` may be left empty. */
   z.object({ type: z.literal('vstar'), update: count, world: z.string(), entries: z.array(vstarEntry), episodes: z.array(trajectory) }),
+  /** A reference policy whose weights file is complete and flushed: later runs find it by its recipe. */
+  z.object({
+    type: z.literal('reference'),
+    policy: z.object({
+      recipe: z.string(),
+      sha256: z.string(),
+      file: z.string(),
+      bytes: count,
+      world: z.string(),
+      details: z.custom<Json>((value) => value !== undefined),
+    }),
+  }),
   z.object({ type: z.literal('evaluation'), ...evaluationReport.shape }),
   /** The file is complete and flushed: it can be resumed from. */
   z.object({

@@ -6,6 +6,7 @@ import type { StreamMessage } from '../../preload/contract.ts';
 import { toWorker } from './messages.ts';
 import type { FromWorker, Job, JobResult } from './messages.ts';
 import { runSelfTest } from './self-test.ts';
+import { commandTraining, runTraining } from './train-job.ts';
 
 interface Port {
   postMessage(message: unknown): void;
@@ -36,6 +37,8 @@ function run(job: Job): Promise<JobResult> {
   switch (job.kind) {
     case 'self-test':
       return runSelfTest(job, stream);
+    case 'train':
+      return runTraining(job, (report) => tell({ kind: 'report', report }));
   }
 }
 
@@ -48,6 +51,9 @@ function receive(raw: unknown, ports: readonly Port[]): void {
         port.on('close', () => windows.delete(port));
         port.start();
       }
+      return;
+    case 'command':
+      commandTraining(message.command);
       return;
     case 'job':
       run(message.job).then(

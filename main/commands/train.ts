@@ -1,0 +1,162 @@
+// `lab train` and `lab resume`: a run from the command line, in a training process of its own, with the same store and
+// the same numbers as in the window. Progress with an estimate goes to stderr. Ctrl-C once finishes the update and saves a
+// checkpoint; `lab resume` goes on exactly there.
+
+import { readFileSync } from 'node:fs';
+import type { Command } from 'commander';
+import { tabulate } from '../evaluation/evaluate.ts';
+import { duration, evaluationText, percent } from '../evaluation/report.ts';
+import { Store } from '../store/store.ts';
+import { spawnChild } from '../training/child.ts';
+import { ConfigError, type RunConfig, parseConfig } from '../training/config.ts';
+import { launchWith } from '../training/launch.ts';
+import { applyOverrides } from '../training/overrides.ts';
+import { loadPreset, presetIds } from '../training/presets.ts';
+import { RunQueue } from '../training/queue.ts';
+import type { RunReport } from '../training/reports.ts';
+import { recover } from '../training/resume.ts';
+import { newRun, writerOptions } from '../training/new-run.ts';
+import { CallError, answer, dataFolder, note } from './output.ts';
+
+interface TrainOptions {
+  readonly preset?: string;
+  readonly config?: string;
+  readonly seed?: string;
+  readonly set: readonly string[];
+  readonly device?: string;
+  readonly name?: string;
+  readonly tag: readonly string[];
+}
+
+const collect = (text: string, before: readonly string[]): string[] => [...before, text];
+
+export function register(program: Command): void {
+  program
+    .command('train')
+    .description('train a run: reference policy, V*, updates, evaluation')
+    .option('--preset <name>', `where the config starts from (${presetIds().join(', ')})`)
+    .option('--config <file>', 'a JSON file with a run config instead of a preset')
+    .option('--seed <n>', 'every random draw of the run follows from it')
+    .option('--set <key=value>', 'change one field of the config, e.g. training.updates=50 (repeatable)', collect, [])
+    .option('--device <id>', '`lab doctor` lists what there is')
+    .option('--name <text>', 'name of the run, for people')
+    .option('--tag <text>', 'a tag for the list of runs (repeatable)', collect, [])
+    .action(async (options: TrainOptions) => {
+      const config = configOf(options);
+      await withStore(async (store) => {
+        const run = store.runs.create(newRun(config, options.preset ?? null, options.tag));
+        note(`Run ${run.id} “${run.name}” in ${store.dataFolder}`);
+        await follow(store, run.id);
+      });
+    });
+
+  program
+    .command('resume <run>')
+    .description('go on with an interrupted, paused or stopped run, exactly where it stopped')
+    .action(async (reference: string) => {
+      await withStore(async (store) => {
+        recover(store);
+        await follow(store, findRun(store, reference));
+      });
+    });
+}
+
+export function findRun(store: Store, reference: string): number {
+  try {
+    return store.runs.resolve(reference).id;
+  } catch (error) {
+    throw new CallError(error instanceof Error ? error.message : String(error), '`lab runs` lists the runs');
+  }
+}
+
+export async function withStore<T>(work: (store: Store) => Promise<T>): Promise<T> {
+  const store = Store.open(dataFolder());
+  try {
+    return await work(store);
+  } finally {
+    store.close();
+  }
+}
+
+function configOf(options: TrainOptions): RunConfig {
+  if (options.preset === undefined && options.config === undefined) {
+    throw new CallError('Expected --preset or --config', `Presets: ${presetIds().join(', ')}`);
+  }
+  try {
+    let base: unknown = options.preset === undefined ? {} : loadPreset(options.preset).config;
+    if (options.config !== undefined) base = JSON.parse(readFileSync(options.config, 'utf8'));
+    const changes = [...options.set];
+    if (options.seed !== undefined) changes.push(`seed=${options.seed}`);
+    if (options.device !== undefined) changes.push(`device=${options.device}`);
+    if (options.name !== undefined) changes.push(`name=${JSON.stringify(options.name)}`);
+    return applyOverrides(parseConfig(base), changes);
+  } catch (error) {
+    if (error instanceof ConfigError) throw new CallError(error.message, 'npm run lab -- train --help');
+    if (error instanceof SyntaxError) throw new CallError(`${options.config} is not JSON: ${error.message}`);
+    throw error;
+  }
+}
+
+/** Trains a run to its end, telling how it goes. */
+async function follow(store: Store, id: number): Promise<void> {
+  const queue = new RunQueue({
+    store,
+    launch: launchWith(spawnChild, store.dataFolder),
+    writer: writerOptions,
+    onReport: (_run, report) => narrate(report),
+  });
+  let asked = 0;
+  const interrupt = (): void => {
+    asked += 1;
+    if (asked === 1) {
+      note('\nFinishing this update and saving a checkpoint; Ctrl-C again ends at once');
+      queue.stop(id);
+    } else queue.cancel(id);
+  };
+  process.on('SIGINT', interrupt);
+  process.on('SIGTERM', interrupt);
+  try {
+    queue.train(id);
+    await queue.settled();
+  } finally {
+    await queue.close();
+    process.off('SIGINT', interrupt);
+    process.off('SIGTERM', interrupt);
+  }
+  const run = store.runs.get(id);
+  const evaluation = store.evaluations.decisive(id);
+  const table = evaluation && tabulate(store.evaluations.results(evaluation.id));
+  const { state, updates, episodes, seconds } = run;
+  if (state === 'failed' || run.reason !== null) note(`Run ${id} is ${state}${run.reason === null ? '' : `: ${run.reason}`}`);
+  answer(
+    { run: id, state, updates, episodes, seconds, evaluation: table ? { split: evaluation.split, ...table } : null },
+    [
+      `Run ${id}: ${state} after ${updates} updates, ${episodes} episodes, ${duration(seconds)}`,
+      table ? evaluationText({ name: `${run.name} (${evaluation.split} tasks)`, table }) : '',
+    ].join('\n'),
+  );
+  if (state !== 'done' && state !== 'stopped' && state !== 'paused') process.exitCode = 1;
+}
+
+let lastLine = '';
+
+/** One line per kind of news; progress is rewritten in place on a terminal and told sparsely elsewhere. */
+function narrate(report: RunReport): void {
+  if (report.type === 'progress') {
+    const left = report.secondsLeft === null ? '' : `, ${duration(report.secondsLeft)} left`;
+    const line = `${report.phase}: ${Math.round(report.done)} of ${Math.round(report.total)}${left}`;
+    if (process.stderr.isTTY) process.stderr.write(`\r\x1b[2K${line}`);
+    else if (line.split(':')[0] !== lastLine) note(line);
+    lastLine = line.split(':')[0] ?? '';
+  } else if (report.type === 'event') noteLine(`update ${report.update}: ${report.text}`);
+  else if (report.type === 'evaluation') {
+    const { success, steps } = tabulate(report.results);
+    noteLine(
+      `update ${report.update}: ${percent(success.rate)} (${percent(success.low)}–${percent(success.high)}) of ${success.n} ${report.split} tasks, ${steps.toFixed(2)} steps`,
+    );
+  }
+}
+
+function noteLine(text: string): void {
+  note(process.stderr.isTTY ? `\r\x1b[2K${text}` : text);
+}

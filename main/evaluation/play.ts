@@ -1,0 +1,54 @@
+// A policy on fixed tasks, without learning: each task once, with the seed that every policy and agent gets for it, and the
+// true names. What comes out is the report that the store keeps and the table that people read.
+
+import type { Split, Task } from '../environment/environment.ts';
+import { type Player, drawAt, rollout } from '../rollout/rollout.ts';
+import type { EvaluationReport } from '../training/reports.ts';
+import { diagnoseTrajectory, evaluationSeed, resultOf } from './evaluate.ts';
+
+export interface EvaluationRequest {
+  readonly split: Split;
+  /** The first so many tasks of the split, in the world's fixed order. */
+  readonly tasks: number;
+  /** 0 takes the most probable token. */
+  readonly temperature: number;
+  readonly seed: number;
+  readonly update: number;
+  readonly kind: EvaluationReport['kind'];
+  /** Who plays: `policy`, or `reference`. */
+  readonly agent: string;
+  readonly worldHash: string;
+}
+
+export async function evaluatePolicy(
+  player: Player,
+  request: EvaluationRequest,
+  progress?: (done: number, total: number) => void,
+): Promise<EvaluationReport> {
+  const start = performance.now();
+  const { environment } = player;
+  const { split, temperature, update, kind, agent, worldHash } = request;
+  const tasks: readonly Task[] = environment.tasks(split).slice(0, request.tasks);
+  const requests = tasks.map((task) => {
+    const seed = evaluationSeed(task, request.seed);
+    return { task, seed, purpose: 'evaluation' as const, update, relabel: false, level: undefined };
+  });
+  const episodes = await rollout(player, requests, drawAt(temperature), (done) => progress?.(done, tasks.length));
+  const trajectories = episodes.map(({ trajectory }, index) => {
+    const task = tasks[index];
+    if (task) diagnoseTrajectory(trajectory, environment, task);
+    return trajectory;
+  });
+  return {
+    update,
+    kind,
+    agent,
+    world: environment.name,
+    worldHash,
+    split,
+    temperature,
+    seconds: (performance.now() - start) / 1000,
+    results: trajectories.map(resultOf),
+    episodes: trajectories,
+  };
+}

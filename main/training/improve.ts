@@ -1,0 +1,144 @@
+// One improvement of the policy: what the episodes were worth to the reference and the critic (scoring), what the variant
+// makes of it (prepare), and the optimizer steps over it (epochs and minibatches, where the variant has several).
+
+import type { Prepared, Progress } from '../algorithm/algorithm.ts';
+import type { Flat } from '../engine/parameters.ts';
+import type { StepReport, Trainer } from '../engine/training-step.ts';
+import { PackedBatch } from '../policy/batch.ts';
+import { Scorer } from '../policy/scorer.ts';
+import type { ModelConfig } from '../policy/transformer.ts';
+import { Random } from '../random.ts';
+import type { Episode } from '../rollout/episode.ts';
+import type { Trajectory } from '../rollout/trajectory.ts';
+import { type Lesson, Learner, type Objectives, microBatches, sessionShape } from './learner.ts';
+import type { Workbench } from './workbench.ts';
+
+export class Improver {
+  readonly #bench: Workbench;
+  readonly #learner: Learner;
+  readonly #reference: Scorer;
+  readonly #critic: Scorer;
+
+  constructor(bench: Workbench, trainer: Trainer, policy: Flat, reference: Flat, threads: number) {
+    this.#bench = bench;
+    this.#learner = new Learner(trainer, bench.model, bench.config.training.microBatch);
+    this.#reference = new Scorer(bench.referenceModel, reference, { threads, sessions: 24 });
+    this.#critic = new Scorer(bench.model, policy, { threads, sessions: 24 });
+  }
+
+  /** Fills in what the variant needs to know of each token: log π_ref, and the critic's value. */
+  async score(episodes: readonly Episode[]): Promise<void> {
+    const { needs } = this.#bench.variant;
+    if (needs.reference !== 'none') {
+      await this.#scoreWith(this.#reference, this.#bench.referenceModel, episodes, (trajectory, { logProbs }) => {
+        share(trajectory, logProbs, (tokens, numbers) => (tokens.referenceLogProbs = numbers));
+      });
+    }
+    if (needs.critic) {
+      await this.#scoreWith(this.#critic, this.#bench.model, episodes, (trajectory, { values }) => {
+        share(trajectory, values ?? new Float32Array(), (tokens, numbers) => (tokens.values = numbers));
+      });
+    }
+  }
+
+  /** What the variant makes of the episodes; the advantages are noted on the trajectories, for replay. */
+  prepare(episodes: readonly Episode[], progress: Progress): Prepared {
+    const trajectories = episodes.map(({ trajectory }) => trajectory);
+    const prepared = this.#bench.variant.prepare(trajectories, progress);
+    const whole = prepared.episode.advantage ?? prepared.distributions.advantage;
+    const perToken = prepared.token.advantage;
+    for (const [index, trajectory] of trajectories.entries()) {
+      if (whole?.length === trajectories.length) trajectory.advantage = whole[index] ?? null;
+      const numbers = perToken?.[index];
+      if (numbers) share(trajectory, numbers, (tokens, own) => (tokens.advantages = own));
+    }
+    return prepared;
+  }
+
+  /** The optimizer steps of one update. Undefined when the variant kept no episode: then there is nothing to learn. */
+  async improve(episodes: readonly Episode[], prepared: Prepared, update: number, learningRate: number): Promise<StepReport | undefined> {
+    const { config, variant } = this.#bench;
+    const lessons = episodes.flatMap(({ rows }, index) => (prepared.keep[index] ? [lesson(rows, prepared, index)] : []));
+    if (lessons.length === 0) return undefined;
+    const objective = this.#objective();
+    const reports: StepReport[] = [];
+    for (let epoch = 0; epoch < variant.needs.epochs; epoch++) {
+      const count = Math.min(variant.needs.minibatches, lessons.length);
+      const order = count > 1 ? Random.from('minibatches', config.seed, update, epoch).shuffle(lessons) : lessons;
+      for (let part = 0; part < count; part++) {
+        const from = Math.floor((part * order.length) / count);
+        const to = Math.floor(((part + 1) * order.length) / count);
+        reports.push(await this.#learner.step(order.slice(from, to), objective, learningRate));
+      }
+    }
+    return average(reports);
+  }
+
+  async dispose(): Promise<void> {
+    await this.#reference.dispose();
+    await this.#critic.dispose();
+  }
+
+  #objective(): Objectives {
+    const { variant, referenceModel } = this.#bench;
+    const full = variant.needs.reference === 'full';
+    return {
+      name: variant.id,
+      options: { referenceLogits: full },
+      loss: (graph, policy, input) => variant.loss(graph, policy, input),
+      ...(full && {
+        extra: async (packed: PackedBatch, lessons: readonly Lesson[]) => {
+          const rows = lessons.map((one) => one.rows);
+          return { referenceLogits: await this.#reference.logits(new PackedBatch(rows, referenceModel, packed.shape)) };
+        },
+      }),
+    };
+  }
+
+  async #scoreWith(
+    scorer: Scorer,
+    model: ModelConfig,
+    episodes: readonly Episode[],
+    note: (trajectory: Trajectory, scores: { logProbs: Float32Array; values: Float32Array | undefined }) => void,
+  ): Promise<void> {
+    for (const part of microBatches(episodes, this.#bench.config.training.microBatch)) {
+      const rows = part.map((episode) => episode.rows);
+      const { logProbs, values } = await scorer.score(new PackedBatch(rows, model, sessionShape(part)));
+      for (const [index, { trajectory }] of part.entries()) {
+        note(trajectory, { logProbs: logProbs[index] ?? new Float32Array(), values: values?.[index] });
+      }
+    }
+  }
+}
+
+/** Cuts an episode's numbers into its steps. */
+function share(
+  trajectory: Trajectory,
+  numbers: Float32Array,
+  put: (tokens: Trajectory['steps'][number]['tokens'], own: Float32Array) => void,
+): void {
+  let offset = 0;
+  for (const { tokens } of trajectory.steps) {
+    put(tokens, numbers.slice(offset, offset + tokens.ids.length));
+    offset += tokens.ids.length;
+  }
+}
+
+function lesson(rows: Lesson['rows'], prepared: Prepared, index: number): Lesson {
+  return {
+    rows,
+    episode: Object.fromEntries(Object.entries(prepared.episode).map(([name, values]) => [name, values[index] ?? 0])),
+    token: Object.fromEntries(Object.entries(prepared.token).map(([name, lists]) => [name, lists[index] ?? new Float32Array()])),
+  };
+}
+
+/** Means over the optimizer steps of an update. */
+function average(reports: readonly StepReport[]): StepReport {
+  const mean = (of: (report: StepReport) => number): number => reports.reduce((sum, report) => sum + of(report), 0) / reports.length;
+  const names = Object.keys(reports[0]?.metrics ?? {});
+  return {
+    loss: mean((report) => report.loss),
+    gradientNorm: mean((report) => report.gradientNorm),
+    metrics: Object.fromEntries(names.map((name) => [name, mean((report) => report.metrics[name] ?? 0)])),
+  };
+}

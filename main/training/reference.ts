@@ -1,0 +1,144 @@
+// The reference policy π_ref: cloned from imperfect demonstrations until it is competent but far from good, the way a
+// language model starts from pre-training. It is made once per recipe (world, reading, model, demonstrations, seed), kept as
+// a file under its recipe's hash, and found again by every run with the same recipe.
+
+import { mkdirSync, readFileSync, statSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { neg } from '../engine/operators.ts';
+import type { Flat } from '../engine/parameters.ts';
+import { Trainer, freshState } from '../engine/training-step.ts';
+import { demonstrations } from '../environment/demonstrations.ts';
+import { evaluationSeed } from '../evaluation/evaluate.ts';
+import { Sampler } from '../policy/sampler.ts';
+import { Random } from '../random.ts';
+import { EpisodeInPlay } from '../rollout/episode.ts';
+import { drawAt, rollout } from '../rollout/rollout.ts';
+import { contentHash, sha256 } from '../store/canonical.ts';
+import { type ReferencePolicy, ReferencePolicyStore } from '../store/reference-policies.ts';
+import { type Lesson, Learner, type Objectives } from './learner.ts';
+import { saveWeights } from './weights.ts';
+import { type Workbench, worldHash } from './workbench.ts';
+
+const ADAM = { beta1: 0.9, beta2: 0.98, epsilon: 1e-8, weightDecay: 0, clip: 1 };
+/** The learning rate falls to this part of its peak at the end of cloning. */
+const FINAL_RATE = 0.1;
+
+export interface CloningProgress {
+  readonly step: number;
+  readonly steps: number;
+  readonly loss: number;
+  /** Sampled success on validation tasks, when it was looked at. */
+  readonly success: number | undefined;
+}
+
+/** Everything that determines the weights. */
+export function referenceRecipe(bench: Workbench): string {
+  const { config, environment, speech, referenceModel } = bench;
+  return contentHash({
+    version: 1,
+    world: worldHash(environment, environment.levels - 1),
+    tokenizer: contentHash(speech.tokenizer.json),
+    prompt: speech.prompt,
+    relabel: config.policy.aids.relabelIds,
+    model: referenceModel,
+    reference: config.reference,
+  });
+}
+
+/** Cloning: the mean over the demonstrator's tokens of −log π. */
+const CLONING: Objectives = {
+  name: 'cloning',
+  options: {},
+  loss: (_graph, policy) => ({ loss: neg(policy.tokenMean(policy.logProbs)) }),
+};
+
+/** Clones a reference policy. `report` hears of every step. */
+export async function cloneReference(
+  bench: Workbench,
+  threads: number,
+  report: (progress: CloningProgress) => void | Promise<void>,
+): Promise<{ weights: Flat; success: number }> {
+  const { config, environment, speech, referenceModel: model, referenceLayout: layout } = bench;
+  const { reference } = config;
+  const normal = Random.from('reference-weights', reference.seed);
+  const state = freshState(
+    layout,
+    layout.initialise(() => normal.normal()),
+  );
+  const trainer = new Trainer({ layout, state, optimizer: ADAM, session: { threads }, sessions: 24 });
+  const learner = new Learner(trainer, model, config.training.microBatch);
+  const sampler = new Sampler(model, state.values, { capacity: 128, threads });
+  const success = async (): Promise<number> => {
+    const requests = environment
+      .tasks('validation')
+      .slice(0, reference.checkTasks)
+      .map((task) => ({
+        task,
+        seed: evaluationSeed(task, 0),
+        purpose: 'evaluation' as const,
+        update: 0,
+        relabel: false,
+        level: undefined,
+      }));
+    const episodes = await rollout({ environment, speech, sampler }, requests, drawAt(1));
+    return episodes.filter(({ trajectory }) => trajectory.success).length / Math.max(1, episodes.length);
+  };
+  try {
+    const lessons = demonstrated(bench);
+    const order = Random.from('cloning', reference.seed);
+    let queue: Lesson[] = [];
+    let seen: number | undefined;
+    for (let step = 0; step < reference.steps; step++) {
+      if (queue.length < reference.batch) queue = order.shuffle(lessons);
+      const { loss } = await learner.step(queue.splice(0, reference.batch), CLONING, cloningRate(reference, step));
+      const due = (step + 1) % reference.checkEvery === 0 || step + 1 === reference.steps;
+      if (due) seen = await success();
+      await report({ step: step + 1, steps: reference.steps, loss, success: due ? seen : undefined });
+      if (due && seen !== undefined && seen >= reference.targetSuccess.high) break;
+    }
+    return { weights: state.values, success: seen ?? (await success()) };
+  } finally {
+    await trainer.dispose();
+    await sampler.dispose();
+  }
+}
+
+function cloningRate({ learningRate, warmup, steps }: Workbench['config']['reference'], step: number): number {
+  const rise = warmup > 0 ? Math.min(1, (step + 1) / warmup) : 1;
+  const fall = Math.max(0, (step / steps - 0.5) / 0.5);
+  return learningRate * rise * (1 - (1 - FINAL_RATE) * fall);
+}
+
+function demonstrated({ world, environment, speech, config }: Workbench): Lesson[] {
+  const { demonstrations: count, imperfection, seed } = config.reference;
+  const lessons: Lesson[] = [];
+  for (const { task, seed: episode, turns } of demonstrations(world, environment, { count, seed, imperfection })) {
+    const request = { task, seed: episode, purpose: 'train' as const, update: 0, relabel: config.policy.aids.relabelIds, level: undefined };
+    const playing = new EpisodeInPlay(environment, speech, request);
+    for (const turn of turns) playing.force(turn);
+    lessons.push({ rows: playing.rows, episode: {}, token: {} });
+  }
+  return lessons;
+}
+
+/** Writes the weights where the recipe's policy belongs, complete before anyone is told of them. */
+export function keepReference(dataFolder: string, bench: Workbench, weights: Flat, success: number): Omit<ReferencePolicy, 'createdAt'> {
+  const recipe = referenceRecipe(bench);
+  const file = ReferencePolicyStore.fileOf(recipe);
+  const path = join(dataFolder, ...file.split('/'));
+  mkdirSync(dirname(path), { recursive: true });
+  const { environment, speech, referenceModel, config } = bench;
+  saveWeights(path, bench.referenceLayout, weights, {
+    model: JSON.stringify(referenceModel),
+    tokenizer: JSON.stringify(speech.tokenizer.json),
+    recipe,
+  });
+  return {
+    recipe,
+    sha256: sha256(readFileSync(path)),
+    file,
+    bytes: statSync(path).size,
+    world: environment.name,
+    details: { success, parameters: bench.referenceLayout.count, ...config.reference },
+  };
+}

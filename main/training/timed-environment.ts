@@ -1,0 +1,33 @@
+// The same world with a stopwatch: how many seconds were spent inside it. The lab shows that it is a small part of a run.
+
+import type { Environment } from '../environment/environment.ts';
+
+export function timedEnvironment(inner: Environment): { environment: Environment; seconds: () => number } {
+  let spent = 0;
+  const timed = <T>(work: () => T): T => {
+    const begin = performance.now();
+    try {
+      return work();
+    } finally {
+      spent += performance.now() - begin;
+    }
+  };
+  const environment: Environment = {
+    name: inner.name,
+    settings: inner.settings,
+    maxSteps: inner.maxSteps,
+    rewardRange: inner.rewardRange,
+    returnRange: inner.returnRange,
+    categories: inner.categories,
+    tiers: inner.tiers,
+    levels: inner.levels,
+    interchangeable: inner.interchangeable,
+    tasks: (split, level) => inner.tasks(split, level),
+    reset: (task, seed, level) => timed(() => inner.reset(task, seed, level)),
+    step: (state, action) => timed(() => inner.step(state, action)),
+    grammar: (state) => timed(() => inner.grammar(state)),
+    oracle: (state) => inner.oracle(state),
+    corpus: () => inner.corpus(),
+  };
+  return { environment, seconds: () => spent / 1000 };
+}

@@ -1,0 +1,123 @@
+// Stage 1: V* of tasks from samples of the frozen reference. A task's samples depend only on world, level, reference, seed
+// and their number, so they are looked up first and sampled only when nobody has before. With one sample count all
+// training tasks are valued before the first update; with a schedule (8 → 4 → 2) each task when it is first met.
+
+import { vstarOf } from '../algorithm/vstar.ts';
+import type { Task } from '../environment/environment.ts';
+import { Random } from '../random.ts';
+import { type Player, drawAt, rollout } from '../rollout/rollout.ts';
+import type { Trajectory } from '../rollout/trajectory.ts';
+import type { VstarCache, VstarSamples } from '../store/vstar-cache.ts';
+import type { RunConfig } from './config.ts';
+import type { VstarEntry } from './reports.ts';
+import { worldHash } from './workbench.ts';
+
+/** The reference is sampled as it is. */
+const TEMPERATURE = 1;
+/** Tasks valued between two words of progress. */
+const CHUNK = 64;
+
+export interface VstarValue {
+  readonly value: number;
+  readonly solved: boolean;
+}
+
+export class VstarStage {
+  readonly #config: RunConfig;
+  readonly #player: Player;
+  readonly #reference: string;
+  readonly #cache: Pick<VstarCache, 'find'>;
+  readonly #known = new Map<string, VstarValue>();
+  #asked = 0;
+  #found = 0;
+
+  /** `reference` is the hash of the reference's weights; `player` acts with them. */
+  constructor(config: RunConfig, player: Player, reference: string, cache: Pick<VstarCache, 'find'>) {
+    this.#config = config;
+    this.#player = player;
+    this.#reference = reference;
+    this.#cache = cache;
+  }
+
+  /** V* of a task at a level; `ensure` must have been asked for it. */
+  of(task: string, level: number): VstarValue {
+    const known = this.#known.get(`${level} ${task}`);
+    if (!known) throw new Error(`V* of task ${task} at level ${level} was not computed before it was needed`);
+    return known;
+  }
+
+  /** Share of the tasks asked for that nobody had to sample. */
+  get cached(): number {
+    return this.#asked === 0 ? 0 : this.#found / this.#asked;
+  }
+
+  get values(): readonly VstarValue[] {
+    return [...this.#known.values()];
+  }
+
+  /** Values the tasks that have none yet. `report` gets them in portions, with the episodes that were played. */
+  async ensure(
+    tasks: readonly Task[],
+    level: number,
+    samples: number,
+    report: (entries: VstarEntry[], episodes: Trajectory[], done: number, total: number) => void | Promise<void>,
+  ): Promise<void> {
+    const fresh = [...new Map(tasks.map((task) => [task.id, task])).values()].filter((task) => !this.#known.has(`${level} ${task.id}`));
+    for (let start = 0; start < fresh.length; start += CHUNK) {
+      const part = fresh.slice(start, start + CHUNK);
+      const cached = part.map((task) => this.#cache.find(this.#key(task, level, samples)));
+      const missing = part.filter((_, index) => !cached[index]);
+      const played = await this.#play(missing, level, samples);
+      const entries = part.map((task, index) => this.#entry(task, level, cached[index] ?? need(played, task)));
+      this.#asked += part.length;
+      this.#found += part.length - missing.length;
+      const episodes = missing.flatMap((task) => need(played, task).episodes);
+      await report(entries, episodes, Math.min(fresh.length, start + CHUNK), fresh.length);
+    }
+  }
+
+  async #play(tasks: readonly Task[], level: number, samples: number): Promise<Map<string, VstarSamples & { episodes: Trajectory[] }>> {
+    const { seed } = this.#config.reference;
+    const relabel = this.#config.policy.aids.relabelIds;
+    const requests = tasks.flatMap((task) =>
+      Array.from({ length: samples }, (_, index) => {
+        const episodeSeed = Random.from('vstar', seed, task.id, index).integer();
+        return { task, seed: episodeSeed, purpose: 'vstar' as const, update: 0, relabel, level };
+      }),
+    );
+    const episodes = await rollout(this.#player, requests, drawAt(TEMPERATURE));
+    return new Map(
+      tasks.map((task, index) => {
+        const own = episodes.slice(index * samples, (index + 1) * samples).map(({ trajectory }) => trajectory);
+        const returns = Float64Array.from(own, (trajectory) => trajectory.return);
+        const successes = Uint8Array.from(own, (trajectory) => (trajectory.success ? 1 : 0));
+        return [task.id, { returns, successes, episodes: own }];
+      }),
+    );
+  }
+
+  #entry(task: Task, level: number, { returns, successes }: VstarSamples): VstarEntry {
+    const { vstar } = this.#config;
+    const value = vstarOf(vstar.reward === 'binary' ? successes : returns, vstar);
+    this.#known.set(`${level} ${task.id}`, { value, solved: successes.includes(1) });
+    const { samples: _count, ...key } = this.#key(task, level, returns.length);
+    return { ...key, returns: Float64Array.from(returns), successes: Uint8Array.from(successes), value };
+  }
+
+  #key(task: Task, level: number, samples: number) {
+    return {
+      worldHash: worldHash(this.#player.environment, level),
+      task: task.id,
+      reference: this.#reference,
+      seed: this.#config.reference.seed,
+      temperature: TEMPERATURE,
+      samples,
+    };
+  }
+}
+
+function need<T>(played: ReadonlyMap<string, T>, task: Task): T {
+  const samples = played.get(task.id);
+  if (!samples) throw new Error(`Task ${task.id} was not played`);
+  return samples;
+}

@@ -1,0 +1,76 @@
+// Weights on their way to and from files: a policy as a safetensors file that PyTorch reads by name, and the whole state
+// of a run (weights, Adam's moments, step, and what else training must remember) as a checkpoint.
+
+import { z } from 'zod';
+import { CurriculumState } from '../algorithm/curriculum.ts';
+import { type StoredTensor, readCheckpoint, writeCheckpoint } from '../engine/checkpoint.ts';
+import type { Flat, ParameterLayout } from '../engine/parameters.ts';
+import type { TrainingState } from '../engine/training-step.ts';
+
+/** What training remembers beside weights and moments. Random draws need nothing: their streams follow from seed and update. */
+export const TrainingMemory = z.strictObject({
+  update: z.int().min(0),
+  /** Running success by task. */
+  tasks: z.record(z.string(), z.number()),
+  curriculum: CurriculumState,
+  totals: z.strictObject({ episodes: z.int(), tokens: z.int(), seconds: z.number() }),
+  /** Alerts that are on, so that each is told once. */
+  alerts: z.array(z.string()),
+});
+export type TrainingMemory = z.infer<typeof TrainingMemory>;
+
+function* named(layout: ParameterLayout, flat: Flat, prefix: string): Generator<[string, StoredTensor]> {
+  for (const { name, shape } of layout.specs) yield [prefix + name, { shape, data: layout.view(flat, name) }];
+}
+
+/** Copies the tensors of a file into a flat vector; every parameter must be there with its shape unless `partial`. */
+function fill(layout: ParameterLayout, flat: Flat, tensors: ReadonlyMap<string, StoredTensor>, prefix: string, partial = false): void {
+  for (const { name, shape } of layout.specs) {
+    const stored = tensors.get(prefix + name);
+    if (!stored && partial) continue;
+    if (!stored || stored.shape.join() !== shape.join() || !(stored.data instanceof Float32Array)) {
+      const found = stored ? `[${stored.shape.join(', ')}]` : 'nothing';
+      throw new Error(`The weights do not fit the model: expected ${prefix}${name} [${shape.join(', ')}], found ${found}`);
+    }
+    layout.view(flat, name).set(stored.data);
+  }
+}
+
+export function saveWeights(file: string, layout: ParameterLayout, weights: Flat, notes: Readonly<Record<string, string>>): void {
+  writeCheckpoint(file, { tensors: new Map(named(layout, weights, '')), step: 0, random: {}, notes });
+}
+
+export function loadWeights(file: string, layout: ParameterLayout): Flat {
+  const flat = layout.zeros();
+  fill(layout, flat, readCheckpoint(file).tensors, '');
+  return flat;
+}
+
+/** The parameters that two models share, copied from one to the other. */
+export function adopt(from: ParameterLayout, weights: Flat, to: ParameterLayout, target: Flat): void {
+  fill(to, target, new Map(named(from, weights, '')), '', true);
+}
+
+export function saveState(
+  file: string,
+  layout: ParameterLayout,
+  state: TrainingState,
+  memory: TrainingMemory,
+  notes: Readonly<Record<string, string>>,
+): void {
+  const tensors = new Map([
+    ...named(layout, state.values, ''),
+    ...named(layout, state.first, 'optimizer.first.'),
+    ...named(layout, state.second, 'optimizer.second.'),
+  ]);
+  writeCheckpoint(file, { tensors, step: state.step, random: {}, notes: { ...notes, memory: JSON.stringify(memory) } });
+}
+
+export function loadState(file: string, layout: ParameterLayout): { state: TrainingState; memory: TrainingMemory } {
+  const { tensors, step, notes } = readCheckpoint(file);
+  const state: TrainingState = { values: layout.zeros(), first: layout.zeros(), second: layout.zeros(), step };
+  fill(layout, state.values, tensors, '');
+  fill(layout, state.first, tensors, 'optimizer.first.');
+  fill(layout, state.second, tensors, 'optimizer.second.');
+  return { state, memory: TrainingMemory.parse(JSON.parse(notes.memory ?? 'null')) };
+}

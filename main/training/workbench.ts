@@ -1,0 +1,88 @@
+// Everything a run's config stands for, made ready: the world, the way the policy reads and writes, and the model's shape.
+// Training, evaluation and replay all begin here, so that the same config always means the same policy.
+
+import { type Variant, variantOf } from '../algorithm/registry.ts';
+import type { ParameterLayout } from '../engine/parameters.ts';
+import type { Environment, Plain, World } from '../environment/environment.ts';
+import { findWorld } from '../environment/registry.ts';
+import { GrammarMasks } from '../policy/grammar-mask.ts';
+import { nameTokens } from '../policy/prompt.ts';
+import { Tokenizer, type TokenizerOptions, trainTokenizer } from '../policy/tokenizer.ts';
+import { type ModelConfig, modelLayout } from '../policy/transformer.ts';
+import type { Speech } from '../rollout/episode.ts';
+import { contentHash } from '../store/canonical.ts';
+import type { RunConfig } from './config.ts';
+
+/** Longest thought, in tokens; then it is closed. */
+const LONGEST_THOUGHT = 24;
+/** Words that occur more rarely are spelled in pieces, in worlds with too many words to give each its own token. */
+const LARGE_WORLD_WORDS = 4000;
+
+export interface Workbench {
+  readonly config: RunConfig;
+  readonly world: World;
+  readonly environment: Environment;
+  readonly speech: Speech;
+  /** The trained policy's model, and the reference's (which has no critic). */
+  readonly model: ModelConfig;
+  readonly referenceModel: ModelConfig;
+  readonly layout: ParameterLayout;
+  readonly referenceLayout: ParameterLayout;
+  readonly variant: Variant;
+}
+
+export function openWorkbench(config: RunConfig, progress?: (share: number, what: string) => void): Workbench {
+  const world = findWorld(config.world.name);
+  const environment = world.create(config.world.settings, progress);
+  const tokenizer = new Tokenizer(trainTokenizer(environment.corpus(), tokenizerOptions(environment)));
+  const { policy } = config;
+  const speech: Speech = {
+    tokenizer,
+    masks: new GrammarMasks(tokenizer),
+    prompt: {
+      contextLength: policy.contextLength,
+      thoughts: policy.thoughts,
+      maxThoughtTokens: LONGEST_THOUGHT,
+      matchFlag: policy.aids.matchFlag,
+    },
+    names: policy.aids.relabelIds ? nameTokens(tokenizer, environment.interchangeable) : [],
+  };
+  const variant = variantOf(config.algorithm);
+  const { matchFlag, pointer, tokenShift } = policy.aids;
+  const { width, layers, heads, feedForward, gate, contextLength } = policy;
+  const referenceModel: ModelConfig = {
+    vocabulary: tokenizer.size,
+    width,
+    layers,
+    heads,
+    feedForward,
+    gate,
+    contextLength,
+    valueHead: false,
+    aids: { matchFlag, pointer, tokenShift },
+  };
+  const model: ModelConfig = { ...referenceModel, valueHead: variant.needs.critic };
+  return {
+    config,
+    world,
+    environment,
+    speech,
+    model,
+    referenceModel,
+    layout: modelLayout(model),
+    referenceLayout: modelLayout(referenceModel),
+    variant,
+  };
+}
+
+/** Arithmetic reads digit by digit; worlds whose numbers are names and prices read them whole. */
+function tokenizerOptions(environment: Environment): TokenizerOptions {
+  const digits = environment.name === 'maths' ? 'single' : 'whole';
+  return { minimumCount: 1, maximumWords: LARGE_WORLD_WORDS, digits };
+}
+
+/** Names a world with its settings at a level: part of every cache key. */
+export function worldHash(environment: Environment, level: number): string {
+  const identity: Plain = { name: environment.name, settings: environment.settings, level };
+  return contentHash(identity);
+}
