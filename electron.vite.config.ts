@@ -6,7 +6,12 @@ import { existsSync } from 'node:fs';
 import react from '@vitejs/plugin-react';
 import { defineConfig } from 'electron-vite';
 
-const entries = { index: 'main/index.ts', worker: 'main/training/worker.ts', cli: 'main/cli.ts' };
+const entries = {
+  index: 'main/index.ts',
+  worker: 'main/training/worker.ts',
+  cli: 'main/cli.ts',
+  'device-check': 'main/engine/device-check.ts',
+};
 
 export default defineConfig({
   main: {

@@ -24,6 +24,8 @@ export interface SessionOptions {
   /** Execution providers, best first; default: the CPU. */
   readonly providers?: readonly InferenceSession.ExecutionProviderConfig[];
   readonly target?: Target;
+  /** Whether a training state stays on the device between steps; default: on a GPU. */
+  readonly stateOnDevice?: boolean;
   /** Outputs that stay on the device. */
   readonly keepOnDevice?: readonly string[];
   /** Write a profile of every operator to this path prefix (read it with chrome://tracing). */
@@ -59,6 +61,9 @@ export function floats(of: Value): Float32Array {
   if (of.data instanceof Float32Array) return of.data;
   throw new TypeError(`Expected float32 numbers, found ${of.type}`);
 }
+
+/** Names of the execution providers that this build of the runtime has on this system. */
+export const supportedBackends = (): readonly string[] => runtime.listSupportedBackends().map(({ name }) => name);
 
 export class Session {
   readonly #graph: Graph;

@@ -92,7 +92,7 @@ export class Trainer {
     this.#settings = optimizer;
     this.#options = session;
     this.#limit = sessions;
-    this.#onDevice = session.target === 'gpu';
+    this.#onDevice = session.stateOnDevice ?? session.target === 'gpu';
     for (const kind of ['values', 'first', 'second'] as const) this.#upload(kind, state[kind]);
   }
 

@@ -1,0 +1,161 @@
+// The devices a model can run on. One is offered only after a self-test in a process of its own has trained a tiny network on
+// it with the same losses and gradient norms as on the CPU; otherwise the list says why not. Through WebGPU (any graphics card,
+// bundled with the runtime) the training state stays on the device between steps. Through CUDA, DirectML and CoreML the
+// runtime's Node binding can only hand tensors over through the CPU: correct, but the state travels at every step.
+
+import { execFile } from 'node:child_process';
+import { readFileSync, readdirSync } from 'node:fs';
+import { cpus, totalmem } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { z } from 'zod';
+import { projectFolder } from '../paths.ts';
+import { DeviceError, supportedBackends } from './session.ts';
+import type { SessionOptions } from './session.ts';
+
+export interface Device {
+  /** What `--device` takes. */
+  readonly id: string;
+  readonly name: string;
+  /** Bytes, where the system tells. */
+  readonly memory: number | null;
+  readonly ok: boolean;
+  readonly reason: string;
+}
+
+const numbers = z.array(z.number());
+const trace = z.object({ losses: numbers, norms: numbers });
+const check = z.object({ cpu: trace, device: trace, seconds: z.number() });
+export type Trace = z.infer<typeof trace>;
+export type DeviceCheck = z.infer<typeof check>;
+
+interface Kind {
+  readonly title: string;
+  readonly options: SessionOptions;
+}
+
+/** By the name the runtime gives its backends; the order in which they are offered. */
+const KINDS: Readonly<Record<string, Kind>> = {
+  cpu: { title: 'CPU', options: {} },
+  webgpu: { title: 'graphics card through WebGPU', options: { providers: ['webgpu'], target: 'gpu' } },
+  cuda: { title: 'NVIDIA card through CUDA', options: { providers: ['cuda'], target: 'gpu', stateOnDevice: false } },
+  dml: { title: 'graphics card through DirectML', options: { providers: ['dml'], target: 'gpu', stateOnDevice: false } },
+  coreml: { title: 'Apple device through CoreML', options: { providers: ['coreml'], target: 'gpu', stateOnDevice: false } },
+};
+
+/** Relative difference to the CPU that rounding explains; wrong kernels are off by percents. */
+const TOLERANCE = 1e-3;
+const PATIENCE_MS = 120_000;
+
+/** How a session is made for a device; an error for one that does not exist. */
+export function deviceOptions(id: string): SessionOptions {
+  const kind = KINDS[id];
+  if (!kind || !Object.hasOwn(KINDS, id)) throw new RangeError(`There is no device "${id}"; there are ${Object.keys(KINDS).join(', ')}`);
+  return kind.options;
+}
+
+/** Every device the runtime knows on this system, each tried now, all at the same time. Takes a second or two. */
+export async function listDevices(environment: NodeJS.ProcessEnv = {}): Promise<Device[]> {
+  const present = new Set(supportedBackends());
+  const ids = Object.keys(KINDS).filter((id) => present.has(id));
+  return Promise.all(ids.map((id) => tryDevice(id, environment)));
+}
+
+/** The options for a device that has just passed its self-test; an error with the reason for one that has not. */
+export async function requireDevice(id: string): Promise<SessionOptions> {
+  const options = deviceOptions(id);
+  if (id === 'cpu') return options;
+  const { ok, reason } = await tryDevice(id);
+  if (!ok) throw new DeviceError(`The device "${id}" cannot be used: ${reason}. Choose another one (lab doctor lists them)`);
+  return options;
+}
+
+/** The self-test of one device. `environment` is added to that of the child process. */
+export async function tryDevice(id: string, environment: NodeJS.ProcessEnv = {}): Promise<Device> {
+  const { title } = KINDS[id] ?? { title: id };
+  deviceOptions(id);
+  const { name, memory } = await describe(id, title);
+  try {
+    const env = { ...process.env, ...environment, ELECTRON_RUN_AS_NODE: '1', NODE_NO_WARNINGS: '1', ORT_DISABLE_TELEMETRY: '1' };
+    const { stdout } = await promisify(execFile)(process.execPath, [checkFile(), id], { env, timeout: PATIENCE_MS, killSignal: 'SIGKILL' });
+    const result = check.parse(JSON.parse(stdout.trim().split('\n').at(-1) ?? ''));
+    return { id, name, memory, ...judge(result) };
+  } catch (error) {
+    return { id, name, memory, ok: false, reason: whyFailed(error) };
+  }
+}
+
+/** Whether the device computed what the CPU did. */
+export function judge({ cpu, device, seconds }: DeviceCheck): Pick<Device, 'ok' | 'reason'> {
+  for (const [what, expected, found] of [
+    ['loss', cpu.losses, device.losses],
+    ['gradient norm', cpu.norms, device.norms],
+  ] as const) {
+    for (const [i, number] of expected.entries()) {
+      const other = found[i] ?? Number.NaN;
+      if (Math.abs(other - number) <= TOLERANCE * Math.abs(number)) continue;
+      return { ok: false, reason: `it computes wrongly: at step ${i + 1} the ${what} is ${other}, on the CPU ${number}` };
+    }
+  }
+  return { ok: true, reason: `self-test passed in ${seconds.toFixed(1)} s: losses and gradient norms equal the CPU's` };
+}
+
+/** The check beside this code: the source when this is the source, the bundle when this is the bundle. */
+function checkFile(): string {
+  return import.meta.url.endsWith('.ts')
+    ? join(projectFolder(), 'main/engine/device-check.ts')
+    : join(projectFolder(), 'out/main/device-check.js');
+}
+
+const failure = z.object({
+  killed: z.boolean().optional(),
+  signal: z.string().nullish(),
+  stderr: z.string().optional(),
+  message: z.string(),
+});
+
+function whyFailed(error: unknown): string {
+  const parsed = failure.safeParse(error);
+  if (!parsed.success) return String(error);
+  const { killed, signal, stderr = '', message } = parsed.data;
+  if (killed) return `its self-test did not end within ${PATIENCE_MS / 1000} s`;
+  if (/Failed to get a WebGPU adapter|No supported adapters/i.test(stderr)) return 'no graphics card that WebGPU can use was found';
+  if (/Failed to load (shared )?library|cannot open shared object/i.test(stderr))
+    return 'its libraries are not installed beside the runtime';
+  if (signal) return `its driver crashed (${signal}) during the self-test; another driver version may help`;
+  const said = stderr.split('\n').find((line) => /error/i.test(line)) ?? message;
+  return `its self-test failed: ${said.trim().slice(0, 300)}`;
+}
+
+async function describe(id: string, title: string): Promise<{ name: string; memory: number | null }> {
+  if (id === 'cpu') return { name: `${cpus()[0]?.model.trim() ?? 'CPU'} (${cpus().length} threads)`, memory: totalmem() };
+  const card = (await nvidiaCard()) ?? amdCard();
+  return card && id !== 'coreml'
+    ? { name: `${card.name} through ${title.split(' through ')[1] ?? title}`, memory: card.memory }
+    : { name: title, memory: null };
+}
+
+async function nvidiaCard(): Promise<{ name: string; memory: number } | undefined> {
+  try {
+    const query = ['--query-gpu=name,memory.total', '--format=csv,noheader,nounits'];
+    const { stdout } = await promisify(execFile)('nvidia-smi', query, { timeout: 5000 });
+    const [name = '', megabytes = ''] = stdout.split('\n')[0]?.split(', ') ?? [];
+    return name ? { name, memory: Number(megabytes) * 2 ** 20 } : undefined;
+  } catch {
+    return undefined; // no NVIDIA driver here
+  }
+}
+
+/** The Linux driver of AMD cards tells the memory as a file. */
+function amdCard(): { name: string; memory: number } | undefined {
+  if (process.platform !== 'linux') return undefined;
+  try {
+    for (const card of readdirSync('/sys/class/drm').filter((entry) => /^card\d+$/.test(entry))) {
+      const memory = Number(readFileSync(`/sys/class/drm/${card}/device/mem_info_vram_total`, 'utf8'));
+      if (memory > 0) return { name: 'AMD graphics card', memory };
+    }
+  } catch {
+    return undefined; // another driver, or none
+  }
+  return undefined;
+}
