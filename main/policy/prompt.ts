@@ -165,6 +165,15 @@ export class Relabelling {
   }
 }
 
+/** Rows as they would read under other names: an episode is encoded once and seen under new names every time. */
+export function relabelled(rows: readonly EncodedRow[], relabelling: Relabelling): EncodedRow[] {
+  return rows.map(({ tokens, flags, agent }) => ({
+    tokens: tokens.map((token) => relabelling.forward(token)),
+    flags,
+    agent: agent.map(({ position, target, mask }) => ({ position, target: relabelling.forward(target), mask: relabelling.mask(mask) })),
+  }));
+}
+
 /** The token ids of a world's interchangeable names; a name of several tokens can't be relabelled and is left out. */
 export function nameTokens(tokenizer: Tokenizer, names: readonly string[]): number[] {
   const ids: number[] = [];

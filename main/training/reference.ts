@@ -9,6 +9,7 @@ import type { Flat } from '../engine/parameters.ts';
 import { Trainer, freshState } from '../engine/training-step.ts';
 import { demonstrations } from '../environment/demonstrations.ts';
 import { evaluationSeed } from '../evaluation/evaluate.ts';
+import { Relabelling, relabelled } from '../policy/prompt.ts';
 import { Sampler } from '../policy/sampler.ts';
 import { Random } from '../random.ts';
 import { EpisodeInPlay } from '../rollout/episode.ts';
@@ -90,7 +91,8 @@ export async function cloneReference(
     let seen: number | undefined;
     for (let step = 0; step < reference.steps; step++) {
       if (queue.length < reference.batch) queue = order.shuffle(lessons);
-      const { loss } = await learner.step(queue.splice(0, reference.batch), CLONING, cloningRate(reference, step));
+      const batch = queue.splice(0, reference.batch).map((lesson, index) => underNewNames(bench, lesson, step, index));
+      const { loss } = await learner.step(batch, CLONING, cloningRate(reference, step));
       const due = (step + 1) % reference.checkEvery === 0 || step + 1 === reference.steps;
       if (due) seen = await success();
       await report({ step: step + 1, steps: reference.steps, loss, success: due ? seen : undefined });
@@ -113,12 +115,19 @@ function demonstrated({ world, environment, speech, config }: Workbench): Lesson
   const { demonstrations: count, imperfection, seed } = config.reference;
   const lessons: Lesson[] = [];
   for (const { task, seed: episode, turns } of demonstrations(world, environment, { count, seed, imperfection })) {
-    const request = { task, seed: episode, purpose: 'train' as const, update: 0, relabel: config.policy.aids.relabelIds, level: undefined };
+    const request = { task, seed: episode, purpose: 'train' as const, update: 0, relabel: false, level: undefined };
     const playing = new EpisodeInPlay(environment, speech, request);
     for (const turn of turns) playing.force(turn);
     lessons.push({ rows: playing.rows, episode: {}, token: {} });
   }
   return lessons;
+}
+
+/** The same demonstration with other names every time it comes up: what is learned can only be how to read. */
+function underNewNames({ speech, config }: Workbench, lesson: Lesson, step: number, index: number): Lesson {
+  if (speech.names.length < 2) return lesson;
+  const relabelling = new Relabelling(speech.names, Random.from('cloning-names', config.reference.seed, step, index));
+  return { ...lesson, rows: relabelled(lesson.rows, relabelling) };
 }
 
 /** Writes the weights where the recipe's policy belongs, complete before anyone is told of them. */

@@ -131,7 +131,7 @@ export function createShop(input: unknown): Shop {
     return { kind: 'invalid' };
   }
 
-  const pageOf = (products: readonly Product[]): string => products.map(({ name, id, price }) => `${name} ${id} $${price}`).join('; ');
+  const pageOf = (products: readonly Product[]): string => products.map(({ name, id, price }) => `${name} $${price} ${id}`).join('; ');
 
   function reset(task: { readonly id: string }, _seed: number, level: number = LEVELS - 1): Turn<ShopState> {
     const index = indexAt(level);
@@ -214,7 +214,7 @@ export function createShop(input: unknown): Shop {
         const { id, name, price, category, description } = act.product;
         const right = act.product === target;
         next = { ...next, open: id, clicked: state.clicked.includes(id) ? state.clicked : [...state.clicked, id] };
-        observation = `${name} ${id} $${price}. Category: ${category}. ${description}`;
+        observation = `${name} $${price}. Category: ${category}. ${description} Product ${id}.`;
         event = { ...event, right };
         facts = { clicked: id, right, wasShown: state.shown.includes(id), repeated: state.clicked.includes(id) };
         break;
@@ -262,7 +262,7 @@ export function createShop(input: unknown): Shop {
     const all = indexAt(LEVELS - 1);
     for (const { instruction } of tasks) yield instruction;
     for (const { name, category, price, description, id } of all.products)
-      yield `${name} ${id} $${price}. Category: ${category}. ${description}`;
+      yield `${name} $${price}. Category: ${category}. ${description} Product ${id}.`;
     for (const [say, mean] of Object.entries(catalog.sayings)) yield `${say} ${mean}`;
     for (const limit of LIMITS) yield `$${limit}`;
     for (const index of indexes) yield `TASK: Available: ${index.products.length} products across ${index.categories} categories.`;

@@ -30,7 +30,7 @@ describe('the example of its first authors', () => {
   it('reads the same', () => {
     const turns = play(['search blanket', 'buy 201']);
     expect(turns[0]?.observation).toBe('TASK: User wants to buy classic blanket. Available: 497 products across 8 categories.');
-    expect(turns[1]?.observation).toMatch(/^Found 7 results\. Top 5: .*Classic Blanket 201 \$/);
+    expect(turns[1]?.observation).toMatch(/^Found 7 results\. Top 5: .*Classic Blanket \$75 201;/);
     expect(turns[2]).toMatchObject({ observation: 'You bought Classic Blanket.', reward: 1, done: true, success: true });
   });
 
@@ -46,7 +46,7 @@ describe('actions', () => {
   it('take any capitals and spacing, and any product of the catalog, shown or not', () => {
     const turns = play(['  SEARCH\tClassic   BLANKETS! ', 'CLICK 31', 'Buy 201']);
     expect(turns.map(({ valid }) => valid)).toEqual([true, true, true, true]);
-    expect(turns[2]?.observation).toBe('Black Loafers 31 $75. Category: shoes. Good for work.');
+    expect(turns[2]?.observation).toBe('Black Loafers $75. Category: shoes. Good for work. Product 31.');
     expect(turns[3]?.success).toBe(true);
   });
 
