@@ -6,16 +6,9 @@ import { createRequire } from 'node:module';
 import { arch, release, type } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import type { Command } from 'commander';
+import { type Device, listDevices } from '../engine/device.ts';
 import { projectFolder } from '../paths.ts';
-import { runSelfTest } from '../training/self-test.ts';
 import { answer, dataFolder } from './output.ts';
-
-interface Device {
-  readonly id: string;
-  readonly name: string;
-  readonly ok: boolean;
-  readonly reason: string;
-}
 
 interface Problem {
   /** `error`: the lab can't work; `warning`: one part of it can't. */
@@ -73,17 +66,13 @@ async function diagnose(folder: string): Promise<Diagnosis> {
 }
 
 async function checkDevices(problems: Problem[]): Promise<Device[]> {
-  const name = `CPU (${arch()})`;
-  try {
-    const { value, expected, milliseconds } = await runSelfTest({ steps: 3 }, () => undefined);
-    if (value !== expected) throw new Error(`the self-test computed ${value} instead of ${expected}`);
-    return [{ id: 'cpu', name, ok: true, reason: `self-test passed in ${milliseconds.toFixed(0)} ms` }];
-  } catch (error) {
-    const reason = reasonOf(error);
+  const devices = await listDevices();
+  const cpu = devices.find(({ id }) => id === 'cpu');
+  if (!cpu?.ok) {
     const fix = 'Install the dependencies anew (delete node_modules, then npm start). On a bare Linux also: apt-get install libstdc++6.';
-    problems.push({ severity: 'error', message: `onnxruntime does not work on the CPU: ${reason}`, fix });
-    return [{ id: 'cpu', name, ok: false, reason }];
+    problems.push({ severity: 'error', message: `onnxruntime does not work on the CPU: ${cpu?.reason ?? 'it has no CPU backend'}`, fix });
   }
+  return devices;
 }
 
 async function checkDatabase(problems: Problem[]): Promise<string> {
