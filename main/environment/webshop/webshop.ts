@@ -54,6 +54,7 @@ export function parseAction(action: string): { readonly name: string; readonly a
 }
 
 const MOST_CACHED = 2000;
+const MOST_CACHED_LENGTH = 1_000_000;
 
 export function createWebShop(given: unknown, progress?: Progress): WebShop {
   const settings = webshopSettings.parse(given ?? {});
@@ -61,14 +62,20 @@ export function createWebShop(given: unknown, progress?: Progress): WebShop {
   const goals = new Goals(catalog, settings.seed);
   const tasks = new Tasks(catalog, goals, settings);
   const searches = new Map<string, Int32Array>();
+  let cachedLength = 0;
   const grammars = new Map<string, Grammar>();
 
   function hits(query: string): Int32Array {
     let found = searches.get(query);
     if (found === undefined) {
       found = catalog.search(query);
-      if (searches.size >= MOST_CACHED) searches.clear();
-      if (query.length <= MOST_CACHED) searches.set(query, found);
+      // A query may be a megabyte long: few of those are kept.
+      cachedLength += query.length;
+      if (cachedLength > MOST_CACHED_LENGTH) {
+        searches.clear();
+        cachedLength = query.length;
+      }
+      searches.set(query, found);
     }
     return found;
   }

@@ -38,9 +38,9 @@ describe('words are cut and stemmed as Lucene does', () => {
 
   test('a megabyte of any one character takes no longer than a moment', () => {
     for (const character of ['_', 'a', '1', '.', '\u200d', '\u0301', '★', '#', '[', ' ', 'ก', '👨']) {
-      const start = performance.now();
+      const start = process.cpuUsage();
       tokenize(character.repeat(1_000_000));
-      expect(performance.now() - start, JSON.stringify(character)).toBeLessThan(3000);
+      expect(process.cpuUsage(start).user / 1000, JSON.stringify(character)).toBeLessThan(3000);
     }
   });
 });
