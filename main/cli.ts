@@ -16,6 +16,7 @@ const families: readonly Family[] = [
   { commands: ['play'], load: () => import('./commands/play.ts') },
   { commands: ['train', 'resume'], load: () => import('./commands/train.ts') },
   { commands: ['eval'], load: () => import('./commands/eval.ts') },
+  { commands: ['vstar'], load: () => import('./commands/vstar.ts') },
   { commands: ['compare'], load: () => import('./commands/compare.ts') },
 ];
 

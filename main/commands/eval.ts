@@ -3,16 +3,24 @@
 
 import { Option, type Command } from 'commander';
 import { AGENT_NAMES, type AgentName, createAgent } from '../environment/agents.ts';
-import type { Environment, Split, Task } from '../environment/environment.ts';
+import type { Environment, Split, Task, World } from '../environment/environment.ts';
 import { WORLDS } from '../environment/registry.ts';
 import { evaluationSeed, type EvaluationTable, playAgent, tabulate } from '../evaluation/evaluate.ts';
+import { evaluatePolicy } from '../evaluation/play.ts';
+import { policyOfRun, referencePolicy, type StoredPolicy } from '../evaluation/policies.ts';
 import { evaluationText, summaryText } from '../evaluation/report.ts';
+import { loadPreset } from '../training/presets.ts';
+import type { EvaluationReport } from '../training/reports.ts';
+import { openWorkbench, worldHash } from '../training/workbench.ts';
 import { answer, CallError, note } from './output.ts';
+import { findRun, withStore } from './store.ts';
 import { addWorldOptions, makeEnvironment, namedWorld, type WorldOptions } from './world-options.ts';
 
 interface EvalOptions extends WorldOptions {
   readonly world?: string;
-  readonly agent?: AgentName | 'all';
+  readonly agent?: AgentName | 'reference' | 'all';
+  readonly preset?: string;
+  readonly temperature: number;
   readonly split: Split;
   readonly tasks: number;
   readonly seed: number;
@@ -22,33 +30,82 @@ export function register(program: Command): void {
   addWorldOptions(program.command('eval [run]'))
     .description('evaluate a run, or an agent without learning, on fixed held-out tasks')
     .option('--world <name>', `the world, when an agent plays (${WORLDS.map(({ name }) => name).join(', ')})`)
-    .addOption(new Option('--agent <name>', 'who plays instead of a run').choices([...AGENT_NAMES, 'all']))
+    .addOption(new Option('--agent <name>', 'who plays instead of a run').choices([...AGENT_NAMES, 'reference', 'all']))
     .addOption(new Option('--split <name>', 'which tasks').choices(['test', 'validation', 'train']).default('test'))
     .option('--tasks <n>', 'how many of them', wholeNumber('--tasks'), 500)
+    .option('--temperature <t>', 'of a policy; 0 takes the most probable token', decimal('--temperature'), 0)
+    .option('--preset <name>', 'whose reference plays, with --agent reference (default: the world’s flagship)')
     .option('--seed <n>', 'decides the episodes’ own randomness', wholeNumber('--seed'), 1)
     .action((run: string | undefined, options: EvalOptions) => {
       if (run !== undefined && options.agent !== undefined) throw new CallError('Give a run or --agent, not both');
       if (run !== undefined) return evaluateRun(run, options);
-      return evaluateAgents(options);
+      return options.agent === 'reference' ? evaluateReference(options) : evaluateAgents(options);
     });
 }
 
-/** Evaluating the policy of a run. */
-function evaluateRun(run: string, _options: EvalOptions): never {
-  throw new CallError(`Run ${run} cannot be evaluated again yet`, '`lab runs` shows the evaluation that training made');
+/** Plays the policy of a run on fixed tasks, with the baselines beside it, and keeps the result. */
+async function evaluateRun(reference: string, options: EvalOptions): Promise<void> {
+  await withStore(async (store) => {
+    const run = findRun(store, reference);
+    const policy = policyOfRun(store, run);
+    const report = await play(policy, 'policy', options);
+    const { episodes: _episodes, ...kept } = report;
+    store.evaluations.add(run, kept, []);
+    const reads = await referencePolicy(store, policy.bench, (done, total) => {
+      if (done % 50 === 0) note(`cloning the reference: ${done} of ${total}`);
+    });
+    const tasks = chooseTasks(policy.bench.environment, options);
+    const baselines = [
+      ...AGENT_NAMES.map((name) => ({ name, table: agentTable(policy.bench.world, policy.bench.environment, name, tasks, options.seed) })),
+      { name: 'reference', table: tabulate((await play(reads, 'reference', options)).results) },
+    ];
+    const own = { name: `run ${run}`, table: tabulate(report.results) };
+    await policy.player.sampler.dispose();
+    await reads.player.sampler.dispose();
+    const { update, split, temperature } = report;
+    const byName = Object.fromEntries(baselines.map(({ name, table }) => [name, table]));
+    answer(
+      { run, update, world: report.world, split, temperature, tasks: report.results.length, ...own.table, baselines: byName },
+      `${evaluationText(own)}\n\n${summaryText([own, ...baselines])}`,
+    );
+  });
+}
+
+/** The reference policy that the world's flagship preset (or --preset) describes. */
+async function evaluateReference(options: EvalOptions): Promise<void> {
+  const world = namedWorld(options.world);
+  const preset = options.preset ?? `${world.name}-astar-po`;
+  await withStore(async (store) => {
+    const policy = await referencePolicy(store, openWorkbench(loadPreset(preset).config), (done, total) => {
+      if (done % 50 === 0) note(`cloning the reference: ${done} of ${total}`);
+    });
+    const report = await play(policy, 'reference', options);
+    await policy.player.sampler.dispose();
+    const named = { name: 'reference', table: tabulate(report.results) };
+    const about = { world: world.name, split: options.split, tasks: report.results.length, seed: options.seed, preset };
+    answer({ agent: 'reference', ...about, ...named.table }, evaluationText(named));
+  });
+}
+
+function play({ player, bench, update }: StoredPolicy, agent: string, options: EvalOptions): Promise<EvaluationReport> {
+  const { environment } = bench;
+  const hash = worldHash(environment, environment.levels - 1);
+  const { split, tasks, seed, temperature } = options;
+  return evaluatePolicy(player, { split, tasks, temperature, seed, update, kind: 'manual', agent, worldHash: hash });
+}
+
+function agentTable(world: World, environment: Environment, agent: AgentName, tasks: readonly Task[], seed: number): EvaluationTable {
+  const player = createAgent(world, agent);
+  return tabulate(tasks.map((task) => playAgent(environment, player, task, evaluationSeed(task, seed)).result));
 }
 
 function evaluateAgents(options: EvalOptions): void {
-  if (options.agent === undefined) throw new CallError('Expected a run or --agent', 'npm run lab -- eval --world shop --agent random');
+  if (options.agent === undefined || options.agent === 'reference') throw new CallError('Expected a run or --agent', 'npm run lab -- eval --world shop --agent random');
   const world = namedWorld(options.world);
   const environment = makeEnvironment(world, options);
   const tasks = chooseTasks(environment, options);
   const agents = options.agent === 'all' ? AGENT_NAMES : [options.agent];
-  const tables = agents.map((agent) => {
-    const player = createAgent(world, agent);
-    const results = tasks.map((task) => playAgent(environment, player, task, evaluationSeed(task, options.seed)).result);
-    return { name: agent, table: tabulate(results) };
-  });
+  const tables = agents.map((agent) => ({ name: agent, table: agentTable(world, environment, agent, tasks, options.seed) }));
   const [only] = tables;
   const about = { world: world.name, split: options.split, tasks: tasks.length, seed: options.seed };
   if (tables.length === 1 && only) return answer({ agent: only.name, ...about, ...only.table }, evaluationText(only));
@@ -63,6 +120,14 @@ function chooseTasks(environment: Environment, options: EvalOptions): readonly T
   if (options.tasks < 1) throw new CallError(`--tasks takes at least 1, found ${options.tasks}`);
   if (all.length < options.tasks) note(`${environment.name} has ${all.length} ${options.split} tasks; all of them are played`);
   return all.slice(0, options.tasks);
+}
+
+function decimal(option: string): (text: string) => number {
+  return (text) => {
+    const value = Number(text);
+    if (text.trim() === '' || !Number.isFinite(value) || value < 0) throw new CallError(`${option} takes a number from 0 up, not "${text}"`);
+    return value;
+  };
 }
 
 function wholeNumber(option: string): (text: string) => number {

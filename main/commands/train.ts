@@ -16,7 +16,8 @@ import { RunQueue } from '../training/queue.ts';
 import type { RunReport } from '../training/reports.ts';
 import { recover } from '../training/resume.ts';
 import { newRun, writerOptions } from '../training/new-run.ts';
-import { CallError, answer, dataFolder, note } from './output.ts';
+import { CallError, answer, note } from './output.ts';
+import { findRun, withStore } from './store.ts';
 
 interface TrainOptions {
   readonly preset?: string;
@@ -59,23 +60,6 @@ export function register(program: Command): void {
         await follow(store, findRun(store, reference));
       });
     });
-}
-
-export function findRun(store: Store, reference: string): number {
-  try {
-    return store.runs.resolve(reference).id;
-  } catch (error) {
-    throw new CallError(error instanceof Error ? error.message : String(error), '`lab runs` lists the runs');
-  }
-}
-
-export async function withStore<T>(work: (store: Store) => Promise<T>): Promise<T> {
-  const store = Store.open(dataFolder());
-  try {
-    return await work(store);
-  } finally {
-    store.close();
-  }
 }
 
 function configOf(options: TrainOptions): RunConfig {

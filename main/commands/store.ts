@@ -1,0 +1,22 @@
+// What commands that read or write runs share: the store of the data folder, and a run by its number or name.
+
+import { Store } from '../store/store.ts';
+import { CallError, dataFolder } from './output.ts';
+
+/** Opens the store for the length of `work`. */
+export async function withStore<T>(work: (store: Store) => Promise<T> | T): Promise<T> {
+  const store = Store.open(dataFolder());
+  try {
+    return await work(store);
+  } finally {
+    store.close();
+  }
+}
+
+export function findRun(store: Store, reference: string): number {
+  try {
+    return store.runs.resolve(reference).id;
+  } catch (error) {
+    throw new CallError(error instanceof Error ? error.message : String(error), '`lab runs` lists the runs');
+  }
+}
