@@ -96,6 +96,10 @@ export class Trainer {
     for (const kind of ['values', 'first', 'second'] as const) this.#upload(kind, state[kind]);
   }
 
+  get openSessions(): number {
+    return this.#programs.size;
+  }
+
   /** Takes one optimizer step on the sum of the micro-batches' losses. */
   async step(batches: readonly MicroBatch[], learningRate: number): Promise<StepReport> {
     const [only] = batches;
