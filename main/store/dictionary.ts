@@ -79,19 +79,18 @@ export class Dictionary {
 
   /** The text's number; a new one is added. Only inside `write`. */
   text(text: string): number {
+    const known = this.#textIds.get(text);
+    if (known !== undefined) return known;
     const bytes = Buffer.from(text, 'utf8');
     const hash = createHash('sha256').update(bytes).digest().subarray(0, 16);
-    const key = hash.toString('latin1');
-    const known = this.#textIds.get(key);
-    if (known !== undefined) return known;
     let id = this.#findText.get(hash)?.id;
     if (id === undefined) {
-      const deflated = bytes.length >= DEFLATE_FROM_BYTES ? deflateRawSync(bytes) : bytes;
+      const deflated = bytes.length >= DEFLATE_FROM_BYTES ? deflateRawSync(bytes, { memLevel: 5 }) : bytes;
       const smaller = deflated.length < bytes.length;
       id = Number(this.#addText.run(hash, smaller ? 1 : 0, smaller ? deflated : bytes).lastInsertRowid);
     }
     if (this.#textIds.size >= REMEMBERED_TEXTS) this.#textIds.clear();
-    this.#textIds.set(key, id);
+    this.#textIds.set(text, id);
     return id;
   }
 

@@ -148,7 +148,7 @@ export function packTokens(steps: readonly StepTokens[]): Buffer {
   for (const column of FLOAT_COLUMNS) head.planes(floating(steps.map((step) => step[column])));
   head.planes(integers(steps.map((step) => step.topIds)));
   head.planes(Uint16Array.from(floating(steps.map((step) => step.topProbs)), (p) => Math.round(p * 65535)));
-  const packed = deflateRawSync(head.bytes(), { level: 6 });
+  const packed = deflateRawSync(head.bytes(), { memLevel: 5 });
   return Buffer.concat([Uint8Array.of(FORMAT), packed]);
 }
 

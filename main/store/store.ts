@@ -4,12 +4,15 @@
 import { CheckpointStore } from './checkpoints.ts';
 import { type Connection, databaseFile, openDatabase, openReader } from './database.ts';
 import { Dictionary } from './dictionary.ts';
+import { EpisodeList } from './episodes.ts';
 import { EvaluationStore } from './evaluations.ts';
 import { EventStore } from './events.ts';
 import { RunLocks } from './locks.ts';
 import { MetricStore } from './metrics.ts';
 import { ReferencePolicyStore } from './reference-policies.ts';
 import { RunStore } from './runs.ts';
+import { SettingStore } from './settings.ts';
+import { StudyStore } from './studies.ts';
 import { TrajectoryStore } from './trajectories.ts';
 import { VstarCache } from './vstar-cache.ts';
 
@@ -21,11 +24,14 @@ export class Store {
   readonly locks: RunLocks;
   readonly metrics: MetricStore;
   readonly trajectories: TrajectoryStore;
+  readonly episodes: EpisodeList;
   readonly events: EventStore;
   readonly checkpoints: CheckpointStore;
   readonly evaluations: EvaluationStore;
   readonly vstar: VstarCache;
   readonly references: ReferencePolicyStore;
+  readonly studies: StudyStore;
+  readonly settings: SettingStore;
 
   private constructor(dataFolder: string, db: Connection) {
     this.dataFolder = dataFolder;
@@ -35,11 +41,14 @@ export class Store {
     this.locks = new RunLocks(db);
     this.metrics = new MetricStore(db, this.dictionary);
     this.trajectories = new TrajectoryStore(db, this.dictionary);
+    this.episodes = new EpisodeList(db, this.dictionary);
     this.events = new EventStore(db);
     this.checkpoints = new CheckpointStore(db, dataFolder);
     this.evaluations = new EvaluationStore(db, this.dictionary, this.runs);
     this.vstar = new VstarCache(db, this.dictionary);
     this.references = new ReferencePolicyStore(db, dataFolder);
+    this.studies = new StudyStore(db);
+    this.settings = new SettingStore(db);
   }
 
   /** The writer: creates and upgrades the database as needed. */

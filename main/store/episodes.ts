@@ -1,0 +1,200 @@
+// The list of episodes with its filters: by purpose, update, outcome, category, tier, failure class, task and text,
+// sorted by when they happened or by return, advantage, surprise or length. The rows of a run lie side by side, so even
+// a filter without an index reads 100,000 of them in well under 100 ms.
+
+import type { Purpose, Trajectory } from '../rollout/trajectory.ts';
+import type { Connection } from './database.ts';
+import { type Dictionary, fromColumn } from './dictionary.ts';
+import { episodeRange, readPurpose, readSplit, runOfEpisode, splitActions } from './trajectories.ts';
+
+export const EPISODE_ORDERS = ['time', 'return', 'advantage', 'surprise', 'steps'] as const;
+export type EpisodeOrder = (typeof EPISODE_ORDERS)[number];
+
+export interface EpisodeFilter {
+  readonly purpose?: Purpose;
+  /** The update it was recorded in. */
+  readonly fromUpdate?: number;
+  readonly toUpdate?: number;
+  readonly success?: boolean;
+  readonly category?: string;
+  readonly tier?: string;
+  readonly failure?: string;
+  readonly task?: string;
+  /** Part of an action or of the task's id. */
+  readonly text?: string;
+}
+
+export interface EpisodeSummary {
+  readonly id: number;
+  readonly run: number;
+  /** The update it was recorded in, and the one whose weights acted. */
+  readonly update: number;
+  readonly acted: number;
+  readonly purpose: Purpose;
+  readonly split: Trajectory['split'];
+  readonly task: string;
+  readonly category: string;
+  readonly tier: string;
+  readonly failure: string | null;
+  readonly seed: number;
+  readonly success: boolean;
+  readonly return: number;
+  readonly vstar: number | null;
+  readonly advantage: number | null;
+  /** Mean of −ln π over the agent's tokens: how unlikely it found its own words. */
+  readonly surprise: number;
+  readonly steps: number;
+  readonly tokens: number;
+  readonly actions: readonly string[];
+}
+
+export interface EpisodePage {
+  readonly total: number;
+  readonly episodes: readonly EpisodeSummary[];
+}
+
+export interface EpisodeFacets {
+  readonly purposes: Readonly<Record<string, number>>;
+  readonly categories: Readonly<Record<string, number>>;
+  readonly tiers: Readonly<Record<string, number>>;
+  readonly failures: Readonly<Record<string, number>>;
+}
+
+interface Row {
+  id: number;
+  recorded: number;
+  acted: number;
+  purpose: number;
+  split: number;
+  task: number;
+  category: number;
+  tier: number;
+  failure: number | null;
+  seed: number;
+  success: number;
+  return: number | string;
+  vstar: number | string | null;
+  advantage: number | string | null;
+  surprise: number | string;
+  steps: number;
+  tokens: number;
+  actions: string;
+}
+
+const COLUMNS =
+  'id, recorded, acted, purpose, split, task, category, tier, failure, seed, success, return, vstar, advantage, surprise, steps, tokens, actions';
+const ORDERS: Record<EpisodeOrder, string> = { time: 'id', return: 'return', advantage: 'advantage', surprise: 'surprise', steps: 'steps' };
+
+export class EpisodeList {
+  readonly #db: Connection;
+  readonly #dictionary: Dictionary;
+
+  constructor(db: Connection, dictionary: Dictionary) {
+    this.#db = db;
+    this.#dictionary = dictionary;
+  }
+
+  /** One page of a run's episodes and how many there are in all. */
+  page(run: number, filter: EpisodeFilter, order: EpisodeOrder = 'time', descending = false, limit = 100, offset = 0): EpisodePage {
+    const where = this.#where(run, filter);
+    if (where === undefined) return { total: 0, episodes: [] };
+    const direction = descending ? 'DESC' : 'ASC';
+    const sort = order === 'time' ? `id ${direction}` : `${ORDERS[order]} ${direction}, id`;
+    const total =
+      this.#db.prepare<(number | string)[], { n: number }>(`SELECT count(*) AS n FROM episodes WHERE ${where.sql}`).get(...where.values)
+        ?.n ?? 0;
+    const rows = this.#db
+      .prepare<(number | string)[], Row>(`SELECT ${COLUMNS} FROM episodes WHERE ${where.sql} ORDER BY ${sort} LIMIT ? OFFSET ?`)
+      .all(...where.values, limit, offset);
+    return { total, episodes: rows.map((row) => this.#fromRow(row)) };
+  }
+
+  get(episode: number): EpisodeSummary {
+    const row = this.#db.prepare<[number], Row>(`SELECT ${COLUMNS} FROM episodes WHERE id = ?`).get(episode);
+    if (row === undefined) throw new Error(`There is no episode ${episode} (of run ${runOfEpisode(episode)})`);
+    return this.#fromRow(row);
+  }
+
+  /** Every matching episode, one after the other, without holding them all in memory. */
+  *each(run: number, filter: EpisodeFilter = {}): Generator<EpisodeSummary> {
+    const where = this.#where(run, filter);
+    if (where === undefined) return;
+    const page = this.#db.prepare<(number | string)[], Row>(
+      `SELECT ${COLUMNS} FROM episodes WHERE ${where.sql} AND id > ? ORDER BY id LIMIT 500`,
+    );
+    for (let last = -1; ;) {
+      const rows = page.all(...where.values, last);
+      for (const row of rows) yield this.#fromRow(row);
+      const end = rows.at(-1);
+      if (end === undefined) return;
+      last = end.id;
+    }
+  }
+
+  /** What there is to filter by, with counts. */
+  facets(run: number): EpisodeFacets {
+    const [first, last] = episodeRange(run);
+    const count = (column: string): Record<string, number> => {
+      const rows = this.#db
+        .prepare<[number, number], { value: number; n: number }>(
+          `SELECT ${column} AS value, count(*) AS n FROM episodes WHERE id BETWEEN ? AND ? AND ${column} IS NOT NULL GROUP BY ${column}`,
+        )
+        .all(first, last);
+      return Object.fromEntries(rows.map(({ value, n }) => [this.#dictionary.labelText(value), n]));
+    };
+    return { purposes: count('purpose'), categories: count('category'), tiers: count('tier'), failures: count('failure') };
+  }
+
+  /** Undefined when nothing can match: a label that no episode has. */
+  #where(run: number, filter: EpisodeFilter): { sql: string; values: (number | string)[] } | undefined {
+    const parts = ['id BETWEEN ? AND ?'];
+    const values: (number | string)[] = [...episodeRange(run)];
+    if (filter.fromUpdate !== undefined || filter.toUpdate !== undefined) {
+      parts.push('run_id = ? AND recorded BETWEEN ? AND ?');
+      values.push(run, filter.fromUpdate ?? 0, filter.toUpdate ?? Number.MAX_SAFE_INTEGER);
+    }
+    if (filter.success !== undefined) {
+      parts.push('success = ?');
+      values.push(filter.success ? 1 : 0);
+    }
+    for (const column of ['purpose', 'category', 'tier', 'failure', 'task'] as const) {
+      const text = filter[column];
+      if (text === undefined) continue;
+      const label = this.#dictionary.findLabel(text);
+      if (label === undefined) return undefined;
+      parts.push(`${column} = ?`);
+      values.push(label);
+    }
+    if (filter.text !== undefined && filter.text !== '') {
+      const pattern = `%${filter.text.replaceAll(/[\\%_]/g, (mark) => `\\${mark}`)}%`;
+      parts.push(`(actions LIKE ? ESCAPE '\\' OR task IN (SELECT id FROM labels WHERE text LIKE ? ESCAPE '\\'))`);
+      values.push(pattern, pattern);
+    }
+    return { sql: parts.join(' AND '), values };
+  }
+
+  #fromRow(row: Row): EpisodeSummary {
+    const label = (id: number): string => this.#dictionary.labelText(id);
+    return {
+      id: row.id,
+      run: runOfEpisode(row.id),
+      update: row.recorded,
+      acted: row.acted,
+      purpose: readPurpose(label(row.purpose)),
+      split: readSplit(label(row.split)),
+      task: label(row.task),
+      category: label(row.category),
+      tier: label(row.tier),
+      failure: row.failure === null ? null : label(row.failure),
+      seed: row.seed,
+      success: row.success === 1,
+      return: fromColumn(row.return),
+      vstar: row.vstar === null ? null : fromColumn(row.vstar),
+      advantage: row.advantage === null ? null : fromColumn(row.advantage),
+      surprise: fromColumn(row.surprise),
+      steps: row.steps,
+      tokens: row.tokens,
+      actions: splitActions(row.actions),
+    };
+  }
+}
