@@ -38,7 +38,7 @@ export interface WebShop extends Environment<WebShopState> {
   readonly goals: Goals;
   readonly settings: WebShopSettings;
   /** The task with this text, whatever its price limit: the limit in the given text counts, and none means none. */
-  findGoal(instruction: string): Task | undefined;
+  findTask(instruction: string): Task | undefined;
   /** The products on the result page of a state. */
   results(state: WebShopState): readonly Product[];
   productOf(state: WebShopState): Product;
@@ -304,7 +304,7 @@ export function createWebShop(given: unknown, progress?: Progress): WebShop {
     interchangeable: [],
     catalog,
     goals,
-    findGoal: (instruction) => tasks.find(instruction),
+    findTask: (instruction) => tasks.find(instruction),
     results,
     productOf,
   };

@@ -90,11 +90,11 @@ describe('goals', () => {
   test('every goal of our own catalog is found by its text', () => {
     const shop = createWebShop({});
     for (const task of [...shop.tasks('test'), ...shop.tasks('train').slice(0, 200)]) {
-      const found = shop.findGoal(`  ${task.instruction.toUpperCase()} `);
+      const found = shop.findTask(`  ${task.instruction.toUpperCase()} `);
       const goal = shop.goals.goal(Number(found?.id.slice('goal-'.length)));
       expect(goal.wish).toBe(splitLimit(task.instruction).text);
     }
-    expect(shop.findGoal('Find me happiness')).toBeUndefined();
+    expect(shop.findTask('Find me happiness')).toBeUndefined();
   });
 });
 
@@ -129,10 +129,10 @@ describeOriginal('the original goals', () => {
     const shop = originalShop();
     const [session] = recorded().sessions;
     const text = session?.instruction ?? '';
-    expect(shop.findGoal(text)?.id).toBe('goal-71');
-    expect(shop.findGoal(text)?.instruction).toBe(text);
-    expect(shop.findGoal(text.replace('40.00', '20.00'))?.id).toBe('goal-71');
-    expect(shop.findGoal(splitLimit(text).text)?.instruction).toBe(splitLimit(text).text);
+    expect(shop.findTask(text)?.id).toBe('goal-71');
+    expect(shop.findTask(text)?.instruction).toBe(text);
+    expect(shop.findTask(text.replace('40.00', '20.00'))?.id).toBe('goal-71');
+    expect(shop.findTask(splitLimit(text).text)?.instruction).toBe(splitLimit(text).text);
   });
 
   test('the official split measures memory: 479 of 500 test goals ask for a product of a training goal', () => {

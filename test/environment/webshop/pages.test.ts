@@ -171,7 +171,7 @@ describeOriginal('recorded sessions', () => {
     const { sessions } = recorded();
     expect(sessions.length).toBeGreaterThan(0);
     for (const { instruction, actions, reward } of sessions) {
-      const task = shop.findGoal(instruction);
+      const task = shop.findTask(instruction);
       if (task === undefined) throw new Error(`No goal for: ${instruction}`);
       const end = play(shop, shop.reset(task, 0), ...actions);
       expect(end).toMatchObject({ reward, done: true, success: reward === 1 });
