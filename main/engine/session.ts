@@ -2,11 +2,12 @@
 // the options that were measured to be fast. A run blocks its process for its whole length: training and sampling live
 // in a worker or utility process. The same value may be passed as feed and fetch; the result then overwrites it.
 
-import { availableParallelism } from 'node:os';
+import { availableParallelism, freemem } from 'node:os';
 import type { InferenceSession, Tensor as RuntimeTensor } from 'onnxruntime-node';
 import { elementCount, showShape } from './graph.ts';
-import type { DType, Graph, Shape } from './graph.ts';
-import { encode, liveNodes } from './onnx.ts';
+import type { DType, Graph } from './graph.ts';
+import { largestTensors, megabytes, peakBytes } from './memory.ts';
+import { encode } from './onnx.ts';
 import type { Target } from './onnx.ts';
 
 process.env.ORT_DISABLE_TELEMETRY = '1';
@@ -80,6 +81,7 @@ export class Session {
     const locations = Object.fromEntries(
       [...graph.outputs.keys()].map((name) => [name, keepOnDevice.includes(name) ? ('gpu-buffer' as const) : ('cpu' as const)]),
     );
+    if (target === 'cpu') refuseTooLarge(graph);
     try {
       const session = await runtime.InferenceSession.create(encode(graph, target), {
         executionProviders: providers,
@@ -152,26 +154,21 @@ function freeCopy(copy: Value | undefined, given: Value): Value {
   return given;
 }
 
+function refuseTooLarge(graph: Graph): void {
+  const [needed, free] = [peakBytes(graph), freemem()];
+  if (needed > free) throw outOfMemory(graph, `about ${megabytes(needed)} are needed, ${megabytes(free)} are free`);
+}
+
+function outOfMemory(graph: Graph, reason: string): OutOfMemoryError {
+  return new OutOfMemoryError(
+    `Not enough memory for "${graph.name}": ${reason}. Largest tensors: ${largestTensors(graph)}. Fewer rows, a shorter length or recomputing layers make them smaller`,
+  );
+}
+
 function explain(error: unknown, graph: Graph, what: string): Error {
   const message = error instanceof Error ? error.message : String(error);
-  if (/alloc|out of memory|OOM/i.test(message)) {
-    return new OutOfMemoryError(
-      `Not enough memory for "${graph.name}". Largest tensors: ${largest(graph)}. Fewer rows, a shorter length or recomputing layers make them smaller. (${message})`,
-    );
-  }
+  if (/alloc|out of memory|OOM/i.test(message)) return outOfMemory(graph, message);
   if (/WebGPU|device lost|CUDA|DML|D3D12|CoreML/i.test(message))
     return new DeviceError(`The device stopped while "${graph.name}" ran: ${message}`);
   return new Error(`"${graph.name}" ${what}: ${message}`);
-}
-
-function largest(graph: Graph, count = 4): string {
-  const fixed = (shape: Shape): boolean => shape.every((size) => typeof size === 'number');
-  const tensors = [...graph.inputs.values(), ...liveNodes(graph).flatMap((node) => node.outputs)].filter((tensor) => fixed(tensor.shape));
-  const sized = tensors
-    .map((tensor) => ({ tensor, bytes: elementCount(tensor.shape) * (tensor.dtype === 'int64' ? 8 : 4) }))
-    .toSorted((a, b) => b.bytes - a.bytes);
-  return sized
-    .slice(0, count)
-    .map(({ tensor, bytes }) => `${tensor} ${(bytes / 2 ** 20).toFixed(0)} MB`)
-    .join(', ');
 }
