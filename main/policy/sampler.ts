@@ -158,12 +158,11 @@ export class Sampler {
     const time = this.#cache.time;
     const total = time + count;
     const size = rows.length * count;
-    const tokens = new Int32Array(size);
-    const before = new Int32Array(size);
+    const window = count + aids.tokenShift;
+    const tokens = new Int32Array(rows.length * window);
+    const flags = new Float32Array(rows.length * window);
+    const present = new Float32Array(rows.length * window);
     const positions = new BigInt64Array(size);
-    const flags = new Float32Array(size);
-    const flagsBefore = new Float32Array(size);
-    const hasBefore = new Float32Array(size);
     const mask = new Float32Array(size * total);
     const lastMask = new Float32Array(rows.length * total);
     for (const [r, { tokens: all, flags: marks, position }] of rows.entries()) {
@@ -175,25 +174,23 @@ export class Sampler {
         const start = at * total;
         mask.fill(NEVER, start + position, start + time);
         mask.fill(NEVER, start + time + i + 1, start + total);
-        if (i >= real) continue;
+      }
+      for (let place = Math.max(0, position - aids.tokenShift); place < position + real; place++) {
+        const at = r * window + place - position + aids.tokenShift;
         tokens[at] = all[place] ?? 0;
         flags[at] = marks[place] ?? 0;
-        if (place === 0) continue;
-        before[at] = all[place - 1] ?? 0;
-        flagsBefore[at] = marks[place - 1] ?? 0;
-        hasBefore[at] = 1;
+        present[at] = 1;
       }
       const last = (r * count + real - 1) * total;
       lastMask.set(mask.subarray(last, last + total), r * total);
     }
     const shape = [rows.length, count];
     return {
-      tokens: integer(tokens, shape),
+      tokens: integer(tokens, [rows.length, window]),
       positions: value('int64', positions, shape),
       mask: float(mask, [rows.length, 1, count, total]),
-      ...(aids.matchFlag ? { flags: float(flags, shape) } : {}),
-      ...(aids.tokenShift ? { tokensBefore: integer(before, shape), hasBefore: float(hasBefore, shape) } : {}),
-      ...(aids.tokenShift && aids.matchFlag ? { flagsBefore: float(flagsBefore, shape) } : {}),
+      ...(aids.matchFlag ? { flags: float(flags, [rows.length, window]) } : {}),
+      ...(aids.tokenShift > 0 ? { present: float(present, [rows.length, window]) } : {}),
       ...(count > 1
         ? {
             last: value(

@@ -60,17 +60,17 @@ export function samplingGraph(config: ModelConfig, count: number, parameters: (g
   const p = parameters(graph);
   const { heads, width, aids } = config;
   const size = width / heads;
-  const integers = (name: string): Tensor => graph.input(name, 'int32', ['rows', count]);
-  const numbers = (name: string): Tensor => graph.input(name, 'float32', ['rows', count]);
+  const integers = (name: string, length: number): Tensor => graph.input(name, 'int32', ['rows', length]);
+  const numbers = (name: string, length: number): Tensor => graph.input(name, 'float32', ['rows', length]);
 
-  const tokens = integers('tokens');
   const positions = graph.input('positions', 'int64', ['rows', count]);
   const mask = graph.input('mask', 'float32', ['rows', 1, count, 'total']);
-  const embedded = net.embed(p, config, tokens, aids.matchFlag ? numbers('flags') : undefined);
-  let x = net.tokenShift(p, config, embedded, () => {
-    const earlier = net.embed(p, config, integers('tokensBefore'), aids.matchFlag ? numbers('flagsBefore') : undefined);
-    return op.mul(earlier, op.reshape(numbers('hasBefore'), ['rows', count, 1]));
-  });
+  // The new tokens come with the few before them that they see directly; `present` is 0 where a row had none yet.
+  const window = count + aids.tokenShift;
+  const seen = net.embed(p, config, integers('tokens', window), aids.matchFlag ? numbers('flags', window) : undefined);
+  const real = aids.tokenShift > 0 ? op.mul(seen, op.reshape(numbers('present', window), ['rows', window, 1])) : seen;
+  const earlier = (back: number): Tensor => (window === count ? real : along(real, 1, count, window - count - back));
+  let x = net.tokenShift(p, config, earlier(0), earlier);
 
   const { cosine, sine } = net.rotaryTables(graph, config);
   const split = (part: Tensor): Tensor => {
@@ -131,6 +131,11 @@ function product(weights: Tensor, values: Tensor): Tensor {
 /** The part of the last axis from `start` (counted from the end where negative) to `end`, whose size has a name. */
 function part(x: Tensor, size: number | string, start: number, end = 2 ** 31): Tensor {
   return node('Slice', [x], x.shape.with(3, size), { axis: 3, start, end });
+}
+
+/** `size` places of an axis from `start` on. */
+function along(x: Tensor, axis: number, size: number, start: number): Tensor {
+  return node('Slice', [x], x.shape.with(axis, size), { axis, start, end: start + size });
 }
 
 /** [rows, count, width] and one index per row give [rows, width]. */

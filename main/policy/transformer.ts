@@ -1,6 +1,6 @@
 // The policy network: a decoder-only Transformer with RMSNorm before each part, rotary positions, causal attention, a gated
 // feed-forward and tied embeddings, without biases. Three optional aids help a small model to copy from its context: a mark on
-// tokens that occur in the task, a look at the token before, and a pointer that adds attention over the context to the logits.
+// tokens that occur in the task, a look at the tokens before, and a pointer that adds attention over the context to the logits.
 // The parts are functions on rows [n, width], so that training (all of time at once) and sampling (one token a row) share them.
 // Whole sequences are laid out time-major, row = time · R + r: the batched products then read heads in place, without transposes.
 
@@ -18,7 +18,8 @@ export interface ModelConfig {
   readonly gate: 'swiglu' | 'relu' | 'relu2' | 'silu';
   readonly contextLength: number;
   readonly valueHead: boolean;
-  readonly aids: { readonly matchFlag: boolean; readonly pointer: boolean; readonly tokenShift: boolean };
+  /** `tokenShift`: how many of the tokens before it each token sees directly; 0 is none. */
+  readonly aids: { readonly matchFlag: boolean; readonly pointer: boolean; readonly tokenShift: number };
 }
 
 const EPSILON = 1e-6;
@@ -26,6 +27,7 @@ const ROTARY_BASE = 10_000;
 /** Added to a score that must not count. */
 const NEVER = -1e9;
 
+const shiftName = (back: number): string => `shift.${back}`;
 const headSize = (config: ModelConfig): number => config.width / config.heads;
 /** Channels of the pointer's queries and keys. */
 export const pointerSize = (config: ModelConfig): number => Math.min(config.width, 64);
@@ -46,7 +48,8 @@ export function modelLayout(config: ModelConfig): ParameterLayout {
   const residual = 1 / Math.sqrt(2 * layers);
   const specs = [matrix('embedding', vocabulary, width, 0.5 / Math.sqrt(width))];
   if (aids.matchFlag) specs.push(vector('match', width, 0));
-  if (aids.tokenShift) specs.push(vector('shift', width, 0.5));
+  // Each distance mixes in with random signs of its own, so that layers can tell the neighbours apart.
+  for (let back = 1; back <= aids.tokenShift; back++) specs.push({ name: shiftName(back), shape: [width], decay: false, deviation: 0.5 });
   for (let layer = 0; layer < layers; layer++) {
     const name = (part: string): string => `layer.${layer}.${part}`;
     specs.push(vector(name('attention.norm'), width, 1));
@@ -78,9 +81,11 @@ export function embed(p: Parameters, config: ModelConfig, tokens: Tensor, flags:
   return op.add(x, op.matmul(op.reshape(flags, [...flags.shape, 1]), op.reshape(p('match'), [1, config.width])));
 }
 
-/** Adds a share of the embedding of the token before (zeros at the beginning). */
-export function tokenShift(p: Parameters, config: ModelConfig, x: Tensor, before: () => Tensor): Tensor {
-  return config.aids.tokenShift ? op.add(x, op.mul(before(), p('shift'))) : x;
+/** Adds shares of the embeddings of the tokens before; `before(back)` is that of `back` tokens earlier (zeros at the beginning). */
+export function tokenShift(p: Parameters, config: ModelConfig, x: Tensor, before: (back: number) => Tensor): Tensor {
+  let mixed = x;
+  for (let back = 1; back <= config.aids.tokenShift; back++) mixed = op.add(mixed, op.mul(before(back), p(shiftName(back))));
+  return mixed;
 }
 
 export interface Projections {
@@ -155,9 +160,9 @@ export function hiddenStates(graph: Graph, p: Parameters, config: ModelConfig, {
 
   let x = graph.scope('embed', () => {
     const embedded = embed(p, config, timeMajor(tokens), flags && timeMajor(flags));
-    const before = (): Tensor => {
-      const start = op.full(embedded, [rows, config.width], 0);
-      return time === 1 ? start : op.concat([start, op.slice(embedded, 0, 0, (time - 1) * rows)], 0);
+    const before = (back: number): Tensor => {
+      const start = op.full(embedded, [Math.min(back, time) * rows, config.width], 0);
+      return time <= back ? start : op.concat([start, op.slice(embedded, 0, 0, (time - back) * rows)], 0);
     };
     return tokenShift(p, config, embedded, before);
   });

@@ -38,7 +38,12 @@ const Policy = group(
         ),
         matchFlag: knob(z.boolean(), true, 'Mark the words of a page that also occur in the task.'),
         pointer: knob(z.boolean(), true, 'A head that copies words from the context in one step.'),
-        tokenShift: knob(z.boolean(), true, 'Let each token see its left neighbour directly.'),
+        tokenShift: knob(
+          whole(0, 8),
+          6,
+          'How many of the tokens before it each token sees directly (a short window over names and prices); 0 is none.',
+          'tokens',
+        ),
       },
       'Aids to copying, each a switch so that its effect can be measured.',
     ),

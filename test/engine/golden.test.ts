@@ -25,7 +25,7 @@ const schema = z.object({
     gate: z.enum(['swiglu', 'relu', 'relu2', 'silu']),
     contextLength: z.number(),
     valueHead: z.boolean(),
-    aids: z.object({ matchFlag: z.boolean(), pointer: z.boolean(), tokenShift: z.boolean() }),
+    aids: z.object({ matchFlag: z.boolean(), pointer: z.boolean(), tokenShift: z.number() }),
   }),
   optimizer: z.object({ beta1: z.number(), beta2: z.number(), epsilon: z.number(), weightDecay: z.number(), clip: z.number() }),
   learningRate: z.number(),

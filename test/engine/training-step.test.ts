@@ -24,7 +24,7 @@ const CONFIG: ModelConfig = {
   gate: 'swiglu',
   contextLength: 24,
   valueHead: false,
-  aids: { matchFlag: true, pointer: true, tokenShift: true },
+  aids: { matchFlag: true, pointer: true, tokenShift: 3 },
 };
 const LAYOUT = modelLayout(CONFIG);
 const MASKS = [{ allowed: Int32Array.of(1, 3, 5, 7, 9, 11) }, { allowed: Int32Array.from({ length: 20 }, (_, i) => i) }] as const;

@@ -19,7 +19,7 @@ const config: ModelConfig = {
   gate: 'swiglu',
   contextLength: 16,
   valueHead: false,
-  aids: { matchFlag: true, pointer: true, tokenShift: true },
+  aids: { matchFlag: true, pointer: true, tokenShift: 3 },
 };
 
 export async function tenSteps(session: SessionOptions): Promise<{ losses: number[]; norms: number[]; weights: number[] }> {

@@ -20,9 +20,9 @@ OPTIMIZER = {"beta1": 0.9, "beta2": 0.98, "epsilon": 1e-8, "weightDecay": 0.05, 
 LEARNING_RATE = 3e-3
 
 PLAIN = dict(vocabulary=13, width=8, layers=2, heads=2, feedForward=12, gate="swiglu", contextLength=16, valueHead=False,
-             aids=dict(matchFlag=False, pointer=False, tokenShift=False))
+             aids=dict(matchFlag=False, pointer=False, tokenShift=0))
 AIDS = dict(vocabulary=13, width=12, layers=2, heads=3, feedForward=10, gate="relu2", contextLength=16, valueHead=True,
-            aids=dict(matchFlag=True, pointer=True, tokenShift=True))
+            aids=dict(matchFlag=True, pointer=True, tokenShift=2))
 
 
 def shapes(config):
@@ -31,8 +31,8 @@ def shapes(config):
     yield "embedding", (config["vocabulary"], width)
     if config["aids"]["matchFlag"]:
         yield "match", (width,)
-    if config["aids"]["tokenShift"]:
-        yield "shift", (width,)
+    for back in range(1, config["aids"]["tokenShift"] + 1):
+        yield f"shift.{back}", (width,)
     for layer in range(config["layers"]):
         name = f"layer.{layer}."
         yield name + "attention.norm", (width,)
@@ -73,8 +73,7 @@ def hidden_states(config, p, tokens, flags):
     x = p["embedding"][tokens]
     if config["aids"]["matchFlag"]:
         x = x + flags[..., None] * p["match"]
-    if config["aids"]["tokenShift"]:
-        x = x + p["shift"] * F.pad(x, (0, 0, 1, 0))[:, :-1]
+    x = x + sum(p[f"shift.{back}"] * F.pad(x, (0, 0, back, 0))[:, :-back] for back in range(1, config["aids"]["tokenShift"] + 1))
     mask = torch.full((time, time), -math.inf).triu(1)
     for layer in range(config["layers"]):
         w = lambda name: p[f"layer.{layer}.{name}"]
@@ -201,5 +200,5 @@ def golden(config, seed):
 
 if __name__ == "__main__":
     folder = Path(__file__).parent
-    for name, config, seed in (("plain", PLAIN, 1), ("aids", AIDS, 5)):
+    for name, config, seed in (("plain", PLAIN, 1), ("aids", AIDS, 7)):
         (folder / f"engine-{name}.json").write_text(json.dumps(golden(config, seed)) + "\n")

@@ -24,7 +24,7 @@ const config: ModelConfig = {
   gate: 'swiglu',
   contextLength: 96,
   valueHead: true,
-  aids: { matchFlag: true, pointer: true, tokenShift: true },
+  aids: { matchFlag: true, pointer: true, tokenShift: 3 },
 };
 
 function weightsOf(model: ModelConfig, seed: number) {
@@ -126,7 +126,7 @@ describe('the sampler', () => {
     ['with every aid', config],
     [
       'without aids, with a cheap gate',
-      { ...config, gate: 'relu' as const, valueHead: false, aids: { matchFlag: false, pointer: false, tokenShift: false } },
+      { ...config, gate: 'relu' as const, valueHead: false, aids: { matchFlag: false, pointer: false, tokenShift: 0 } },
     ],
   ])('agrees with the scorer on log-probabilities and entropies to 1e-4 %s', async (_, model) => {
     const flat = weightsOf(model, 3);
