@@ -83,9 +83,11 @@ async function trace(session: SessionOptions): Promise<Trace> {
   return { losses, norms };
 }
 
-/** Both runs, the CPU's first. */
-export async function checkDevice(id: string): Promise<DeviceCheck> {
-  const cpu = await trace({ threads: 1 });
+/** What a CPU computes, written down where the golden tests against PyTorch passed: a broken CPU or library shows too. */
+const RECORDED: Trace = { losses: [3.6354592, 2.9387913, 2.4279246], norms: [3.2798383, 2.5463791, 1.9416949] };
+
+async function checkDevice(id: string): Promise<DeviceCheck> {
+  const cpu = id === 'cpu' ? RECORDED : await trace({ threads: 1 });
   const begin = performance.now();
   const device = await trace({ threads: 1, ...deviceOptions(id) });
   return { cpu, device, seconds: (performance.now() - begin) / 1e3 };

@@ -1,0 +1,167 @@
+// Our side of `npm run bench -- engine`: the same commands as engine_peer.py, one JSON object per line. The training step is
+// the lab's own (cross-entropy over every position as the loss), the sampler is the one that plays episodes.
+
+import { createInterface } from 'node:readline';
+import { z } from 'zod';
+import { Graph } from '../../main/engine/graph.ts';
+import { matmul, neg } from '../../main/engine/operators.ts';
+import { Session, float } from '../../main/engine/session.ts';
+import { Trainer, freshState } from '../../main/engine/training-step.ts';
+import type { MicroBatch } from '../../main/engine/training-step.ts';
+import { PackedBatch, policyObjective } from '../../main/policy/batch.ts';
+import type { BatchShape } from '../../main/policy/batch.ts';
+import type { Drawn } from '../../main/policy/draw.ts';
+import { Sampler } from '../../main/policy/sampler.ts';
+import type { SampledEpisode } from '../../main/policy/sampler.ts';
+import { modelLayout } from '../../main/policy/transformer.ts';
+import type { ModelConfig } from '../../main/policy/transformer.ts';
+import { Random } from '../../main/random.ts';
+import type { Feed } from '../../main/rollout/episode.ts';
+
+const config = z.object({
+  vocabulary: z.number(),
+  width: z.number(),
+  layers: z.number(),
+  heads: z.number(),
+  feedForward: z.number(),
+  gate: z.enum(['swiglu', 'relu', 'relu2', 'silu']),
+  contextLength: z.number(),
+  valueHead: z.boolean(),
+  aids: z.object({ matchFlag: z.boolean(), pointer: z.boolean(), tokenShift: z.number() }),
+});
+const request = z.discriminatedUnion('command', [
+  z.object({ command: z.literal('hello'), threads: z.number() }),
+  z.object({ command: z.literal('train'), config, batch: z.number(), length: z.number() }),
+  z.object({ command: z.literal('step'), count: z.number() }),
+  z.object({ command: z.literal('sample'), config, batch: z.number(), length: z.number() }),
+  z.object({ command: z.literal('gemm'), size: z.number(), count: z.number() }),
+  z.object({ command: z.literal('memory') }),
+]);
+
+let threads = 1;
+let training: { trainer: Trainer; batch: MicroBatch } | undefined;
+let sampling: { key: string; sampler: Sampler } | undefined;
+let product: { session: Session; feeds: Parameters<Session['run']>[0] } | undefined;
+
+const random = Random.from('bench');
+const startOf = (model: ModelConfig) => modelLayout(model).initialise(() => random.normal());
+
+function train(model: ModelConfig, rows: number, length: number): object {
+  const everyPosition = Array.from({ length }, (_, position) => position);
+  const episodes = Array.from({ length: rows }, () => {
+    const tokens = Array.from({ length: length + 1 }, () => random.below(model.vocabulary));
+    const mask = { allowed: new Int32Array(0) };
+    return [
+      {
+        tokens,
+        flags: tokens.map(() => 0),
+        agent: everyPosition.map((position) => ({ position, target: tokens[position + 1] ?? 0, mask })),
+      },
+    ];
+  });
+  const shape: BatchShape = { rows, time: length, agentTokens: length, masks: 0, episodes: rows };
+  const packed = new PackedBatch(episodes, model, shape);
+  const layout = modelLayout(model);
+  const optimizer = { beta1: 0.9, beta2: 0.98, epsilon: 1e-8, weightDecay: 0.1, clip: 1 };
+  training = {
+    trainer: new Trainer({ layout, state: freshState(layout, startOf(model)), optimizer, session: { threads } }),
+    batch: {
+      key: 'bench',
+      build: policyObjective(model, shape, {}, (_graph, policy) => ({ loss: neg(policy.tokenMean(policy.logProbs)) })),
+      feeds: { ...packed.feeds, ...PackedBatch.divisors(rows, rows * length) },
+    },
+  };
+  return { parameters: layout.count };
+}
+
+async function step(count: number): Promise<object> {
+  if (!training) throw new Error('train comes before step');
+  const seconds: number[] = [];
+  let loss = 0;
+  for (let i = 0; i < count; i++) {
+    const begin = performance.now();
+    ({ loss } = await training.trainer.step([training.batch], 1e-3));
+    seconds.push((performance.now() - begin) / 1e3);
+  }
+  return { seconds, loss };
+}
+
+/** Writes `left` tokens after one start token, as the peer does. */
+class Monologue implements SampledEpisode {
+  readonly random: Random;
+  readonly mask = undefined;
+  readonly logProbs: number[] = [];
+  #left: number;
+  #next: Feed = { tokens: [0], flags: [0], newRow: true };
+
+  constructor(seed: number, length: number) {
+    this.random = Random.from('sample', seed);
+    this.#left = length;
+  }
+
+  get done(): boolean {
+    return this.#left === 0;
+  }
+
+  take(): Feed {
+    return this.#next;
+  }
+
+  accept({ token, logProb }: Drawn): void {
+    this.logProbs.push(logProb);
+    this.#next = { tokens: [token], flags: [0], newRow: false };
+    this.#left--;
+  }
+}
+
+async function sample(model: ModelConfig, batch: number, length: number): Promise<object> {
+  const key = JSON.stringify([model, batch]);
+  if (sampling?.key !== key) {
+    await sampling?.sampler.dispose();
+    // For one or two rows the weights become part of the model, as the lab does where they do not change.
+    sampling = { key, sampler: new Sampler(model, startOf(model), { capacity: batch, threads, frozen: batch <= 2 }) };
+  }
+  const begin = performance.now();
+  const episodes = Array.from({ length: batch }, (_, seed) => new Monologue(seed, length));
+  await sampling.sampler.run(episodes);
+  return { seconds: [(performance.now() - begin) / 1e3], tokens: batch * length };
+}
+
+async function gemm(size: number, count: number): Promise<object> {
+  if (!product) {
+    const graph = new Graph('gemm');
+    const [a, b] = ['a', 'b'].map((name) => graph.input(name, 'float32', [size, size]));
+    if (a && b) graph.output('c', matmul(a, b));
+    const matrix = (): Float32Array => Float32Array.from({ length: size * size }, () => random.next());
+    const feeds = { a: float(matrix(), [size, size]), b: float(matrix(), [size, size]) };
+    product = { session: await Session.create(graph, { threads }), feeds };
+  }
+  const seconds: number[] = [];
+  for (let i = 0; i < count; i++) {
+    const begin = performance.now();
+    await product.session.run(product.feeds);
+    seconds.push((performance.now() - begin) / 1e3);
+  }
+  return { seconds };
+}
+
+async function answer(line: string): Promise<object> {
+  const asked = request.parse(JSON.parse(line));
+  switch (asked.command) {
+    case 'hello':
+      threads = asked.threads;
+      return { name: 'Astrolab', threads };
+    case 'train':
+      return train(asked.config, asked.batch, asked.length);
+    case 'step':
+      return step(asked.count);
+    case 'sample':
+      return sample(asked.config, asked.batch, asked.length);
+    case 'gemm':
+      return gemm(asked.size, asked.count);
+    case 'memory':
+      return { peakBytes: process.resourceUsage().maxRSS * 1024 };
+  }
+}
+
+for await (const line of createInterface({ input: process.stdin })) process.stdout.write(`${JSON.stringify(await answer(line))}\n`);
