@@ -4,7 +4,7 @@
 import { Random } from '../random.ts';
 import type { Demonstration, Environment, Imperfection, Split, World } from './environment.ts';
 
-/** Competent but far from good: about half of the shop's demonstrations end in success. */
+/** Competent but far from good: about two in three of the shop's demonstrations end in success. */
 export const USUAL_IMPERFECTION: Imperfection = { wrongWord: 0.4, earlyPurchase: 0.4, uselessClick: 0.1 };
 export const NO_IMPERFECTION: Imperfection = { wrongWord: 0, earlyPurchase: 0, uselessClick: 0 };
 

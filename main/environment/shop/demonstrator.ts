@@ -64,11 +64,12 @@ export function demonstrate(
   const task = shop.taskOf(state);
   const shown = shownProducts(shop, state);
   if (shown.length === 0) return lookFor(shop, task, imperfection, random);
-  if (random() < imperfection.earlyPurchase) {
+  // Who has opened a page decides with care; hasty purchases are made from the results.
+  if (state.open === null && random() < imperfection.earlyPurchase) {
     const chosen = pick(shown, random) ?? task.product;
     return { thought: `take ${chosen.id}`, action: `buy ${chosen.id}` };
   }
-  if (random() < imperfection.uselessClick) {
+  if (state.open === null && random() < imperfection.uselessClick) {
     const chosen = pick(shown, random) ?? task.product;
     return { thought: `look at ${chosen.id}`, action: `click ${chosen.id}` };
   }

@@ -204,7 +204,7 @@ describe('agents on 500 test tasks', () => {
     expect(tasks.filter((task) => limited.oracle(limited.reset(task, 0).state) === undefined).length).toBe(500 - reachable.length);
   });
 
-  it('demonstrate success in about half of the episodes', () => {
+  it('demonstrate success in more than half of the episodes, but far from all', () => {
     const made = [...demonstrations(shopWorld, shop, { count: 2000, seed: 7 })];
     const success = made.filter((demonstration) => demonstration.success).length / made.length;
     expect(success).toBeGreaterThan(0.5);
