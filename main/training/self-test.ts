@@ -1,18 +1,14 @@
-// The smallest job of the training process: a dot product through onnxruntime-node, step by step, streamed like
-// training is. It proves the whole way (native library, process border, port to the window) in milliseconds, and
-// with `crash` that a native death is survived.
+// The smallest job of the training process: a dot product through the engine (graph, ONNX, onnxruntime), step by step,
+// streamed like training is. It proves the whole way (native library, process border, port to the window) in
+// milliseconds, and with `crash` that a native death is survived.
 
 import { z } from 'zod';
 import type { StreamMessage } from '../../preload/contract.ts';
 
-/** An ONNX model of 103 bytes: c [1, 1] = a [1, 3] · b [3, 1]. */
-const MODEL =
-  'CAg6XQoRCgFhCgFiEgFjIgZNYXRNdWwSCXNlbGYtdGVzdFoTCgFhEg4KDAgBEggKAggBCgIIA1oTCgFiEg4KDAgBEggKAggDCgIIAWITCgFjEg4KDAgBEggKAggBCgIIAUIECgAQDQ==';
-
 export const selfTestResult = z.object({
   value: z.number(),
   expected: z.number(),
-  runtime: z.string(),
+  backends: z.array(z.string()),
   telemetryOff: z.boolean(),
   milliseconds: z.number(),
 });
@@ -25,22 +21,26 @@ interface SelfTestJob {
 
 export async function runSelfTest(job: SelfTestJob, stream: (message: StreamMessage) => void): Promise<SelfTestResult> {
   const begin = performance.now();
-  const { InferenceSession, Tensor, env } = await import('onnxruntime-node');
-  const session = await InferenceSession.create(Buffer.from(MODEL, 'base64'));
-  let value = 0;
+  // The engine is loaded here and not above: a process that cannot load it still answers, with the reason.
+  const { Graph } = await import('../engine/graph.ts');
+  const { matmul } = await import('../engine/operators.ts');
+  const { Session, float, floats, supportedBackends } = await import('../engine/session.ts');
+  const graph = new Graph('self-test');
+  graph.output('c', matmul(graph.input('a', 'float32', [1, 3]), graph.input('b', 'float32', [3, 1])));
+  const session = await Session.create(graph, { threads: 1 });
+  const b = float(Float32Array.of(4, 5, 6), [3, 1]);
+  let value = Number.NaN;
   for (let step = 1; step <= job.steps; step++) {
-    const a = new Tensor('float32', Float32Array.of(step, 2 * step, 3 * step), [1, 3]);
-    const b = new Tensor('float32', Float32Array.of(4, 5, 6), [3, 1]);
-    const { c } = await session.run({ a, b });
-    value = Number(c?.data[0]);
+    const { c } = await session.run({ a: float(Float32Array.of(step, 2 * step, 3 * step), [1, 3]), b });
+    value = c ? (floats(c)[0] ?? Number.NaN) : Number.NaN;
     stream({ kind: 'self-test', step, steps: job.steps, value });
     if (job.crash) process.abort();
   }
-  await session.release();
+  await session.dispose();
   return {
     value,
     expected: 32 * job.steps, // (1·4 + 2·5 + 3·6) · steps
-    runtime: `onnxruntime ${env.versions.common}`,
+    backends: [...supportedBackends()],
     telemetryOff: process.env.ORT_DISABLE_TELEMETRY === '1',
     milliseconds: performance.now() - begin,
   };

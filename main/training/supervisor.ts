@@ -18,7 +18,7 @@ export interface WorkerProcess {
 
 export interface SupervisorOptions {
   readonly spawn: () => WorkerProcess;
-  /** Silence longer than this means the process hangs: it is killed and reported. */
+  /** Silence longer than this means the process hangs: it is killed and reported. A long native call is silent too, so: minutes. */
   readonly patienceMs?: number;
   /** More crashes than this within `crashWindowMs` and it stays down until `start` is called again. */
   readonly crashLimit?: number;
@@ -57,7 +57,7 @@ export class Supervisor {
   #nextJob = 1;
 
   constructor(options: SupervisorOptions) {
-    this.#options = { patienceMs: 60_000, crashLimit: 3, crashWindowMs: 60_000, ...options };
+    this.#options = { patienceMs: 300_000, crashLimit: 3, crashWindowMs: 60_000, ...options };
   }
 
   get status(): WorkerStatus {

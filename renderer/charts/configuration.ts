@@ -84,7 +84,7 @@ export function configuration(
     scales: {
       x: {
         type: 'linear',
-        ...(range ?? {}),
+        ...range,
         border: { color: theme.line },
         grid: { display: false },
         ticks: { font, color: theme.muted, maxRotation: 0, autoSkipPadding: 24, callback: (value) => options.formatX(Number(value)) },
@@ -92,7 +92,7 @@ export function configuration(
       },
       y: {
         type: options.scale === 'log' ? 'logarithmic' : 'linear',
-        ...(yRange ?? {}),
+        ...yRange,
         border: { display: false },
         grid: { color: theme.line, drawTicks: false },
         ticks: {

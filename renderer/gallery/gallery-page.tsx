@@ -14,9 +14,9 @@ import { Cell, Head, Row, Table } from '../components/table.tsx';
 import { Segmented, Tabs } from '../components/tabs.tsx';
 import { Explain } from '../components/tooltip.tsx';
 import { Sparkline } from '../charts/sparkline.tsx';
-import { formatValue } from '../format.ts';
+import { formatDate, formatValue } from '../format.ts';
 import { toast, toastWithUndo } from '../state/toasts.ts';
-import { runStyle } from '../theme/runs.ts';
+import { runStyle, useRunStyles } from '../theme/runs.ts';
 import { GalleryCharts } from './gallery-charts.tsx';
 import styles from './gallery.module.css';
 
@@ -102,11 +102,13 @@ const ROWS = [
   { name: 'grpo', state: 'done', success: 0.5417, seed: 2, curve: [0.1, 0.13, 0.16, 0.22, 0.31, 0.38, 0.47, 0.52, 0.54] },
   { name: 'reinforce', state: 'failed', success: 0.312, seed: 3, curve: [0.1, 0.11, 0.18, 0.24, 0.26, 0.31, 0.3, 0.33, 0.31] },
 ] as const;
+const NAMES = ROWS.map(({ name }) => name);
 const TONES = { running: 'accent', done: 'success', failed: 'failure' } as const;
 
 function Numbers() {
   const [selected, setSelected] = useState<string>('grpo');
   const [order, setOrder] = useState<'ascending' | 'descending'>('descending');
+  const looks = useRunStyles(NAMES);
   const rows = ROWS.toSorted((a, b) => (order === 'ascending' ? a.success - b.success : b.success - a.success));
   return (
     <Section title="Numbers and tables">
@@ -127,49 +129,53 @@ function Numbers() {
       <div className={styles.progress}>
         <Progress label="Progress of the example" value={0.62} />
       </div>
-      <Table label="Example runs">
-        <thead>
-          <tr>
-            <Head width={34}>
-              <span className={styles.spoken}>Chosen</span>
-            </Head>
-            <Head>Run</Head>
-            <Head>State</Head>
-            <Head numeric>Seed</Head>
-            <Head numeric sort={order} onSort={() => setOrder(order === 'ascending' ? 'descending' : 'ascending')}>
-              Success
-            </Head>
-            <Head>Curve</Head>
-          </tr>
-        </thead>
-        <tbody>
-          {rows.map((row, index) => (
-            <Row key={row.name} selected={row.name === selected} onClick={() => setSelected(row.name)}>
-              <Cell>
-                <Checkbox label={`Choose ${row.name}`} checked={row.name === selected} onChecked={() => setSelected(row.name)} />
-              </Cell>
-              <Cell>
-                <RunLabel name={row.name} look={runStyle(index)} />
-              </Cell>
-              <Cell>
-                <Badge tone={TONES[row.state]}>{row.state}</Badge>
-              </Cell>
-              <Cell numeric muted>
-                {row.seed}
-              </Cell>
-              <Cell numeric>{formatValue(row.success, 'share')}</Cell>
-              <Cell>
-                <Sparkline
-                  label={`Success of ${row.name} over training`}
-                  values={row.curve}
-                  look={runStyle(index)}
-                  range={{ min: 0, max: 1 }}
-                />
-              </Cell>
-            </Row>
-          ))}
-        </tbody>
-      </Table>
+      <div className={styles.wide}>
+        <Table label="Example runs">
+          <thead>
+            <tr>
+              <Head width={34}>
+                <span className={styles.spoken}>Chosen</span>
+              </Head>
+              <Head>Run</Head>
+              <Head>State</Head>
+              <Head numeric>Seed</Head>
+              <Head numeric sort={order} onSort={() => setOrder(order === 'ascending' ? 'descending' : 'ascending')}>
+                Success
+              </Head>
+              <Head>Curve</Head>
+              <Head>Started</Head>
+            </tr>
+          </thead>
+          <tbody>
+            {rows.map((row) => (
+              <Row key={row.name} selected={row.name === selected} onClick={() => setSelected(row.name)}>
+                <Cell>
+                  <Checkbox label={`Choose ${row.name}`} checked={row.name === selected} onChecked={() => setSelected(row.name)} />
+                </Cell>
+                <Cell>
+                  <RunLabel name={row.name} look={looks.get(row.name) ?? runStyle(0)} />
+                </Cell>
+                <Cell>
+                  <Badge tone={TONES[row.state]}>{row.state}</Badge>
+                </Cell>
+                <Cell numeric muted>
+                  {row.seed}
+                </Cell>
+                <Cell numeric>{formatValue(row.success, 'share')}</Cell>
+                <Cell>
+                  <Sparkline
+                    label={`Success of ${row.name} over training`}
+                    values={row.curve}
+                    look={looks.get(row.name) ?? runStyle(0)}
+                    range={{ min: 0, max: 1 }}
+                  />
+                </Cell>
+                <Cell muted>{formatDate(Date.UTC(2026, 10, 16, 7, 5 * row.seed))}</Cell>
+              </Row>
+            ))}
+          </tbody>
+        </Table>
+      </div>
     </Section>
   );
 }

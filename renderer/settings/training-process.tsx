@@ -54,7 +54,7 @@ export function TrainingProcess() {
                   value={
                     test.data.value === test.data.expected ? <Badge tone="success">passed</Badge> : <Badge tone="failure">failed</Badge>
                   }
-                  note={`${test.data.runtime}, ${seen} of ${STEPS} steps seen, ${test.data.milliseconds.toFixed(0)} ms`}
+                  note={`${test.data.backends.join(', ')}; ${seen} of ${STEPS} steps seen, ${test.data.milliseconds.toFixed(0)} ms`}
                 />
               )}
             </Stats>

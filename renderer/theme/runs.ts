@@ -30,7 +30,7 @@ export function useRunStyles(runs: readonly string[]): ReadonlyMap<string, RunSt
   return new Map(runs.map((run) => [run, runStyle(all[run] ?? 0)]));
 }
 
-export function assignLooks(known: Readonly<Record<string, number>>, runs: readonly string[]): Record<string, number> {
+function assignLooks(known: Readonly<Record<string, number>>, runs: readonly string[]): Record<string, number> {
   const all = { ...known };
   const taken = new Set(runs.flatMap((run) => (run in all ? [all[run]] : [])));
   for (const run of runs) {

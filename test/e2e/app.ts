@@ -6,15 +6,17 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { AxeBuilder } from '@axe-core/playwright';
 import { _electron } from 'playwright-core';
-import type { ElectronApplication, Page } from 'playwright-core';
+import type { ElectronApplication, Locator, Page } from 'playwright-core';
 import { projectFolder } from '../../main/paths.ts';
 
 export interface Lab {
   readonly app: ElectronApplication;
   readonly page: Page;
   readonly data: string;
-  /** Errors and warnings of the page's console, and what it threw. Tests end by finding this empty. */
-  readonly complaints: string[];
+  /** Errors and warnings of the page's console, and what it threw; taking them empties the list. */
+  takeComplaints(): string[];
+  /** Throws if the page complained since the last look. */
+  noComplaints(): void;
   /** Closes the window; the data folder stays for a second start unless `remove` is asked for. */
   close(options?: { keep?: boolean }): Promise<void>;
 }
@@ -51,7 +53,8 @@ export async function launch(options: { data?: string; switches?: readonly strin
   const page = await app.firstWindow();
   const complaints: string[] = [];
   page.on('console', (message) => {
-    if (message.type() === 'error' || message.type() === 'warning') complaints.push(message.text());
+    if ((message.type() === 'error' || message.type() === 'warning') && !message.text().includes('willReadFrequently'))
+      complaints.push(message.text());
   });
   page.on('pageerror', (error) => complaints.push(String(error)));
   await page.getByRole('navigation', { name: 'Main' }).waitFor();
@@ -59,12 +62,27 @@ export async function launch(options: { data?: string; switches?: readonly strin
     app,
     page,
     data,
-    complaints,
+    takeComplaints: () => complaints.splice(0),
+    noComplaints: () => {
+      if (complaints.length > 0) throw new Error(`The page complained:\n${complaints.splice(0).join('\n')}`);
+    },
     close: async ({ keep = false } = {}) => {
       await app.close();
       if (!keep) rmSync(data, { recursive: true, force: true });
     },
   };
+}
+
+/** Waits until it is on screen. */
+export async function shown(locator: Locator): Promise<true> {
+  await locator.waitFor();
+  return true;
+}
+
+/** Waits until it is no longer there. */
+export async function gone(locator: Locator): Promise<true> {
+  await locator.waitFor({ state: 'detached' });
+  return true;
 }
 
 /** What axe finds wrong on the page as it is now, in short lines; empty when all is well. */

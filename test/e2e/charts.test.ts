@@ -2,7 +2,7 @@
 // zoom, and opens the point that was clicked.
 
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { launch, setTheme, until, visit } from './app.ts';
+import { gone, launch, setTheme, shown, until, visit } from './app.ts';
 import type { Lab } from './app.ts';
 
 let lab: Lab;
@@ -33,8 +33,7 @@ describe('the line chart', () => {
     await setTheme(lab, 'light');
   });
   afterAll(async () => {
-    // The warning is about this test's own reading of pixels.
-    expect(lab.complaints.filter((text) => !text.includes('willReadFrequently'))).toEqual([]);
+    lab.noComplaints();
     await lab.close();
   });
   beforeEach(async () => {
@@ -87,21 +86,21 @@ describe('the line chart', () => {
     await visit(lab, '/');
     await visit(lab, '/gallery');
     await success().getByRole('button', { name: 'Show all' }).click();
-    await success().getByRole('button', { name: 'Show all' }).waitFor({ state: 'detached' });
+    expect(await gone(success().getByRole('button', { name: 'Show all' }))).toBe(true);
   });
 
   test('keys zoom in and out', async () => {
     await plot().press('+');
     await success().getByRole('button', { name: 'Show all' }).waitFor();
     await plot().press('-');
-    await success().getByRole('button', { name: 'Show all' }).waitFor({ state: 'detached' });
+    expect(await gone(success().getByRole('button', { name: 'Show all' }))).toBe(true);
   });
 
   test('a click opens the nearest run’s point', async () => {
     const box = await plot().boundingBox();
     if (!box) throw new Error('the plot has no place on the page');
     await lab.page.mouse.click(box.x + box.width - 30, box.y + 20);
-    await lab.page.getByText(/^Opened a at update \d+$/).waitFor();
+    expect(await shown(lab.page.getByText(/^Opened a at update \d+$/))).toBe(true);
   });
 
   test('a run can be hidden, and a log axis says what it cannot show', async () => {
@@ -110,9 +109,7 @@ describe('the line chart', () => {
     await until('no orange', async () => (await countPixels([213, 94, 0])) === 0);
     await entry('grpo, seed 1').click();
     await lab.page.getByRole('radio', { name: 'Log' }).first().click();
-    await success()
-      .getByText(/\d+ values ≤ 0 not on a log axis/)
-      .waitFor();
+    expect(await shown(success().getByText(/\d+ values ≤ 0 not on a log axis/))).toBe(true);
     await lab.page.getByRole('radio', { name: 'Linear' }).first().click();
   });
 });

@@ -4,7 +4,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { accessibilityProblems, launch, setTheme, until, visit } from './app.ts';
+import { accessibilityProblems, launch, setTheme, shown, until, visit } from './app.ts';
 import type { Lab } from './app.ts';
 
 const PAGES = [
@@ -25,15 +25,13 @@ describe('the frame', () => {
   });
   afterAll(() => lab.close());
   beforeEach(() => visit(lab, '/'));
-  afterEach(() => {
-    expect(lab.complaints.splice(0)).toEqual([]);
-  });
+  afterEach(() => lab.noComplaints());
 
   test('opens on an empty list that invites the first run', async () => {
     await lab.page.getByRole('heading', { name: 'Teach your first agent' }).waitFor();
     await lab.page.getByText(lab.data).waitFor();
     await lab.page.getByRole('link', { name: 'Set up the first run' }).click();
-    await heading('New run').waitFor();
+    expect(await shown(heading('New run'))).toBe(true);
   });
 
   test.each(PAGES)('%s is reached by the navigation and marked as current', async (_address, name) => {
@@ -47,14 +45,14 @@ describe('the frame', () => {
   test.each(PAGES)('%s is reached by g and a letter', async (_address, name, key) => {
     await lab.page.locator('body').press('g');
     await lab.page.locator('body').press(key);
-    await heading(name).waitFor();
+    expect(await shown(heading(name))).toBe(true);
   });
 
   test('Back returns to the page before', async () => {
     await visit(lab, '/settings');
     await visit(lab, '/compare');
     await lab.page.goBack();
-    await heading('Settings').waitFor();
+    expect(await shown(heading('Settings'))).toBe(true);
   });
 
   test('the palette finds a page by a few letters, and Escape leaves everything as it was', async () => {
@@ -66,7 +64,7 @@ describe('the frame', () => {
     await lab.page.getByRole('dialog').waitFor();
     await lab.page.keyboard.press('Escape');
     await lab.page.getByRole('dialog').waitFor({ state: 'detached' });
-    await heading('Compare').waitFor();
+    expect(await shown(heading('Compare'))).toBe(true);
   });
 
   test('letters typed into a field are not shortcuts', async () => {
@@ -74,7 +72,7 @@ describe('the frame', () => {
     await lab.page.keyboard.type('gs');
     expect(await lab.page.getByRole('combobox').inputValue()).toBe('gs');
     await lab.page.keyboard.press('Escape');
-    await heading('Runs').waitFor();
+    expect(await shown(heading('Runs'))).toBe(true);
   });
 
   test('? lists every key that works', async () => {
@@ -106,7 +104,7 @@ describe('the frame', () => {
       const go = Menu.getApplicationMenu()?.items.find(({ label }) => label === 'Go');
       go?.submenu?.items.find(({ label }) => label === 'Replay')?.click();
     });
-    await heading('Replay').waitFor();
+    expect(await shown(heading('Replay'))).toBe(true);
   });
 
   test('light and dark are set from Settings, shown at once and kept in the settings file', async () => {
@@ -133,7 +131,7 @@ describe('the frame', () => {
     expect(copied).toContain('astrolab 0.1.0, electron 42.0.0');
     await lab.page.getByRole('button', { name: 'Try again' }).click();
     await heading('Building blocks').waitFor();
-    expect(lab.complaints.splice(0).join('\n')).toContain('Broken on purpose'); // React reports what a boundary catches
+    expect(lab.takeComplaints().join('\n')).toContain('Broken on purpose'); // React reports what a boundary catches
   });
 
   test('what was removed comes back with Undo', async () => {
@@ -141,12 +139,12 @@ describe('the frame', () => {
     await lab.page.getByRole('button', { name: 'Remove one of 3' }).click();
     await lab.page.getByRole('button', { name: 'Remove one of 2' }).waitFor();
     await lab.page.getByRole('button', { name: 'Undo' }).click();
-    await lab.page.getByRole('button', { name: 'Remove one of 3' }).waitFor();
+    expect(await shown(lab.page.getByRole('button', { name: 'Remove one of 3' }))).toBe(true);
   });
 
   test('an address that leads nowhere says so', async () => {
     await visit(lab, '/nowhere');
-    await lab.page.getByRole('heading', { name: 'There is no such page' }).waitFor();
+    expect(await shown(lab.page.getByRole('heading', { name: 'There is no such page' }))).toBe(true);
   });
 
   test.each([
