@@ -3,8 +3,9 @@
 import type { Command } from 'commander';
 import { compare, type Contender } from '../evaluation/compare.ts';
 import { comparisonText } from '../evaluation/report.ts';
-import { Store } from '../store/store.ts';
-import { answer, CallError, dataFolder } from './output.ts';
+import type { Store } from '../store/store.ts';
+import { answer, CallError } from './output.ts';
+import { findRun, withStore } from './store.ts';
 
 export function register(program: Command): void {
   program
@@ -13,18 +14,15 @@ export function register(program: Command): void {
     .action((references: string[]) => {
       if (references.length < 2)
         throw new CallError('compare needs at least two runs', 'npm run lab -- compare 1 2; `lab runs` lists them');
-      const store = Store.read(dataFolder());
-      try {
+      return withStore((store) => {
         const comparison = compare(references.map((reference) => contender(store, reference)));
         answer(comparison, comparisonText(comparison));
-      } finally {
-        store.close();
-      }
+      });
     });
 }
 
 function contender(store: Store, reference: string): Contender {
-  const run = find(store, reference);
+  const run = store.runs.get(findRun(store, reference));
   const evaluation = store.evaluations.decisive(run.id);
   return {
     run: run.id,
@@ -38,12 +36,4 @@ function contender(store: Store, reference: string): Contender {
     results: evaluation ? store.evaluations.results(evaluation.id) : [],
     place: evaluation ? `${evaluation.worldHash} ${evaluation.split}` : '',
   };
-}
-
-function find(store: Store, reference: string) {
-  try {
-    return store.runs.resolve(reference);
-  } catch (error) {
-    throw new CallError(error instanceof Error ? error.message : String(error));
-  }
 }
