@@ -204,6 +204,10 @@ const rows: Record<Metric['group'], readonly Row[]> = {
   ],
   run: [
     ['episodes', 'Episodes so far', 'Training episodes since the start of the run', 'episodes', 'neither'],
+    ['tokens', 'Tokens so far', 'Agent tokens of training episodes since the start of the run', 'tokens', 'neither'],
+    ['system/time.elapsed', 'Time so far', 'Seconds of training since the start of the run, pauses left out', 's', 'neither'],
+    ['system/cpu', 'Processor', 'Processor time of the training process ÷ (elapsed time · processors)', 'share', 'neither'],
+    ['system/memory.free', 'Free memory', 'Memory of the machine that nothing uses', 'MB', 'up'],
     ['system/memory', 'Memory', 'Resident memory of the training process', 'MB', 'down'],
   ],
 };

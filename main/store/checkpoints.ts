@@ -106,6 +106,16 @@ export class CheckpointStore {
     });
   }
 
+  /** The file's content; throws when it was changed since. */
+  readSound(checkpoint: CheckpointFile): Buffer {
+    const path = this.path(checkpoint);
+    const data = readFileSync(path);
+    const found = sha256(data);
+    if (found !== checkpoint.sha256)
+      throw new Error(`${path} was changed or damaged: sha256 ${checkpoint.sha256} expected, ${found} found`);
+    return data;
+  }
+
   /** Removes rows after `lastUpdate`; their files go with the next `sweep`. */
   truncate(run: number, lastUpdate: number): void {
     this.#db.prepare('DELETE FROM checkpoints WHERE run_id = ? AND update_no > ?').run(run, lastUpdate);

@@ -23,10 +23,10 @@ export class EventStore {
     this.#db = db;
   }
 
-  add(run: number, event: Omit<RunEvent, 'id' | 'time'>): void {
+  add(run: number, event: Omit<RunEvent, 'id' | 'time'>, time = Date.now()): void {
     this.#db
       .prepare('INSERT INTO events (run_id, update_no, time, kind, severity, text, data) VALUES (?, ?, ?, ?, ?, ?, ?)')
-      .run(run, event.update, Date.now(), event.kind, event.severity, event.text, canonicalJson(event.data));
+      .run(run, event.update, time, event.kind, event.severity, event.text, canonicalJson(event.data));
   }
 
   /** Oldest first. */

@@ -91,6 +91,11 @@ export class MetricStore {
     });
   }
 
+  /** A whole series at once, for an import. */
+  addSeries(run: number, name: string, updates: Int32Array, values: Float64Array): void {
+    this.#dictionary.write(() => this.#addPoints(run, this.#dictionary.label(name), [...updates], [...values]));
+  }
+
   #addPoints(run: number, metric: number, updates: number[], values: number[]): void {
     const newest = this.#newest.get(run, metric);
     if (newest !== undefined && newest.points + updates.length <= CHUNK_POINTS) {
@@ -187,6 +192,14 @@ export class MetricStore {
     const data = Buffer.from(samples.buffer, samples.byteOffset, samples.byteLength);
     const metric = this.#dictionary.label(name);
     this.#db.prepare('INSERT OR REPLACE INTO distributions VALUES (?, ?, ?, ?)').run(run, metric, update, data);
+  }
+
+  /** The names of the distributions of a run. */
+  distributed(run: number): string[] {
+    return this.#db
+      .prepare<[number], { metric: number }>('SELECT DISTINCT metric FROM distributions WHERE run_id = ?')
+      .all(run)
+      .map(({ metric }) => this.#dictionary.labelText(metric));
   }
 
   /** The raw samples of every update in a range, oldest first. */

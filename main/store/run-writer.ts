@@ -45,7 +45,7 @@ export class RunWriter {
           ...report.metrics,
           episodes: totals.episodes,
           tokens: totals.tokens,
-          'time.elapsed': totals.seconds,
+          'system/time.elapsed': totals.seconds,
         });
         for (const [name, samples] of Object.entries(report.distributions)) metrics.addDistribution(run, update, name, samples);
         trajectories.add(run, update, this.#retained(update, report.episodes));
@@ -124,12 +124,12 @@ export function rewind(store: Store, run: number): Checkpoint | undefined {
     store.events.truncate(run, last);
     store.checkpoints.truncate(run, last);
     store.runs.cutSpark(run, last);
-    const totals = store.metrics.many(run, ['episodes', 'tokens', 'time.elapsed']);
+    const totals = store.metrics.many(run, ['episodes', 'tokens', 'system/time.elapsed']);
     store.runs.change(run, {
       updates: Math.max(0, last),
       episodes: totals.episodes?.values.at(-1) ?? 0,
       tokens: totals.tokens?.values.at(-1) ?? 0,
-      seconds: totals['time.elapsed']?.values.at(-1) ?? 0,
+      seconds: totals['system/time.elapsed']?.values.at(-1) ?? 0,
     });
   });
   store.checkpoints.sweep(store.runs.get(run).uid, run);

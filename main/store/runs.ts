@@ -99,6 +99,7 @@ const CHANGEABLE = [
   ['episodes', 'episodes'],
   ['tokens', 'tokens'],
   ['seconds', 'seconds'],
+  ['createdAt', 'created_at'],
   ['startedAt', 'started_at'],
   ['finishedAt', 'finished_at'],
   ['deletedAt', 'deleted_at'],
@@ -206,10 +207,14 @@ export class RunStore {
   /** A run by its number or uid. */
   resolve(reference: string): Run {
     if (/^\d+$/.test(reference)) return this.get(Number(reference));
-    const row = this.#db.prepare<[string], { id: number }>('SELECT id FROM runs WHERE uid = ?').get(reference);
-    if (row === undefined)
-      throw new Error(`There is no run ${JSON.stringify(reference)}: expected a number or uid. "lab runs" lists what there is.`);
-    return this.get(row.id);
+    const run = this.findByUid(reference);
+    if (run !== undefined) return run;
+    throw new Error(`There is no run ${JSON.stringify(reference)}: expected a number or uid. "lab runs" lists what there is.`);
+  }
+
+  findByUid(uid: string): Run | undefined {
+    const row = this.#db.prepare<[string], { id: number }>('SELECT id FROM runs WHERE uid = ?').get(uid);
+    return row === undefined ? undefined : this.get(row.id);
   }
 
   /** Newest first. */

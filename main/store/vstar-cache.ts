@@ -85,6 +85,14 @@ export class VstarCache {
     });
   }
 
+  /** Values without their samples, for an import. */
+  addToRun(run: number, values: readonly RunVstar[]): void {
+    this.#dictionary.write(() => {
+      const add = this.#db.prepare('INSERT OR REPLACE INTO run_vstar VALUES (?, ?, ?, ?, ?, ?)');
+      for (const { task, update, k, n, value } of values) add.run(run, this.#dictionary.label(task), update, k, n, toColumn(value));
+    });
+  }
+
   /** The newest value of each task of a run. */
   ofRun(run: number): RunVstar[] {
     return this.#db

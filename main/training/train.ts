@@ -12,6 +12,7 @@ import { evaluationMetrics, diagnoseTrajectory, tabulate } from '../evaluation/e
 import { evaluatePolicy } from '../evaluation/play.ts';
 import { alertsOf } from '../metrics/alerts.ts';
 import { Recorder, type UpdateRecord, rolloutMetrics } from '../metrics/recorder.ts';
+import { SystemSampler } from '../metrics/system.ts';
 import { Sampler } from '../policy/sampler.ts';
 import { Random } from '../random.ts';
 import { drawAt, rollout } from '../rollout/rollout.ts';
@@ -50,7 +51,7 @@ export interface TrainingHost {
 const LOOKBACK = 60;
 
 export async function train(config: RunConfig, host: TrainingHost): Promise<'done' | 'stopped'> {
-  const progress = new ProgressReporter(host.report);
+  const progress = new ProgressReporter((report) => host.report(report));
   const bench = openWorkbench(config, (share, what) => void progress.tell(0, what, share, 1));
   const { training, evaluation, curriculum, checkpoints } = config;
   const threads = config.threads || availableParallelism();
@@ -69,6 +70,7 @@ export async function train(config: RunConfig, host: TrainingHost): Promise<'don
   const vstar = new VstarStage(config, original, reference.sha256, host.vstar);
   const tasks = new TaskSampler(training.taskSampling, memory.tasks);
   const recorder = new Recorder();
+  const system = new SystemSampler();
   const history: UpdateRecord[] = [];
   const topLevel = environment.levels - 1;
   const pool = Random.from('training-tasks', config.seed).shuffle(environment.tasks('train', topLevel)).slice(0, training.tasks);
@@ -187,7 +189,7 @@ export async function train(config: RunConfig, host: TrainingHost): Promise<'don
         'system/time.total': seconds,
         'system/speed.episodes': episodes.length / seconds,
         'system/speed.tokens': tokens / seconds,
-        'system/memory': process.memoryUsage.rss() / 1e6,
+        ...system.sample(),
         ...(bench.variant.needs.vstar && vstarMetrics(vstar, config, update)),
       });
       const record = recorder.take(update);

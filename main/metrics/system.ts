@@ -1,0 +1,30 @@
+// What a training process takes of the machine between two updates: processor time, memory. The load of a GPU is not
+// told by any portable interface and so is left out rather than guessed.
+
+import { availableParallelism, freemem } from 'node:os';
+
+export class SystemSampler {
+  readonly #clock: () => number;
+  #cpu = process.cpuUsage();
+  #time: number;
+
+  /** `clock` in ms; given by tests. */
+  constructor(clock: () => number = () => performance.now()) {
+    this.#clock = clock;
+    this.#time = clock();
+  }
+
+  /** Numbers since the last call, by glossary name. */
+  sample(): Record<'system/cpu' | 'system/memory' | 'system/memory.free', number> {
+    const now = this.#clock();
+    const { user, system } = process.cpuUsage(this.#cpu);
+    const elapsedMs = now - this.#time;
+    this.#cpu = process.cpuUsage();
+    this.#time = now;
+    return {
+      'system/cpu': elapsedMs > 0 ? (user + system) / 1000 / elapsedMs / availableParallelism() : 0,
+      'system/memory': process.memoryUsage.rss() / 1e6,
+      'system/memory.free': freemem() / 1e6,
+    };
+  }
+}
