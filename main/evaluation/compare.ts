@@ -81,7 +81,8 @@ export interface Comparison {
 export function compare(contenders: readonly Contender[]): Comparison {
   const runs = contenders.map(comparedRun);
   const groups = seedGroups(contenders);
-  const groupPairs = pairsOf(groups).map(([a, b]) => groupPair(a, b, contenders));
+  // One seed says nothing about the spread between seeds: those runs are compared task by task only.
+  const groupPairs = pairsOf(groups.filter((group) => group.runs.length > 1)).map(([a, b]) => groupPair(a, b, contenders));
   const paired = pairsOf(contenders).flatMap(([a, b]) => pair(a, b) ?? []);
   const unpaired = pairsOf(contenders).length - paired.length;
   return {

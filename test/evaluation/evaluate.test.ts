@@ -138,6 +138,11 @@ test('seeds of one config form a group with mean and inter-quartile mean', () =>
   expect(groups[0]!.success.mean.value).toBeCloseTo(0.75, 12);
   expect(groups[0]!.success.iqm.value).toBeCloseTo(0.75, 12);
   expect(groups[0]!.success.mean.low).toBeGreaterThanOrEqual(0.6);
+  const others = [5, 6].map((run) => contender(run, new Array<boolean>(10).fill(true), { group: 'h', variant: 'grpo' }));
+  const { groupPairs } = compare([...seeds, ...others]);
+  expect(groupPairs.map(({ improvement }) => improvement.value)).toEqual([0]);
+  expect(groupPairs[0]!.words).toContain('over 4 and 2 seeds; mean over categories 75.0% against 100.0%');
+  expect(compare([seeds[0]!, others[0]!]).groupPairs).toEqual([]);
 });
 
 test('reports hold the summary, the failure analysis and the commands', () => {
