@@ -4,15 +4,15 @@
 import { createRequire } from 'node:module';
 
 // Not named "require": the bundler adds a variable of that name to every chunk.
-const load = createRequire(import.meta.url);
+const requireHere = createRequire(import.meta.url);
 const known = new Map<string, readonly string[]>();
 const MOST_KNOWN = 20_000;
 
 let read: ((title: string) => string[]) | undefined;
 
 function load(): (title: string) => string[] {
-  const winkNLP: typeof import('wink-nlp').default = load('wink-nlp');
-  const model: import('wink-nlp').Model = load('wink-eng-lite-web-model');
+  const winkNLP: typeof import('wink-nlp').default = requireHere('wink-nlp');
+  const model: import('wink-nlp').Model = requireHere('wink-eng-lite-web-model');
   const nlp = winkNLP(model, ['sbd', 'pos']);
   const { its } = nlp;
   return (title) => {
