@@ -1,7 +1,7 @@
 // Makes resources/webshop/products.json and instructions.json: the catalog that WebShop has out of the box, in the schema
 // of the original data files. Original texts, deterministic: running it again gives the same bytes.
 //
-//   node scripts/make-webshop-catalog.mjs
+//   node scripts/make-webshop-catalog.mjs [FOLDER]
 //
 // Each kind of product has a dozen variants by different makers. Variants share most words and differ in attributes,
 // options and price, and some attributes stand only in the features, so that a page has to be read before buying.
@@ -44,412 +44,157 @@ const COLOURS = list(
 const SIZES = list('x-small, small, medium, large, x-large, xx-large, 3x-large');
 
 /**
- * kind: query, category path, noun in the title, attributes said before the noun / after `with` / after `for`,
- * options by name, price range, and what it is made for in one sentence.
+ * Four lines a kind: category, query, place in the shop, noun in the title, prices; attributes said before the noun, after
+ * `with` and after `for`; options; what it is good for.
  */
-const KINDS = [
-  [
-    'fashion',
-    "men's t-shirts",
-    'Clothing › Men › Shirts › T-Shirts',
-    'T-Shirt',
-    'machine wash, slim fit, quick drying, moisture wicking',
-    'short sleeve, crew neck, cotton spandex, polyester cotton',
-    'daily wear, gym workout',
-    { Color: COLOURS, Size: SIZES, 'Fit Type': list('men, youth, tall') },
-    9,
-    34,
-    'A shirt that keeps its shape',
-  ],
-  [
-    'fashion',
-    "women's sweaters",
-    'Clothing › Women › Sweaters › Pullovers',
-    'Pullover Sweater',
-    'hand wash, loose fit, light weight, machine washable',
-    'long sleeve, v neck, wool blend, button closure',
-    'daily wear, teen girls',
-    { Color: COLOURS, Size: SIZES },
-    19,
-    79,
-    'A warm knit for cool evenings',
-  ],
-  [
-    'fashion',
-    "men's shorts",
-    'Clothing › Men › Shorts › Athletic',
-    'Athletic Shorts',
-    'quick drying, machine wash, regular fit, light weight',
-    'elastic waist, drawstring closure, polyester spandex, zipper pocket',
-    'gym workout, beach days',
-    { Color: COLOURS, Size: SIZES },
-    14,
-    44,
-    'Shorts with room to move',
-  ],
-  [
-    'fashion',
-    "women's sandals",
-    'Clothing › Women › Shoes › Sandals',
-    'Flat Sandals',
-    'open toe, non slip, light weight, water resistant',
-    'rubber sole, ankle strap, arch support, memory foam',
-    'daily wear, beach days',
-    { Color: COLOURS, Size: list('5, 5.5, 6, 6.5, 7, 7.5, 8, 8.5, 9') },
-    17,
-    65,
-    'A sandal for long summer walks',
-  ],
-  [
-    'fashion',
-    "men's hiking boots",
-    'Clothing › Men › Shoes › Hiking',
-    'Hiking Boots',
-    'water resistant, non slip, steel toe, light weight',
-    'rubber sole, arch support, leather upper, lace closure',
-    'outdoor work, cold weather',
-    { Color: COLOURS, Size: list('7, 7.5, 8, 8.5, 9, 9.5, 10, 11, 12') },
-    45,
-    160,
-    'A boot for wet paths and long climbs',
-  ],
-  [
-    'fashion',
-    "women's leggings",
-    'Clothing › Women › Activewear › Leggings',
-    'Yoga Leggings',
-    'high waist, tummy control, machine wash, squat proof',
-    'nylon spandex, side pocket, wide waistband, elastic waist',
-    'gym workout, yoga class',
-    { Color: COLOURS, Size: SIZES, Style: list('full length, capri, bootcut') },
-    15,
-    49,
-    'Leggings that stay where they should',
-  ],
-  [
-    'fashion',
-    'backpacks',
-    'Clothing › Luggage › Backpacks › Casual',
-    'Laptop Backpack',
-    'water resistant, carry on, light weight, high capacity',
-    'usb charging, laptop sleeve, padded straps, luggage strap',
-    'business trips, college students',
-    { Color: COLOURS, Size: list('13 inch, 15 inch, 17 inch') },
-    24,
-    90,
-    'A bag with a place for everything',
-  ],
-  [
-    'beauty',
-    'shampoo',
-    'Beauty › Hair Care › Shampoo',
-    'Repair Shampoo',
-    'sulfate free, paraben free, cruelty free, color safe',
-    'argan oil, tea tree, coconut oil, natural ingredients',
-    'dry hair, damaged hair, oily scalp',
-    { Size: list('8 fl oz, 12 fl oz, 16 fl oz, 32 fl oz'), Scent: list('lavender, citrus, vanilla, sage, unscented') },
-    8,
-    38,
-    'A gentle wash for every day',
-  ],
-  [
-    'beauty',
-    'face moisturizers',
-    'Beauty › Skin Care › Face › Moisturizers',
-    'Daily Face Cream',
-    'fragrance free, oil free, dermatologist tested, anti aging',
-    'hyaluronic acid, vitamin c, shea butter, green tea',
-    'sensitive skin, dry skin, fine lines',
-    { Size: list('1 fl oz, 1.7 fl oz, 3.4 fl oz'), Style: list('day cream, night cream, day and night set') },
-    12,
-    60,
-    'Moisture that lasts until evening',
-  ],
-  [
-    'beauty',
-    'lip balms',
-    'Beauty › Skin Care › Lip Care › Balms',
-    'Tinted Lip Balm',
-    'cruelty free, long lasting, gluten free, non sticky',
-    'shea butter, vitamin e, seed oil, natural ingredients',
-    'dry lips, daily use',
-    { Color: list('clear, soft pink, berry red, nude, coral, plum'), 'Flavor Name': list('honey, mint, cherry, vanilla') },
-    4,
-    19,
-    'A little colour and a lot of care',
-  ],
-  [
-    'beauty',
-    'makeup brushes',
-    'Beauty › Tools › Makeup Brushes › Sets',
-    'Makeup Brush Set',
-    'easy clean, cruelty free, easy carry, high quality',
-    'synthetic hair, wood handle, storage case, soft bristles',
-    'eye shadow, daily makeup',
-    { Color: COLOURS, Size: list('8 pieces, 12 pieces, 16 pieces, 24 pieces') },
-    9,
-    45,
-    'Brushes for every corner of the face',
-  ],
-  [
-    'beauty',
-    'nail polish',
-    'Beauty › Nail Care › Polish › Gel',
-    'Gel Nail Polish',
-    'long lasting, easy apply, non toxic, quick drying',
-    'glossy finish, wide brush, plant extract',
-    'nail art, home salon',
-    {
-      Color: list('ruby red, ballet pink, midnight blue, emerald, pearl white, peach, violet, gold glitter'),
-      Size: list('single, 3 pack, 6 pack'),
-    },
-    6,
-    32,
-    'Colour that stays for two weeks',
-  ],
-  [
-    'beauty',
-    'toothbrushes',
-    'Beauty › Oral Care › Toothbrushes › Manual',
-    'Bamboo Toothbrush',
-    'eco friendly, bpa free, plastic free, travel size',
-    'soft bristles, bamboo handle, charcoal bristles',
-    'sensitive teeth, oral hygiene',
-    { Size: list('2 count, 4 count, 8 count, 12 count'), Color: list('natural, black, white, mixed') },
-    5,
-    22,
-    'A brush that leaves no plastic behind',
-  ],
-  [
-    'electronics',
-    'phone cases',
-    'Electronics › Accessories › Cases › Bumpers',
-    'Phone Case',
-    'slim fit, heavy duty, scratch resistant, case friendly',
-    'wireless charging, screen protection, ring stand, air cushion',
-    'daily carry, outdoor work',
-    { Color: COLOURS, Size: list('5.4 inch, 5.8 inch, 6.1 inch, 6.7 inch') },
-    8,
-    36,
-    'A case that takes the fall',
-  ],
-  [
-    'electronics',
-    'screen protectors',
-    'Electronics › Accessories › Screen Protectors › Glass',
-    'Screen Protector',
-    'easy install, bubble free, high definition, anti glare',
-    'tempered glass, alignment frame, privacy filter',
-    'daily carry, tablet drawing',
-    { Size: list('6.1 inch, 6.7 inch, 8 inch, 11 inch, 13 inch'), Style: list('2 pack, 3 pack, 5 pack') },
-    6,
-    28,
-    'Glass that keeps glass whole',
-  ],
-  [
-    'electronics',
-    'bluetooth speakers',
-    'Electronics › Audio › Speakers › Portable',
-    'Portable Bluetooth Speaker',
-    'water resistant, long lasting, hands free, light weight',
-    'stereo sound, bass radiator, usb port, carry strap',
-    'beach days, home office',
-    { Color: COLOURS, Style: list('single, stereo pair') },
-    19,
-    130,
-    'Music that fits into a coat pocket',
-  ],
-  [
-    'electronics',
-    'headphones',
-    'Electronics › Audio › Headphones › Over Ear',
-    'Wireless Headphones',
-    'noise cancelling, long lasting, hands free, fast charging',
-    'memory foam, stereo sound, usb port, boom microphone',
-    'home office, long flights',
-    { Color: COLOURS, Style: list('over ear, on ear, kids') },
-    25,
-    220,
-    'Quiet when it is loud',
-  ],
-  [
-    'electronics',
-    'charging cables',
-    'Electronics › Accessories › Cables › USB',
-    'Charging Cable',
-    'fast charging, heavy duty, tangle free, high speed',
-    'braided nylon, aluminum alloy, data transfer',
-    'home office, car dashboard',
-    { Color: list('black, grey, red, white, blue'), Size: list('1 foot, 3 feet, 6 feet, 10 feet'), Style: list('single, 2 pack, 3 pack') },
-    5,
-    30,
-    'A cable that outlives the phone',
-  ],
-  [
-    'electronics',
-    'tablet stands',
-    'Electronics › Accessories › Stands › Desktop',
-    'Tablet Stand',
-    'non slip, easy carry, height adjustable, heavy duty',
-    'aluminum alloy, silicone pads, foldable arm',
-    'home office, recipe reading',
-    { Color: list('black, silver, space grey, rose gold'), Style: list('short, tall, with clamp') },
-    12,
-    55,
-    'A steady hand for any screen',
-  ],
-  [
-    'garden',
-    'throw blankets',
-    'Home & Kitchen › Bedding › Blankets › Throws',
-    'Throw Blanket',
-    'machine washable, super soft, eco friendly, light weight',
-    'fleece throw, tassel edge, cotton yarn, sherpa lining',
-    'living room, cold weather',
-    { Color: COLOURS, Size: list('40x50in, 50x60in, 60x80in, 90x90in') },
-    16,
-    75,
-    'Something warm within reach',
-  ],
-  [
-    'garden',
-    'throw pillows',
-    'Home & Kitchen › Bedding › Pillows › Decorative',
-    'Decorative Pillow Cover',
-    'machine washable, double sided, super soft, eco friendly',
-    'hidden zipper, cotton linen, printed pattern',
-    'living room, outdoor bench',
-    { Color: COLOURS, Size: list('16x16in, 18x18in, 20x20in, 24x24in') },
-    7,
-    30,
-    'A new room for the price of a cushion',
-  ],
-  [
-    'garden',
-    'table lamps',
-    'Home & Kitchen › Lighting › Lamps › Table',
-    'Table Lamp',
-    'easy assemble, energy saving, height adjustable, mid century',
-    'glass shade, wood base, usb port, pull chain',
-    'living room, home office',
-    { Color: COLOURS, Style: list('single, set of 2') },
-    22,
-    140,
-    'Light where the book is',
-  ],
-  [
-    'garden',
-    'bar stools',
-    'Home & Kitchen › Furniture › Bar Stools › Counter',
-    'Counter Stool',
-    'easy assemble, heavy duty, height adjustable, mid century',
-    'steel frame, faux leather, solid wood, foot rest',
-    'dining room, kitchen island',
-    { Color: COLOURS, Size: list('24 inch, 26 inch, 30 inch') },
-    60,
-    320,
-    'A seat at the right height',
-  ],
-  [
-    'garden',
-    'storage baskets',
-    'Home & Kitchen › Storage › Baskets › Shelf',
-    'Storage Basket',
-    'easy clean, eco friendly, space saving, machine washable',
-    'rope handle, cotton rope, metal frame, lid cover',
-    'living room, laundry room',
-    { Color: COLOURS, Size: list('small, medium, large, set of 3') },
-    12,
-    58,
-    'Order that looks like decoration',
-  ],
-  [
-    'garden',
-    'curtains',
-    'Home & Kitchen › Window › Curtains › Panels',
-    'Window Curtain Panels',
-    'machine washable, energy saving, light blocking, noise reducing',
-    'rod pocket, grommet top, linen blend',
-    'living room, dining room',
-    { Color: COLOURS, Size: list('42x63in, 52x63in, 52x84in, 52x95in'), Style: list('one panel, two panels') },
-    15,
-    95,
-    'Morning may wait outside',
-  ],
-  [
-    'garden',
-    'plant pots',
-    'Home & Garden › Gardening › Pots › Planters',
-    'Ceramic Planter',
-    'easy clean, hand painted, weather resistant, non toxic',
-    'drainage hole, bamboo tray, wood stand',
-    'living room, balcony garden',
-    { Color: COLOURS, Size: list('4 inch, 6 inch, 8 inch, 10 inch') },
-    11,
-    68,
-    'A home for a quiet flatmate',
-  ],
-  [
-    'grocery',
-    'trail mix',
-    'Grocery › Snacks › Nuts › Trail Mix',
-    'Trail Mix',
-    'gluten free, non gmo, low sodium, individually wrapped',
-    'dried fruit, roasted nuts, dark chocolate, plant protein',
-    'office snacks, long hikes',
-    { 'Flavor Name': list('tropical, mountain, cranberry, mocha, spicy'), Size: list('8 ounce, 1 pound, 2 pounds, pack of 12') },
-    7,
-    42,
-    'A handful that holds until dinner',
-  ],
-  [
-    'grocery',
-    'herbal tea',
-    'Grocery › Beverages › Tea › Herbal',
-    'Herbal Tea',
-    'caffeine free, certified organic, non gmo, sugar free',
-    'natural flavors, loose leaf, whole flowers',
-    'bedtime calm, gift baskets',
-    { 'Flavor Name': list('chamomile, fennel, ginger lemon, hibiscus, rooibos'), Size: list('20 count, 40 count, 100 count') },
-    5,
-    35,
-    'A quiet end to the day',
-  ],
-  [
-    'grocery',
-    'protein bars',
-    'Grocery › Snacks › Bars › Protein',
-    'Protein Bars',
-    'gluten free, low carb, high protein, soy free',
-    'almond butter, dark chocolate, natural ingredients, whey protein',
-    'gym workout, office snacks',
-    { 'Flavor Name': list('peanut butter, cookie dough, salted caramel, berry, coconut'), Size: list('6 count, 12 count, 24 count') },
-    10,
-    58,
-    'Breakfast for people in a hurry',
-  ],
-  [
-    'grocery',
-    'hot sauce',
-    'Grocery › Pantry › Sauces › Hot Sauce',
-    'Hot Sauce',
-    'gluten free, sugar free, certified organic, low sodium',
-    'real peppers, apple vinegar, roasted garlic',
-    'taco night, gift baskets',
-    { 'Flavor Name': list('chipotle, habanero, jalapeno, smoky ghost, mango'), Size: list('5 ounce, 10 ounce, pack of 3') },
-    5,
-    30,
-    'Fire with manners',
-  ],
-];
+const KINDS = `
+fashion | men's t-shirts | Clothing › Men › Shirts › T-Shirts | T-Shirt | $9–34
+  machine wash, slim fit, quick drying, moisture wicking | short sleeve, crew neck, cotton spandex, polyester cotton | daily wear, gym workout
+  Color: @colours | Size: @sizes | Fit Type: men, youth, tall
+  A shirt that keeps its shape
+fashion | women's sweaters | Clothing › Women › Sweaters › Pullovers | Pullover Sweater | $19–79
+  hand wash, loose fit, light weight, machine washable | long sleeve, v neck, wool blend, button closure | daily wear, teen girls
+  Color: @colours | Size: @sizes
+  A warm knit for cool evenings
+fashion | men's shorts | Clothing › Men › Shorts › Athletic | Athletic Shorts | $14–44
+  quick drying, machine wash, regular fit, light weight | elastic waist, drawstring closure, polyester spandex, zipper pocket | gym workout, beach days
+  Color: @colours | Size: @sizes
+  Shorts with room to move
+fashion | women's sandals | Clothing › Women › Shoes › Sandals | Flat Sandals | $17–65
+  open toe, non slip, light weight, water resistant | rubber sole, ankle strap, arch support, memory foam | daily wear, beach days
+  Color: @colours | Size: 5, 5.5, 6, 6.5, 7, 7.5, 8, 8.5, 9
+  A sandal for long summer walks
+fashion | men's hiking boots | Clothing › Men › Shoes › Hiking | Hiking Boots | $45–160
+  water resistant, non slip, steel toe, light weight | rubber sole, arch support, leather upper, lace closure | outdoor work, cold weather
+  Color: @colours | Size: 7, 7.5, 8, 8.5, 9, 9.5, 10, 11, 12
+  A boot for wet paths and long climbs
+fashion | women's leggings | Clothing › Women › Activewear › Leggings | Yoga Leggings | $15–49
+  high waist, tummy control, machine wash, squat proof | nylon spandex, side pocket, wide waistband, elastic waist | gym workout, yoga class
+  Color: @colours | Size: @sizes | Style: full length, capri, bootcut
+  Leggings that stay where they should
+fashion | backpacks | Clothing › Luggage › Backpacks › Casual | Laptop Backpack | $24–90
+  water resistant, carry on, light weight, high capacity | usb charging, laptop sleeve, padded straps, luggage strap | business trips, college students
+  Color: @colours | Size: 13 inch, 15 inch, 17 inch
+  A bag with a place for everything
+beauty | shampoo | Beauty › Hair Care › Shampoo | Repair Shampoo | $8–38
+  sulfate free, paraben free, cruelty free, color safe | argan oil, tea tree, coconut oil, natural ingredients | dry hair, damaged hair, oily scalp
+  Size: 8 fl oz, 12 fl oz, 16 fl oz, 32 fl oz | Scent: lavender, citrus, vanilla, sage, unscented
+  A gentle wash for every day
+beauty | face moisturizers | Beauty › Skin Care › Face › Moisturizers | Daily Face Cream | $12–60
+  fragrance free, oil free, dermatologist tested, anti aging | hyaluronic acid, vitamin c, shea butter, green tea | sensitive skin, dry skin, fine lines
+  Size: 1 fl oz, 1.7 fl oz, 3.4 fl oz | Style: day cream, night cream, day and night set
+  Moisture that lasts until evening
+beauty | lip balms | Beauty › Skin Care › Lip Care › Balms | Tinted Lip Balm | $4–19
+  cruelty free, long lasting, gluten free, non sticky | shea butter, vitamin e, seed oil, natural ingredients | dry lips, daily use
+  Color: clear, soft pink, berry red, nude, coral, plum | Flavor Name: honey, mint, cherry, vanilla
+  A little colour and a lot of care
+beauty | makeup brushes | Beauty › Tools › Makeup Brushes › Sets | Makeup Brush Set | $9–45
+  easy clean, cruelty free, easy carry, high quality | synthetic hair, wood handle, storage case, soft bristles | eye shadow, daily makeup
+  Color: @colours | Size: 8 pieces, 12 pieces, 16 pieces, 24 pieces
+  Brushes for every corner of the face
+beauty | nail polish | Beauty › Nail Care › Polish › Gel | Gel Nail Polish | $6–32
+  long lasting, easy apply, non toxic, quick drying | glossy finish, wide brush, plant extract | nail art, home salon
+  Color: ruby red, ballet pink, midnight blue, emerald, pearl white, peach, violet, gold glitter | Size: single, 3 pack, 6 pack
+  Colour that stays for two weeks
+beauty | toothbrushes | Beauty › Oral Care › Toothbrushes › Manual | Bamboo Toothbrush | $5–22
+  eco friendly, bpa free, plastic free, travel size | soft bristles, bamboo handle, charcoal bristles | sensitive teeth, oral hygiene
+  Size: 2 count, 4 count, 8 count, 12 count | Color: natural, black, white, mixed
+  A brush that leaves no plastic behind
+electronics | phone cases | Electronics › Accessories › Cases › Bumpers | Phone Case | $8–36
+  slim fit, heavy duty, scratch resistant, case friendly | wireless charging, screen protection, ring stand, air cushion | daily carry, outdoor work
+  Color: @colours | Size: 5.4 inch, 5.8 inch, 6.1 inch, 6.7 inch
+  A case that takes the fall
+electronics | screen protectors | Electronics › Accessories › Screen Protectors › Glass | Screen Protector | $6–28
+  easy install, bubble free, high definition, anti glare | tempered glass, alignment frame, privacy filter | daily carry, tablet drawing
+  Size: 6.1 inch, 6.7 inch, 8 inch, 11 inch, 13 inch | Style: 2 pack, 3 pack, 5 pack
+  Glass that keeps glass whole
+electronics | bluetooth speakers | Electronics › Audio › Speakers › Portable | Portable Bluetooth Speaker | $19–130
+  water resistant, long lasting, hands free, light weight | stereo sound, bass radiator, usb port, carry strap | beach days, home office
+  Color: @colours | Style: single, stereo pair
+  Music that fits into a coat pocket
+electronics | headphones | Electronics › Audio › Headphones › Over Ear | Wireless Headphones | $25–220
+  noise cancelling, long lasting, hands free, fast charging | memory foam, stereo sound, usb port, boom microphone | home office, long flights
+  Color: @colours | Style: over ear, on ear, kids
+  Quiet when it is loud
+electronics | charging cables | Electronics › Accessories › Cables › USB | Charging Cable | $5–30
+  fast charging, heavy duty, tangle free, high speed | braided nylon, aluminum alloy, data transfer | home office, car dashboard
+  Color: black, grey, red, white, blue | Size: 1 foot, 3 feet, 6 feet, 10 feet | Style: single, 2 pack, 3 pack
+  A cable that outlives the phone
+electronics | tablet stands | Electronics › Accessories › Stands › Desktop | Tablet Stand | $12–55
+  non slip, easy carry, height adjustable, heavy duty | aluminum alloy, silicone pads, foldable arm | home office, recipe reading
+  Color: black, silver, space grey, rose gold | Style: short, tall, with clamp
+  A steady hand for any screen
+garden | throw blankets | Home & Kitchen › Bedding › Blankets › Throws | Throw Blanket | $16–75
+  machine washable, super soft, eco friendly, light weight | fleece throw, tassel edge, cotton yarn, sherpa lining | living room, cold weather
+  Color: @colours | Size: 40x50in, 50x60in, 60x80in, 90x90in
+  Something warm within reach
+garden | throw pillows | Home & Kitchen › Bedding › Pillows › Decorative | Decorative Pillow Cover | $7–30
+  machine washable, double sided, super soft, eco friendly | hidden zipper, cotton linen, printed pattern | living room, outdoor bench
+  Color: @colours | Size: 16x16in, 18x18in, 20x20in, 24x24in
+  A new room for the price of a cushion
+garden | table lamps | Home & Kitchen › Lighting › Lamps › Table | Table Lamp | $22–140
+  easy assemble, energy saving, height adjustable, mid century | glass shade, wood base, usb port, pull chain | living room, home office
+  Color: @colours | Style: single, set of 2
+  Light where the book is
+garden | bar stools | Home & Kitchen › Furniture › Bar Stools › Counter | Counter Stool | $60–320
+  easy assemble, heavy duty, height adjustable, mid century | steel frame, faux leather, solid wood, foot rest | dining room, kitchen island
+  Color: @colours | Size: 24 inch, 26 inch, 30 inch
+  A seat at the right height
+garden | storage baskets | Home & Kitchen › Storage › Baskets › Shelf | Storage Basket | $12–58
+  easy clean, eco friendly, space saving, machine washable | rope handle, cotton rope, metal frame, lid cover | living room, laundry room
+  Color: @colours | Size: small, medium, large, set of 3
+  Order that looks like decoration
+garden | curtains | Home & Kitchen › Window › Curtains › Panels | Window Curtain Panels | $15–95
+  machine washable, energy saving, light blocking, noise reducing | rod pocket, grommet top, linen blend | living room, dining room
+  Color: @colours | Size: 42x63in, 52x63in, 52x84in, 52x95in | Style: one panel, two panels
+  Morning may wait outside
+garden | plant pots | Home & Garden › Gardening › Pots › Planters | Ceramic Planter | $11–68
+  easy clean, hand painted, weather resistant, non toxic | drainage hole, bamboo tray, wood stand | living room, balcony garden
+  Color: @colours | Size: 4 inch, 6 inch, 8 inch, 10 inch
+  A home for a quiet flatmate
+grocery | trail mix | Grocery › Snacks › Nuts › Trail Mix | Trail Mix | $7–42
+  gluten free, non gmo, low sodium, individually wrapped | dried fruit, roasted nuts, dark chocolate, plant protein | office snacks, long hikes
+  Flavor Name: tropical, mountain, cranberry, mocha, spicy | Size: 8 ounce, 1 pound, 2 pounds, pack of 12
+  A handful that holds until dinner
+grocery | herbal tea | Grocery › Beverages › Tea › Herbal | Herbal Tea | $5–35
+  caffeine free, certified organic, non gmo, sugar free | natural flavors, loose leaf, whole flowers | bedtime calm, gift baskets
+  Flavor Name: chamomile, fennel, ginger lemon, hibiscus, rooibos | Size: 20 count, 40 count, 100 count
+  A quiet end to the day
+grocery | protein bars | Grocery › Snacks › Bars › Protein | Protein Bars | $10–58
+  gluten free, low carb, high protein, soy free | almond butter, dark chocolate, natural ingredients, whey protein | gym workout, office snacks
+  Flavor Name: peanut butter, cookie dough, salted caramel, berry, coconut | Size: 6 count, 12 count, 24 count
+  Breakfast for people in a hurry
+grocery | hot sauce | Grocery › Pantry › Sauces › Hot Sauce | Hot Sauce | $5–30
+  gluten free, sugar free, certified organic, low sodium | real peppers, apple vinegar, roasted garlic | taco night, gift baskets
+  Flavor Name: chipotle, habanero, jalapeno, smoky ghost, mango | Size: 5 ounce, 10 ounce, pack of 3
+  Fire with manners
+`;
+
+function readKinds() {
+  const lines = KINDS.trim().split('\n');
+  return Array.from({ length: lines.length / 4 }, (_, i) => {
+    const [first, second, third, promise] = lines.slice(4 * i, 4 * i + 4).map((line) => line.trim());
+    const [category, query, path, noun, prices] = first.split(' | ');
+    const [cheapest, dearest] = prices.slice(1).split('–').map(Number);
+    const [before, withs, fors] = second.split(' | ').map(list);
+    const named = { '@colours': COLOURS, '@sizes': SIZES };
+    const options = Object.fromEntries(
+      third.split(' | ').map((option) => {
+        const [name, values] = option.split(': ');
+        return [name, named[values] ?? list(values)];
+      }),
+    );
+    return { category, query, path, noun, cheapest, dearest, before, withs, fors, options, promise };
+  });
+}
 
 function make() {
   const random = generator(20250107);
   const asins = new Set();
   const products = [];
   const instructions = {};
-  for (const [category, query, path, noun, before, withs, fors, options, cheapest, dearest, promise] of KINDS) {
-    const pools = { before: list(before), withs: list(withs), fors: list(fors) };
+  for (const { category, query, path, noun, cheapest, dearest, before, withs, fors, options, promise } of readKinds()) {
+    const pools = { before, withs, fors };
     const makers = random.some(MAKERS, VARIANTS);
     for (const maker of makers) {
       const own = {
@@ -549,7 +294,7 @@ function ask(random, query, own) {
   return { instruction: head + middle + end, instruction_attributes: [...said.before, ...said.withs, ...said.fors] };
 }
 
-const folder = join(dirname(fileURLToPath(import.meta.url)), '..', 'resources', 'webshop');
+const folder = process.argv[2] ?? join(dirname(fileURLToPath(import.meta.url)), '..', 'resources', 'webshop');
 const { products, instructions } = make();
 mkdirSync(folder, { recursive: true });
 writeFileSync(join(folder, 'products.json'), `[\n${products.map((product) => JSON.stringify(product)).join(',\n')}\n]\n`);

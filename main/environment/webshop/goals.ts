@@ -6,6 +6,7 @@
 import { Random } from '../../random.ts';
 import type { Product } from './product.ts';
 import { shuffledOrder } from './python.ts';
+import { DataError } from './records.ts';
 import type { Catalog } from './source.ts';
 
 /** What an option of a goal is compared by: a name and a value, or (human goals) a value alone. */
@@ -27,6 +28,8 @@ export const NO_LIMIT = 1_000_000;
 
 const SHUFFLE_SEED = 233;
 const DEAREST_LIMIT = 990;
+/** Their order is held in memory, four bytes each. */
+const MOST_GOALS = 100_000_000;
 
 export class Goals {
   readonly size: number;
@@ -48,6 +51,7 @@ export class Goals {
     this.#firsts = new Float64Array(documents.length + 1);
     for (const [i, document] of documents.entries()) this.#firsts[i + 1] = (this.#firsts[i] ?? 0) + (catalog.goalCounts[document] ?? 0);
     this.size = this.#firsts[documents.length] ?? 0;
+    if (this.size > MOST_GOALS) throw tooMany(catalog, documents, this.size);
     this.#order = shuffledOrder(this.size, SHUFFLE_SEED);
   }
 
@@ -108,6 +112,15 @@ export class Goals {
     }
     return low;
   }
+}
+
+function tooMany(catalog: Catalog, documents: readonly number[], size: number): DataError {
+  const most = documents.reduce((a, b) => ((catalog.goalCounts[b] ?? 0) > (catalog.goalCounts[a] ?? 0) ? b : a));
+  const example = `product ${catalog.product(most).asin} alone offers ${catalog.goalCounts[most]} combinations of options`;
+  return new DataError(
+    `The catalog gives ${size} goals, more than ${MOST_GOALS}: ${example}`,
+    'Remove its instruction, or some of its options.',
+  );
 }
 
 function inverseOf(order: Int32Array): Int32Array {

@@ -7,6 +7,8 @@ import { basename } from 'node:path';
 
 const CHUNK = 1 << 22;
 const LARGEST_RECORD = 1 << 28;
+/** What can be indexed within two gigabytes of memory. */
+const MOST_RECORDS = 4_000_000;
 
 /** One element of the array, or one member of the object, with its place in the file. */
 export interface FileRecord {
@@ -67,6 +69,10 @@ export function* readRecords(
       }
       const offset = scanner.offset;
       const bytes = scanner.value(index);
+      if (index >= MOST_RECORDS) {
+        const place = placeOf(path, { index, offset });
+        throw new DataError(`${place}: more than ${MOST_RECORDS} records; the full WebShop set has 1.18 million`, 'Take fewer products.');
+      }
       yield { key, index, offset, length: bytes.length, value: parse(bytes, path, index, offset) };
       index++;
     }

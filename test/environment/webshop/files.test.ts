@@ -161,6 +161,14 @@ describe('product files', () => {
     expect(shop.catalog.find('valueOf')).toBeUndefined();
   });
 
+  test('a product with more combinations of options than can be numbered is named', () => {
+    const values = Array.from({ length: 10 }, (_, i) => ({ value: `v${i}` }));
+    const options = Object.fromEntries(Array.from({ length: 20 }, (_, i) => [`option ${i}`, values]));
+    expect(problem(withProducts({ ...GOOD, customization_options: options }))).toContain(
+      'product LAMP000001 alone offers 100000000000000000000',
+    );
+  });
+
   test('a byte order mark and the NaN of Python are no problem', () => {
     const text = `\ufeff[${JSON.stringify(GOOD).replace('{', '{"average_rating": NaN, "page": -Infinity, ')}]\n`;
     expect(createWebShop({ dataFolder: dataFolder(text, JSON.stringify({ LAMP000001: ENTRY })) }).catalog.size).toBe(1);
