@@ -18,6 +18,8 @@ const families: readonly Family[] = [
   { commands: ['eval'], load: () => import('./commands/eval.ts') },
   { commands: ['vstar'], load: () => import('./commands/vstar.ts') },
   { commands: ['compare'], load: () => import('./commands/compare.ts') },
+  { commands: ['graph'], load: () => import('./commands/graph.ts') },
+  { commands: ['chars'], load: () => import('./commands/chars.ts') },
 ];
 
 /** The first word that is neither an option nor the value of --data. */
