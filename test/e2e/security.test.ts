@@ -83,7 +83,7 @@ function violations(action: string): Promise<string[]> {
         element.setAttribute('href', `${url}/script`);
       });
     }
-    await new Promise((resolve) => setTimeout(resolve, 150));
+    for (let wait = 0; wait < 40 && heard.length === 0; wait++) await new Promise((resolve) => setTimeout(resolve, 50));
     document.removeEventListener('securitypolicyviolation', listener);
     return heard;
   }, action);
