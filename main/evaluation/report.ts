@@ -37,9 +37,9 @@ export interface NamedTable {
   readonly table: EvaluationTable;
 }
 
-const SUMMARY = ['agent', 'success', '95% interval', 'n', 'return', 'steps'];
+export const SUMMARY = ['agent', 'success', '95% interval', 'n', 'return', 'steps'];
 
-const summaryRow = ({ name, table }: NamedTable): string[] => [
+export const summaryRow = ({ name, table }: NamedTable): string[] => [
   name,
   percent(table.success.rate),
   interval(table.success),
@@ -70,6 +70,23 @@ export function evaluationText(named: NamedTable): string {
   if (failures.length > 0) parts.push(textTable(['failure', 'count', 'of all', 'of failures'], failures));
   return parts.join('\n\n');
 }
+
+/** A LaTeX tabular for a paper: booktabs rules, numbers to the right. */
+export function latexTable(header: readonly string[], rows: readonly (readonly string[])[]): string {
+  const escape = (cell: string) => cell.replace(/[\\&%$#_{}~^]/g, (character) => LATEX[character] ?? character).replaceAll('–', '--');
+  const line = (row: readonly string[]) => `${row.map(escape).join(' & ')} \\\\`;
+  const columns = header.map((_, column) => (column === 0 ? 'l' : 'r')).join('');
+  return [`\\begin{tabular}{${columns}}`, '\\toprule', line(header), '\\midrule', ...rows.map(line), '\\bottomrule', '\\end{tabular}'].join(
+    '\n',
+  );
+}
+
+const LATEX: Readonly<Record<string, string>> = {
+  '\\': '\\textbackslash{}',
+  '~': '\\textasciitilde{}',
+  '^': '\\textasciicircum{}',
+  ...Object.fromEntries([...'&%$#_{}'].map((character) => [character, `\\${character}`])),
+};
 
 /** For the terminal: several agents, one line each. */
 export const summaryText = (agents: readonly NamedTable[]): string => textTable(SUMMARY, agents.map(summaryRow));

@@ -17,7 +17,7 @@ import { wilson } from './statistics.ts';
 /** Examples of each failure class that are looked up. */
 const EXAMPLES = 3;
 
-export function runReport(store: Store, run: Run): ReportInput {
+export function reportOfRun(store: Store, run: Run): ReportInput {
   const evaluation = store.evaluations.decisive(run.id);
   if (!evaluation) throw new Error(`Run ${run.id} has not been evaluated yet: let it train on, or evaluate it with "lab eval ${run.id}"`);
   const results = store.evaluations.results(evaluation.id);
