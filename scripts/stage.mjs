@@ -1,5 +1,5 @@
 // @ts-check
-// How the scripts talk: every stage of the set-up is one line (rewritten in place on a terminal while it works), and a
+// How the scripts talk: every stage of the set-up is one line (rewritten in place on a terminal, growing in a log), and a
 // failure says what was tried, what failed and what the user can do. Plain Node without dependencies, because these
 // scripts run before anything is installed.
 
@@ -41,21 +41,23 @@ export class SetupError extends Error {
 export async function stage(voice, name, work) {
   const { out, quiet } = voice;
   const began = performance.now();
+  const seconds = () => (performance.now() - began) / 1000;
   let progress = '';
-  const draw = () => out.write(`\r\x1b[K${name}: ${progress} … ${Math.round((performance.now() - began) / 1000)} s`);
+  const draw = () => out.write(`\r\x1b[K${name}: ${progress} … ${seconds().toFixed(0)} s`);
   const ticking = out.isTTY ? setInterval(() => progress && draw(), 1000) : undefined;
+  const say = (/** @type {string} */ text) => {
+    if (!out.isTTY) out.write(progress ? `${text} … ` : `${name}: ${text} … `); // a log file gets one growing line
+    progress = text;
+    if (out.isTTY) draw();
+  };
+  const finish = (/** @type {string} */ text) =>
+    out.write(`${out.isTTY ? '\r\x1b[K' : ''}${out.isTTY || !progress ? `${name}: ` : ''}${text}\n`);
   try {
-    const outcome = await work((text) => {
-      progress = text;
-      if (out.isTTY) draw();
-    });
-    const seconds = (performance.now() - began) / 1000;
-    const took = outcome.worked ? ` (${seconds.toFixed(1)} s)` : '';
-    if (out.isTTY && progress) out.write('\r\x1b[K');
-    if (outcome.worked || !quiet) out.write(`${name}: ${outcome.text}${took}\n`);
+    const outcome = await work(say);
+    if (outcome.worked) finish(`${outcome.text} (${seconds().toFixed(1)} s)`);
+    else if (progress || !quiet) finish(outcome.text);
   } catch (error) {
-    if (out.isTTY && progress) out.write('\r\x1b[K');
-    out.write(`${name}: failed\n`);
+    finish('failed');
     throw error;
   } finally {
     clearInterval(ticking);
