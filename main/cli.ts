@@ -18,6 +18,8 @@ const families: readonly Family[] = [
   { commands: ['eval'], load: () => import('./commands/eval.ts') },
   { commands: ['vstar'], load: () => import('./commands/vstar.ts') },
   { commands: ['compare'], load: () => import('./commands/compare.ts') },
+  { commands: ['runs', 'metrics', 'delete', 'restore', 'clean'], load: () => import('./commands/runs.ts') },
+  { commands: ['export', 'import'], load: () => import('./commands/export.ts') },
   { commands: ['graph'], load: () => import('./commands/graph.ts') },
   { commands: ['chars'], load: () => import('./commands/chars.ts') },
 ];

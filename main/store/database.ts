@@ -52,7 +52,10 @@ export function openDatabase(file: string, migrations = readMigrations()): Conne
   mkdirSync(dirname(file), { recursive: true });
   const db = connect(file, false);
   try {
-    setUp(db);
+    checkHistory(db, file, migrations);
+    db.pragma('journal_mode = WAL');
+    // A lost power supply may cost the last transactions but never the file; checkpoints raise this to FULL.
+    db.pragma('synchronous = NORMAL');
     migrate(db, file, migrations);
     return db;
   } catch (error) {
@@ -100,13 +103,6 @@ function connect(file: string, readonly: boolean): Connection {
   } catch (error) {
     throw explain(error, file);
   }
-}
-
-function setUp(db: Connection): void {
-  db.prepare('SELECT count(*) FROM sqlite_schema').get();
-  db.pragma('journal_mode = WAL');
-  // A lost power supply may cost the last transactions but never the file; checkpoints raise this to FULL.
-  db.pragma('synchronous = NORMAL');
 }
 
 /** What can be told from the file alone, before SQLite touches it. */
@@ -191,10 +187,11 @@ function migrate(db: Connection, file: string, migrations: readonly Migration[])
     db.pragma(`user_version = ${next.version}`);
     return true;
   });
+  const found = checkHistory(db, file, migrations);
   for (;;) {
     const version = checkHistory(db, file, migrations);
     if (version === migrations.length) return;
-    if (version > 0) backUp(db, file, version);
+    if (found > 0) backUp(db, file, version);
     if (!applyNext.immediate()) return;
   }
 }

@@ -100,13 +100,23 @@ export class EpisodeList {
     if (where === undefined) return { total: 0, episodes: [] };
     const direction = descending ? 'DESC' : 'ASC';
     const sort = order === 'time' ? `id ${direction}` : `${ORDERS[order]} ${direction}, id`;
-    const total =
-      this.#db.prepare<(number | string)[], { n: number }>(`SELECT count(*) AS n FROM episodes WHERE ${where.sql}`).get(...where.values)
-        ?.n ?? 0;
-    const rows = this.#db
-      .prepare<(number | string)[], Row>(`SELECT ${COLUMNS} FROM episodes WHERE ${where.sql} ORDER BY ${sort} LIMIT ? OFFSET ?`)
-      .all(...where.values, limit, offset);
-    return { total, episodes: rows.map((row) => this.#fromRow(row)) };
+    if (Object.values(filter).every((value) => value === undefined || value === '')) {
+      const rows = this.#db
+        .prepare<(number | string)[], Row>(`SELECT ${COLUMNS} FROM episodes WHERE ${where.sql} ORDER BY ${sort} LIMIT ? OFFSET ?`)
+        .all(...where.values, limit, offset);
+      return { total: this.count(run), episodes: rows.map((row) => this.#fromRow(row)) };
+    }
+    // One pass over the rows finds them all: the number for the scroll bar, a slice for the page.
+    const ids = this.#db
+      .prepare<(number | string)[], number>(`SELECT id FROM episodes WHERE ${where.sql} ORDER BY ${sort}`)
+      .pluck()
+      .all(...where.values);
+    return { total: ids.length, episodes: ids.slice(offset, offset + limit).map((id) => this.get(id)) };
+  }
+
+  /** All episodes of a run. */
+  count(run: number): number {
+    return this.#db.prepare<[number], { n: number }>('SELECT count(*) AS n FROM episodes WHERE run_id = ?').get(run)?.n ?? 0;
   }
 
   get(episode: number): EpisodeSummary {

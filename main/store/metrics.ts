@@ -8,9 +8,9 @@ import type { Dictionary } from './dictionary.ts';
 import { ByteReader, ByteWriter } from './pack.ts';
 
 /** Updates gathered in the tail before they move into chunks. */
-const BLOCK = 256;
-/** Points a chunk may grow to: metrics recorded rarely fill it slowly. */
-const CHUNK_POINTS = 512;
+const BLOCK = 240;
+/** Points a chunk may grow to: two blocks, which as float64 just fit a database page and as float32 half of one. */
+const CHUNK_POINTS = 2 * BLOCK;
 
 export interface Series {
   readonly updates: Int32Array;
@@ -251,7 +251,8 @@ function unpackChunk(data: Buffer): Series {
   updates[0] = reader.varint();
   const stride = flags & REGULAR ? reader.varint() : 0;
   for (let i = 1; i < count; i++) updates[i] = (updates[i - 1] ?? 0) + (flags & REGULAR ? stride : reader.varint());
-  for (let i = 0; i < count; i++) values[i] = flags & FLOAT32 ? reader.float32() : reader.float64();
+  const packed = Uint8Array.from(data.subarray(data.length - count * (flags & FLOAT32 ? 4 : 8))).buffer;
+  values.set(flags & FLOAT32 ? new Float32Array(packed) : new Float64Array(packed));
   return { updates, values };
 }
 

@@ -1,0 +1,293 @@
+// `npm run bench -- store`: a database with a year of runs, read by us and by the peer in the same process. One large run
+// is written as training writes it; the others are copies of parts of it, made in SQL to save time. By default a tenth
+// of the size; `--full` is 1,000 runs, 1 million episodes, 5 million steps and 10 million metric points. Each read is
+// timed on a fresh connection.
+
+import { mkdtempSync, rmSync, statSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Random } from '../../main/random.ts';
+import type { Trajectory } from '../../main/rollout/trajectory.ts';
+import { episodeRange } from '../../main/store/trajectories.ts';
+import { RunWriter } from '../../main/store/run-writer.ts';
+import { Store } from '../../main/store/store.ts';
+import { newRun } from '../store/samples.ts';
+import { type BenchRow, median, report } from './report.ts';
+import { benchMetrics, benchTrajectory, METRICS } from './store-data.ts';
+import { PlainStore } from './store-peer.ts';
+
+const full = process.argv.includes('--full');
+const RUNS = 1000;
+/** The large run: as many points and episodes as the goals speak of. */
+const BIG = { updates: 10_000, episodes: 100_000, written: 4000 };
+const OTHERS = full ? { chunks: 20, episodes: 900 } : { chunks: 2, episodes: 90 };
+const PER_UPDATE = 64;
+
+const folder = mkdtempSync(join(tmpdir(), 'astrolab-bench-store-'));
+const say = (text: string): void => void process.stderr.write(`${text}\n`);
+const seconds = (work: () => void): number => {
+  const start = performance.now();
+  work();
+  return (performance.now() - start) / 1000;
+};
+
+/** The median of several timings in ms, each on a connection of its own. */
+function readTime(times: number, work: (store: Store) => void): number {
+  return median(
+    Array.from({ length: times }, () => {
+      const store = Store.read(folder);
+      const start = performance.now();
+      work(store);
+      const time = performance.now() - start;
+      store.close();
+      return time;
+    }),
+  );
+}
+
+function peerTime(times: number, work: () => void): number {
+  peer.db.pragma('shrink_memory');
+  return median(Array.from({ length: times }, () => seconds(work) * 1000));
+}
+
+/** Trajectories are made beforehand, so that only their storing is timed. */
+const pool: Trajectory[] = [];
+const random = Random.from('bench-store', 1);
+for (let i = 0; i < BIG.written; i++) pool.push(benchTrajectory(random, i % 500));
+const pick = (): Trajectory => random.pick(pool);
+const config = { seed: 1, training: { updates: 100, learningRate: 0.001 }, algorithm: { id: 'astar-po', beta1: 0.5 } };
+
+const store = Store.open(folder);
+const big = store.runs.create(newRun({ name: 'the large run', config })).id;
+
+/** The large run through the writer, then copies of its rows: within itself and in all other runs. */
+function fillOurs(): { points: number; episodes: number } {
+  const writer = new RunWriter(store, big);
+  const before = (update: number): number => Math.floor((update * BIG.written) / BIG.updates);
+  for (let first = 1; first <= BIG.updates; first += 50) {
+    store.write(() => {
+      for (let update = first; update < first + 50; update++) {
+        const trajectories = Array.from({ length: before(update) - before(update - 1) }, pick);
+        const totals = { episodes: update * 10, tokens: update * 300, seconds: update };
+        writer.apply({ type: 'update', update, metrics: benchMetrics(random, METRICS), distributions: {}, episodes: trajectories, totals });
+      }
+    });
+  }
+  writer.apply({ type: 'finished', outcome: 'done', update: BIG.updates });
+  say('ours: the large run is written');
+  const [from] = episodeRange(big);
+  for (let copy = 1; copy < BIG.episodes / BIG.written; copy++) copyEpisodes(from, big, from + copy * BIG.written, BIG.written);
+  for (let index = 1; index < RUNS; index++) {
+    store.write(() => {
+      const { id } = store.runs.create(
+        newRun({ name: `run ${index}`, seed: index, variant: ['astar-po', 'grpo', 'ppo'][index % 3] ?? '', config }),
+      );
+      store.runs.change(id, { state: 'done', updates: 500 });
+      store.runs.setEvaluated(id, { k: 120, n: 200 }, { k: 130, n: 200, update: 5 });
+      for (let update = 1; update <= 40; update++) store.runs.addSpark(id, update, random.next());
+      copyEpisodes(from, id, episodeRange(id)[0], OTHERS.episodes);
+      store.db
+        .prepare(
+          `INSERT INTO metric_chunks (run_id, metric, first_update, last_update, points, data)
+           SELECT ?, metric, first_update, last_update, points, data FROM metric_chunks WHERE run_id = ? AND first_update = 1
+           AND metric IN (SELECT id FROM labels WHERE text LIKE 'metric.%') ORDER BY metric LIMIT ?`,
+        )
+        .run(id, big, OTHERS.chunks);
+    });
+    if (index % 250 === 0) say(`ours: ${index} runs`);
+  }
+  const count = (sql: string): number => store.db.prepare<[], { n: number }>(sql).get()?.n ?? 0;
+  return { points: count('SELECT sum(points) AS n FROM metric_chunks'), episodes: count('SELECT count(*) AS n FROM episodes') };
+}
+
+function copyEpisodes(from: number, run: number, to: number, count: number): void {
+  const columns =
+    'recorded, acted, purpose, split, task, category, tier, failure, seed, success, return, vstar, advantage, surprise, steps, tokens, final_text, actions';
+  const range = [from, from + count - 1] as const;
+  store.write(() => {
+    store.db
+      .prepare(`INSERT INTO episodes (id, run_id, ${columns}) SELECT id + ?, ?, ${columns} FROM episodes WHERE id BETWEEN ? AND ?`)
+      .run(to - from, run, ...range);
+    store.db
+      .prepare(
+        `INSERT INTO steps SELECT episode_id + ?, step, observation, thought, reward, reason, valid, facts FROM steps WHERE episode_id BETWEEN ? AND ?`,
+      )
+      .run(to - from, ...range);
+    store.db
+      .prepare('INSERT INTO episode_tokens SELECT episode_id + ?, data FROM episode_tokens WHERE episode_id BETWEEN ? AND ?')
+      .run(to - from, ...range);
+  });
+}
+
+const peer = new PlainStore(join(folder, 'peer.db'));
+const PEER_BIG = 'b'.repeat(32);
+/** As many points as ours; of the episodes the 4,000 different ones, for their size. */
+function fillPeer(): void {
+  const params = { seed: '1', updates: '100', learningRate: '0.001', id: 'astar-po', beta1: '0.5' };
+  peer.addRun(PEER_BIG, params);
+  for (let first = 1; first <= BIG.updates; first += 50) {
+    peer.db.transaction(() => {
+      for (let update = first; update < first + 50; update++) peer.addUpdate(PEER_BIG, update, benchMetrics(random, METRICS));
+    })();
+  }
+  peer.db.transaction(() => pool.forEach((trajectory, index) => peer.addEpisode(PEER_BIG, index, trajectory)))();
+  say('peer: the large run is written');
+  for (let index = 1; index < RUNS; index++) {
+    const uuid = index.toString(16).padStart(32, '0');
+    peer.db.transaction(() => {
+      peer.addRun(uuid, params);
+      peer.db
+        .prepare(`INSERT INTO metrics SELECT key, value, timestamp, ?, step, is_nan FROM metrics WHERE run_uuid = ? LIMIT ?`)
+        .run(uuid, PEER_BIG, OTHERS.chunks * 512);
+      peer.db
+        .prepare('INSERT INTO latest_metrics SELECT key, value, timestamp, step, is_nan, ? FROM latest_metrics WHERE run_uuid = ?')
+        .run(uuid, PEER_BIG);
+    })();
+    if (index % 250 === 0) say(`peer: ${index} runs`);
+  }
+}
+
+function bytesOf(table: string, database: Store['db'] = store.db): number {
+  return (
+    database
+      .prepare<[string, string], { n: number | null }>(
+        `SELECT sum(pgsize) AS n FROM dbstat WHERE name = ? OR name LIKE ? || '\\_by\\_%' ESCAPE '\\'`,
+      )
+      .get(table, table)?.n ?? 0
+  );
+}
+
+try {
+  const { points, episodes } = fillOurs();
+  fillPeer();
+  store.db.pragma('wal_checkpoint(TRUNCATE)');
+  peer.db.pragma('wal_checkpoint(TRUNCATE)');
+  const megabytes = (name: string): string => `${(statSync(join(folder, name)).size / 1e6).toFixed(0)} MB`;
+  say(
+    `${RUNS} runs, ${episodes} episodes, ${episodes * 5} steps, ${points} points: ${megabytes('astrolab.db')}; peer ${megabytes('peer.db')}`,
+  );
+
+  const steps = episodes * 5;
+  const stepBytes = ['episodes', 'steps', 'episode_tokens', 'texts'].reduce((sum, table) => sum + bytesOf(table), 0) / steps;
+  const pointBytes = (bytesOf('metric_chunks') + bytesOf('metric_tail')) / points;
+  const peerSteps = peer.db.prepare<[], { n: number }>('SELECT count(*) AS n FROM steps').get()?.n ?? 1;
+  const peerStepBytes = (bytesOf('steps', peer.db) + bytesOf('sqlite_autoindex_steps_1', peer.db)) / peerSteps;
+  const peerPoints = peer.db.prepare<[], { n: number }>('SELECT count(*) AS n FROM metrics').get()?.n ?? 1;
+  const peerPointBytes =
+    (bytesOf('metrics', peer.db) + bytesOf('sqlite_autoindex_metrics_1', peer.db) + bytesOf('index_metrics_run_uuid', peer.db)) /
+    peerPoints;
+  for (const table of ['episodes', 'steps', 'episode_tokens', 'texts', 'metric_chunks'])
+    say(`${table}: ${(bytesOf(table) / 1e6).toFixed(1)} MB`);
+
+  const [firstEpisode] = episodeRange(big);
+  const update = someBigUpdate();
+  const rows: BenchRow[] = [
+    row(
+      'list of 1,000 runs',
+      readTime(7, (s) => void s.runs.list()),
+      peerTime(7, () => void peer.listRuns()),
+      'ms',
+      50,
+    ),
+    row(
+      'metric of 10,000 points for a chart',
+      readTime(7, (s) => void s.metrics.series(big, 'metric.7', { points: 1000 })),
+      peerTime(5, () => void peer.series(PEER_BIG, 'metric.7')),
+      'ms',
+      30,
+    ),
+    row(
+      'all 40 metrics of that run for charts',
+      readTime(5, (s) => void s.metrics.many(big, METRICS, { points: 1000 })),
+      peerTime(1, () => METRICS.forEach((name) => peer.series(PEER_BIG, name))),
+      'ms',
+      null,
+    ),
+    row(
+      'first episode of a run on screen, with the list',
+      readTime(7, (s) => {
+        s.episodes.page(big, {}, 'time', false, 50);
+        s.trajectories.read(firstEpisode);
+      }),
+      null,
+      'ms',
+      100,
+    ),
+    row(
+      'one episode with all its tokens',
+      readTime(7, (s) => void s.trajectories.read(firstEpisode)),
+      peerTime(7, () => void peer.episode(PEER_BIG, 0)),
+      'ms',
+      null,
+    ),
+    ...(
+      [
+        ['category and failure', { category: 'books', failure: 'timeout' }],
+        ['text of an action', { text: 'search[steel' }],
+        ['updates 500–600', { fromUpdate: 500, toUpdate: 600 }],
+      ] as const
+    ).map(([name, filter]) =>
+      row(
+        `${BIG.episodes} episodes by ${name}`,
+        readTime(7, (s) => void s.episodes.page(big, filter, 'time', false, 100)),
+        null,
+        'ms',
+        100,
+      ),
+    ),
+    row(
+      `${BIG.episodes} episodes by surprise`,
+      readTime(7, (s) => void s.episodes.page(big, {}, 'surprise', true, 100)),
+      null,
+      'ms',
+      100,
+    ),
+    row(`one update stored (${METRICS.length} metrics, ${PER_UPDATE} episodes)`, update.ours, update.peer, 'ms', null),
+    row('metrics of one update stored', update.oursMetrics, update.peerMetrics, 'ms', null),
+    row('bytes per step, all its tokens and texts', stepBytes, peerStepBytes, 'bytes', null),
+    row('bytes per metric point', pointBytes, peerPointBytes, 'bytes', null),
+  ];
+  report(rows, 'the same data in plain SQLite: metrics in MLflow’s tables (one row per point), episodes as JSON (one row per step)');
+} finally {
+  store.close();
+  peer.db.close();
+  rmSync(folder, { recursive: true, force: true });
+}
+
+function row(name: string, ours: number, theirs: number | null, unit: string, goal: number | null): BenchRow {
+  return { name, ours, peer: theirs, unit, better: 'lower', goal, absolute: true };
+}
+
+/** Storing an update in the full database; the cost that a training run pays. */
+function someBigUpdate(): { ours: number; peer: number; oursMetrics: number; peerMetrics: number } {
+  const writer = new RunWriter(store, big);
+  const uuid = 'f'.repeat(32);
+  const batch = (): Trajectory[] => Array.from({ length: PER_UPDATE }, pick);
+  const time = (
+    withEpisodes: boolean,
+    apply: (update: number, metrics: Record<string, number>, trajectories: Trajectory[]) => void,
+  ): number =>
+    median(
+      Array.from({ length: 40 }, (_, i) => {
+        const values = benchMetrics(random, METRICS);
+        const trajectories = withEpisodes ? batch() : [];
+        return seconds(() => apply(BIG.updates + 1 + i + (withEpisodes ? 100 : 0), values, trajectories)) * 1000;
+      }),
+    );
+  const ours = (update: number, metrics: Record<string, number>, trajectories: Trajectory[]): void =>
+    writer.apply({
+      type: 'update',
+      update,
+      metrics,
+      distributions: {},
+      episodes: trajectories,
+      totals: { episodes: 0, tokens: 0, seconds: 0 },
+    });
+  let told = 0;
+  const theirs = (update: number, metrics: Record<string, number>, trajectories: Trajectory[]): void =>
+    peer.db.transaction(() => {
+      peer.addUpdate(uuid, update, metrics);
+      for (const trajectory of trajectories) peer.addEpisode(uuid, told++, trajectory);
+    })();
+  return { oursMetrics: time(false, ours), ours: time(true, ours), peerMetrics: time(false, theirs), peer: time(true, theirs) };
+}
