@@ -5,7 +5,7 @@ import { writeFileSync } from 'node:fs';
 import type { Command } from 'commander';
 import { encode, liveNodes } from '../engine/onnx.ts';
 import { ADAMW } from '../engine/optimizer.ts';
-import { stepGraph } from '../engine/training-step.ts';
+import { stepGraph } from '../engine/training-graphs.ts';
 import { policyObjective } from '../policy/batch.ts';
 import { loadPreset, presetIds } from '../training/presets.ts';
 import { openWorkbench } from '../training/workbench.ts';

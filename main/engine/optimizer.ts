@@ -1,6 +1,6 @@
-// AdamW with decoupled weight decay (Loshchilov & Hutter) and clipping by the global norm, as nodes over the flat vectors.
-// Everything that changes with the step (learning rate, bias corrections) comes in as three scalars that the host works out in
-// double precision. When loss or norm is not finite, the coefficients become "keep everything": the state stays as it was.
+// AdamW with decoupled weight decay (Loshchilov & Hutter) and clipping by the global norm, over the flat vectors: once as a loop for
+// state in plain memory, once as graph nodes for state on a device. There, what changes with the step (learning rate, bias
+// corrections) comes in as three scalars, and when loss or norm is not finite the coefficients become "keep everything".
 
 import type { Graph, Tensor } from './graph.ts';
 import * as op from './operators.ts';
@@ -29,6 +29,33 @@ export function stepScalars(
   const first = 1 - settings.beta1 ** step;
   const second = Math.sqrt(1 - settings.beta2 ** step);
   return { stepSize: (learningRate * second) / first, epsilon: settings.epsilon * second, keep: 1 - learningRate * settings.weightDecay };
+}
+
+interface Part {
+  readonly values: Float32Array;
+  readonly first: Float32Array;
+  readonly second: Float32Array;
+  readonly gradient: Float32Array;
+}
+
+/** One step on one vector; the caller has seen to it that the norm is finite. */
+export function adamWInPlace(
+  { values, first, second, gradient }: Part,
+  settings: AdamWSettings,
+  { learningRate, step, norm, decay }: { learningRate: number; step: number; norm: number; decay: boolean },
+): void {
+  const { stepSize, epsilon, keep } = stepScalars(settings, learningRate, step);
+  const { beta1, beta2, clip } = settings;
+  const factor = Math.min(1, clip / (norm + 1e-6));
+  const [share1, share2, kept] = [(1 - beta1) * factor, (1 - beta2) * factor * factor, decay ? keep : 1];
+  for (let i = 0; i < values.length; i++) {
+    const g = gradient[i] ?? 0;
+    const m = beta1 * (first[i] ?? 0) + share1 * g;
+    const v = beta2 * (second[i] ?? 0) + share2 * g * g;
+    first[i] = m;
+    second[i] = v;
+    values[i] = (values[i] ?? 0) * kept - (stepSize * m) / (Math.sqrt(v) + epsilon);
+  }
 }
 
 export type Vectors = ReadonlyMap<Group, Tensor>;

@@ -57,49 +57,58 @@ function difference(actual: ArrayLike<number>, expected: readonly number[]): num
   return Math.max(...expected.map((x, i) => Math.abs(x - (actual[i] ?? Number.NaN)))) / scale;
 }
 
-for (const recompute of [false, true]) {
-  test.each(['plain', 'aids'])(
-    `20 AdamW steps of the %s model equal PyTorch's to 1e-5${recompute ? ', with layers recomputed' : ''}`,
-    async (name) => {
-      const golden = schema.parse(JSON.parse(readFileSync(join(import.meta.dirname, `../golden/engine-${name}.json`), 'utf8')));
-      const { config, batch } = golden;
-      const layout = modelLayout(config);
-      expect(layout.specs.map((spec) => spec.name)).toEqual(Object.keys(golden.start));
-      const values = layout.zeros();
-      for (const [key, data] of Object.entries(golden.start)) layout.view(values, key).set(data);
+const WAYS = [
+  { way: 'with the state in plain memory', recompute: false, stateOnDevice: false },
+  { way: 'with layers recomputed', recompute: true, stateOnDevice: false },
+  { way: 'with AdamW in the graph, as on a device', recompute: false, stateOnDevice: true },
+];
 
-      const [rows = 0, time = 0] = batch.tokens?.shape ?? [];
-      const shape = {
-        rows,
-        time,
-        agentTokens: batch.positions?.shape[1] ?? 0,
-        masks: batch.maskTable?.shape[0] ?? 0,
-        episodes: batch.assign?.shape[0] ?? 0,
-      };
-      const loss = LOSSES[name];
-      if (!loss) throw new Error(`no loss for ${name}`);
-      const feeds: Record<string, Value> = { ...PackedBatch.divisors(shape.episodes, batch.weights?.data.reduce((a, b) => a + b) ?? 0) };
-      const rename: Record<string, string> = { advantage: 'episode.advantage', returns: 'token.returns' };
-      for (const [key, { shape: dims, whole, data }] of Object.entries(batch)) {
-        feeds[rename[key] ?? key] = whole ? integer(Int32Array.from(data), dims) : float(Float32Array.from(data), dims);
-      }
-      const micro = { key: name, build: policyObjective(config, shape, { referenceLogits: config.valueHead, recompute }, loss), feeds };
-      const trainer = new Trainer({ layout, state: freshState(layout, values), optimizer: golden.optimizer, session: { threads: 1 } });
+for (const { way, recompute, stateOnDevice } of WAYS) {
+  test.each(['plain', 'aids'])(`20 AdamW steps of the %s model equal PyTorch's to 1e-5, ${way}`, async (name) => {
+    const golden = schema.parse(JSON.parse(readFileSync(join(import.meta.dirname, `../golden/engine-${name}.json`), 'utf8')));
+    const { config, batch } = golden;
+    const layout = modelLayout(config);
+    expect(layout.specs.map((spec) => spec.name)).toEqual(Object.keys(golden.start));
+    const values = layout.zeros();
+    for (const [key, data] of Object.entries(golden.start)) layout.view(values, key).set(data);
 
-      const first = await trainer.gradients([micro]);
-      expect(difference([first.report.loss], golden.losses.slice(0, 1))).toBeLessThan(1e-5);
-      for (const [key, expected] of Object.entries(golden.gradients)) {
-        expect(difference(layout.view(first.gradients, key), expected), `gradient of ${key}`).toBeLessThan(1e-5);
-      }
-      for (const [step, expected] of golden.losses.entries()) {
-        const report = await trainer.step([micro], golden.learningRate);
-        expect(difference([report.loss], [expected]), `loss of step ${step + 1}`).toBeLessThan(1e-5);
-        expect(difference([report.gradientNorm], [golden.norms[step] ?? 0]), `norm of step ${step + 1}`).toBeLessThan(1e-5);
-      }
-      for (const [key, expected] of Object.entries(golden.end)) {
-        expect(difference(layout.view(values, key), expected), `${key} after ${golden.losses.length} steps`).toBeLessThan(1e-5);
-      }
-      await trainer.dispose();
-    },
-  );
+    const [rows = 0, time = 0] = batch.tokens?.shape ?? [];
+    const shape = {
+      rows,
+      time,
+      agentTokens: batch.positions?.shape[1] ?? 0,
+      masks: batch.maskTable?.shape[0] ?? 0,
+      episodes: batch.assign?.shape[0] ?? 0,
+    };
+    const loss = LOSSES[name];
+    if (!loss) throw new Error(`no loss for ${name}`);
+    const feeds: Record<string, Value> = { ...PackedBatch.divisors(shape.episodes, batch.weights?.data.reduce((a, b) => a + b) ?? 0) };
+    const rename: Record<string, string> = { advantage: 'episode.advantage', returns: 'token.returns' };
+    for (const [key, { shape: dims, whole, data }] of Object.entries(batch)) {
+      feeds[rename[key] ?? key] = whole ? integer(Int32Array.from(data), dims) : float(Float32Array.from(data), dims);
+    }
+    const micro = { key: name, build: policyObjective(config, shape, { referenceLogits: config.valueHead, recompute }, loss), feeds };
+    const trainer = new Trainer({
+      layout,
+      state: freshState(layout, values),
+      optimizer: golden.optimizer,
+      session: { threads: 1, stateOnDevice },
+    });
+
+    const first = await trainer.gradients([micro]);
+    expect(difference([first.report.loss], golden.losses.slice(0, 1))).toBeLessThan(1e-5);
+    for (const [key, expected] of Object.entries(golden.gradients)) {
+      expect(difference(layout.view(first.gradients, key), expected), `gradient of ${key}`).toBeLessThan(1e-5);
+    }
+    for (const [step, expected] of golden.losses.entries()) {
+      const report = await trainer.step([micro], golden.learningRate);
+      expect(difference([report.loss], [expected]), `loss of step ${step + 1}`).toBeLessThan(1e-5);
+      expect(difference([report.gradientNorm], [golden.norms[step] ?? 0]), `norm of step ${step + 1}`).toBeLessThan(1e-5);
+    }
+    await trainer.download();
+    for (const [key, expected] of Object.entries(golden.end)) {
+      expect(difference(layout.view(values, key), expected), `${key} after ${golden.losses.length} steps`).toBeLessThan(1e-5);
+    }
+    await trainer.dispose();
+  });
 }

@@ -1,0 +1,44 @@
+// The words of a training step that all its parts share: what goes in, what is changed, what is reported.
+
+import type { Flat } from './parameters.ts';
+import type { Feeds } from './session.ts';
+import type { Build } from './training-graphs.ts';
+
+export interface MicroBatch {
+  /** Names the graph: micro-batches with the same key share one session. Shapes and loss must be the same. */
+  readonly key: string;
+  readonly build: Build;
+  readonly feeds: Feeds;
+}
+
+export interface StepReport {
+  readonly loss: number;
+  /** Before clipping. */
+  readonly gradientNorm: number;
+  readonly metrics: Readonly<Record<string, number>>;
+}
+
+/** Everything that a step changes. The arrays are the live ones where the state is in plain memory. */
+export interface TrainingState {
+  readonly values: Flat;
+  readonly first: Flat;
+  readonly second: Flat;
+  /** Optimizer steps done. */
+  step: number;
+}
+
+/** Where weights and optimizer state live, and who changes them. */
+export interface StateKeeper {
+  /** Leaves everything as it is when loss or norm is not finite; the caller looks at the report. */
+  step(batches: readonly MicroBatch[], learningRate: number): Promise<StepReport>;
+  gradients(batches: readonly MicroBatch[]): Promise<{ report: StepReport; gradients: Flat }>;
+  /** Brings the training state's arrays up to date. */
+  download(): Promise<void>;
+  dispose(): void;
+}
+
+/** Loss, norm and metrics lie in one vector. */
+export function readReport(numbers: Float32Array, metrics: readonly string[]): StepReport {
+  const [loss = Number.NaN, gradientNorm = Number.NaN, ...rest] = numbers;
+  return { loss, gradientNorm, metrics: Object.fromEntries(metrics.map((name, i) => [name, rest[i] ?? Number.NaN])) };
+}
