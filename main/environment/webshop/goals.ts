@@ -23,15 +23,25 @@ export interface Goal {
   readonly limit: number;
 }
 
+/** All goals of a catalog, numbered as in the original. */
+export interface GoalList {
+  readonly size: number;
+  goal(number: number): Goal;
+  /** The product that a goal is after, without unfolding the goal. */
+  documentOf(number: number): number;
+  /** All goals with this wish, whatever their price limit, lowest number first. */
+  find(wish: string): number[];
+}
+
 /** The limit that is none. */
 export const NO_LIMIT = 1_000_000;
 
-const SHUFFLE_SEED = 233;
+export const SHUFFLE_SEED = 233;
 const DEAREST_LIMIT = 990;
 /** Their order is held in memory, four bytes each. */
 const MOST_GOALS = 100_000_000;
 
-export class Goals {
+export class Goals implements GoalList {
   readonly size: number;
   readonly #catalog: Catalog;
   readonly #seed: number;
@@ -51,6 +61,8 @@ export class Goals {
     this.#firsts = new Float64Array(documents.length + 1);
     for (const [i, document] of documents.entries()) this.#firsts[i + 1] = (this.#firsts[i] ?? 0) + (catalog.goalCounts[document] ?? 0);
     this.size = this.#firsts[documents.length] ?? 0;
+    if (this.size === 0)
+      throw new DataError('The catalog gives no goals: no product has an instruction', 'Take both files from the same set.');
     if (this.size > MOST_GOALS) throw tooMany(catalog, documents, this.size);
     this.#order = shuffledOrder(this.size, SHUFFLE_SEED);
   }
@@ -66,12 +78,10 @@ export class Goals {
     return { number, document, attributes: product.wanted, options, wish, limit: priceLimit(product, this.#seed) };
   }
 
-  /** The product that a goal is after, without unfolding the goal. */
   documentOf(number: number): number {
     return this.#documents[this.#place(this.#order[number] ?? 0)] ?? 0;
   }
 
-  /** All goals with this wish, whatever their price limit, lowest number first. */
   find(wish: string): number[] {
     const wanted = plain(wish);
     const places = new Set<number>();
@@ -130,7 +140,7 @@ function inverseOf(order: Int32Array): Int32Array {
 }
 
 /** Texts are compared without regard to capitals and the length of blanks. */
-const plain = (text: string): string => text.toLowerCase().replace(/\s+/g, ' ').trim();
+export const plain = (text: string): string => text.toLowerCase().replace(/\s+/g, ' ').trim();
 
 /** Option names in alphabetical order, the last one varying fastest. */
 function combination(product: Product, number: number): GoalOption[] {
@@ -155,7 +165,7 @@ export function priceOf(product: Product, seed: number): number {
 }
 
 /** Of the first four multiples of ten above the price two are drawn and the larger one counts. */
-function priceLimit(product: Product, seed: number): number {
+export function priceLimit(product: Product, seed: number): number {
   const candidates = limitsAbove(priceOf(product, seed));
   if (candidates.length < 2) return NO_LIMIT;
   const drawn = Random.from('webshop limit', seed, product.asin).shuffle(candidates).slice(0, 2);

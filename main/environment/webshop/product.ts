@@ -39,7 +39,7 @@ export interface InstructionRecord {
 const WITHOUT_ENTRY: readonly string[] = ['DUMMY_ATTR'];
 const HINT = 'The original schema is described in main/environment/webshop/README.md; repair the record or fetch the file again.';
 
-function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+export function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
@@ -53,7 +53,7 @@ function nameOf(value: unknown): string {
       : `${typeof value} ${JSON.stringify(value).slice(0, 40)}`;
 }
 
-function wrong(place: string, field: string, expected: string, found: unknown): DataError {
+export function wrong(place: string, field: string, expected: string, found: unknown): DataError {
   return new DataError(`${place}: '${field}' should be ${expected}, found ${nameOf(found)}`, HINT);
 }
 
@@ -63,7 +63,7 @@ function text(record: Readonly<Record<string, unknown>>, field: string, place: s
   return value;
 }
 
-function texts(value: unknown, field: string, place: string): readonly string[] {
+export function texts(value: unknown, field: string, place: string): readonly string[] {
   if (!Array.isArray(value)) throw wrong(place, field, 'a list of texts', value);
   return value.map((item: unknown, i) => {
     if (typeof item !== 'string') throw wrong(place, `${field}[${i}]`, 'a text', item);

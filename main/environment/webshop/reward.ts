@@ -81,8 +81,9 @@ export function basicColour(value: string): string {
   return colourNames().find((colour) => value.includes(colour)) ?? value;
 }
 
-/** A colour name if the whole value (or the option's name) is one, else the pair as Python prints it. */
+/** A colour name if the whole value (or the option's name) is one, else the pair as Python prints it; without a name just the value. */
 export function goalOptionText([name, value]: GoalOption): string {
+  if (name === '') return basicColour(value);
   return colourNames().find((colour) => colour === name || colour === value) ?? `(${printString(name)}, ${printString(value)})`;
 }
 

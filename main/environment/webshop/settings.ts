@@ -11,6 +11,12 @@ export const webshopSettings = z.strictObject({
     .enum(['auto', 'small', 'full'])
     .default('auto')
     .describe('Which of the original sets to take from the folder. `auto`: the small one if it is there, else the full one.'),
+  goals: z
+    .enum(['synthetic', 'human'])
+    .default('synthetic')
+    .describe(
+      '`synthetic`: one goal for each combination of options. `human`: people’s own words, from items_human_ins.json in the folder.',
+    ),
   split: z
     .enum(['official', 'products'])
     .default('official')

@@ -4,7 +4,7 @@
 
 import { Random } from '../../random.ts';
 import type { Split, Task } from '../environment.ts';
-import { type Goals, limitText, limitsAbove, NO_LIMIT, priceOf } from './goals.ts';
+import { type GoalList, limitText, limitsAbove, NO_LIMIT, priceOf } from './goals.ts';
 import { splitLimit } from './instruction.ts';
 import type { WebShopSettings } from './settings.ts';
 import type { Catalog } from './source.ts';
@@ -20,12 +20,12 @@ const VALIDATION_SHARE = 0.1;
 
 export class Tasks {
   readonly #catalog: Catalog;
-  readonly #goals: Goals;
+  readonly #goals: GoalList;
   readonly #settings: WebShopSettings;
   readonly #lists = new Map<Split, readonly Task[]>();
   #numbers: ReadonlyMap<Split, Iterable<number>> | undefined;
 
-  constructor(catalog: Catalog, goals: Goals, settings: WebShopSettings) {
+  constructor(catalog: Catalog, goals: GoalList, settings: WebShopSettings) {
     this.#catalog = catalog;
     this.#goals = goals;
     this.#settings = settings;

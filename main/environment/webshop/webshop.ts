@@ -2,9 +2,11 @@
 // choose, one purchase that ends the episode and is paid between 0 and 1. Success is a reward of exactly 1. Actions are
 // `search[words]` and `click[thing]`, read exactly as the original reads them: whatever it can't use changes nothing.
 
+import { dirname, join } from 'node:path';
 import type { Environment, Facts, Grammar, Plain, Task, Turn } from '../environment.ts';
 import { locate, openCatalog } from './catalog.ts';
-import { Goals, priceOf } from './goals.ts';
+import { type GoalList, Goals, priceOf } from './goals.ts';
+import { HumanGoals } from './human.ts';
 import { readWish, searchWords } from './instruction.ts';
 import { BACK, BUY, NEXT, PAGE_LENGTH, PREVIOUS, type PageName, SUB_PAGES, SUB_PAGE_CLICKABLES, type SubPage } from './pages.ts';
 import { donePage, groupOf, itemClickables, itemPage, resultsClickables, resultsPage, searchPage, subPage } from './pages.ts';
@@ -35,7 +37,7 @@ export interface WebShopState {
 
 export interface WebShop extends Environment<WebShopState> {
   readonly catalog: Catalog;
-  readonly goals: Goals;
+  readonly goals: GoalList;
   readonly settings: WebShopSettings;
   /** The task with this text, whatever its price limit: the limit in the given text counts, and none means none. */
   findTask(instruction: string): Task | undefined;
@@ -58,8 +60,12 @@ const MOST_CACHED_LENGTH = 1_000_000;
 
 export function createWebShop(given: unknown, progress?: Progress): WebShop {
   const settings = webshopSettings.parse(given ?? {});
-  const catalog = openCatalog(locate(settings.dataFolder, settings.set), progress);
-  const goals = new Goals(catalog, settings.seed);
+  const files = locate(settings.dataFolder, settings.set);
+  const catalog = openCatalog(files, progress);
+  const goals: GoalList =
+    settings.goals === 'human'
+      ? new HumanGoals(catalog, settings.seed, join(dirname(files.products), 'items_human_ins.json'))
+      : new Goals(catalog, settings.seed);
   const tasks = new Tasks(catalog, goals, settings);
   const searches = new Map<string, Int32Array>();
   let cachedLength = 0;
@@ -264,7 +270,8 @@ export function createWebShop(given: unknown, progress?: Progress): WebShop {
     if (state.page === 'results' && results(state).includes(wanted)) return `click[${wanted.asin.toLowerCase()}]`;
     if (state.page !== 'search' && state.page !== 'results' && state.asin === wanted.asin) {
       if (state.page !== 'item') return `click[${PREVIOUS}]`;
-      const missing = goal.options.find(([name, value]) => value !== '' && !has(state, groupOf(wanted, value) ?? name, value));
+      const offered = itemClickables(wanted);
+      const missing = goal.options.find(([name, value]) => offered.includes(value) && !has(state, groupOf(wanted, value) ?? name, value));
       return `click[${missing?.[1] ?? BUY}]`;
     }
     const query = `search[${wanted.title.toLowerCase().replace(/[[\]\n]/g, ' ')}]`;

@@ -169,6 +169,10 @@ describe('product files', () => {
     );
   });
 
+  test('a catalog that nobody asks for gives no goals and says so', () => {
+    expect(problem(dataFolder(JSON.stringify([GOOD]), '{"LAMP000001": {"attributes": []}}'))).toContain('no product has an instruction');
+  });
+
   test('a byte order mark and the NaN of Python are no problem', () => {
     const text = `\ufeff[${JSON.stringify(GOOD).replace('{', '{"average_rating": NaN, "page": -Infinity, ')}]\n`;
     expect(createWebShop({ dataFolder: dataFolder(text, JSON.stringify({ LAMP000001: ENTRY })) }).catalog.size).toBe(1);
@@ -190,6 +194,45 @@ describe('product files', () => {
     writeFileSync(path, JSON.stringify(values, null, 1));
     expect([...readRecords(path, 'array')].map((record) => record.value)).toEqual(values);
     expect(statSync(path).size).toBeGreaterThan(2 * 2 ** 22 - 2 ** 20);
+  });
+});
+
+describe('instructions in people’s own words', () => {
+  const HUMAN = {
+    instruction: 'i want a bright lamp in wine red.',
+    instruction_attributes: ['easy clean'],
+    instruction_options: ['wine red'],
+  };
+  const RED = { ...GOOD, pricing: '$15', customization_options: { Color: [{ value: 'Bright Red' }, { value: 'Blue' }] } };
+
+  function humanFolder(text: string): string {
+    const folder = withProducts(RED);
+    writeFileSync(join(folder, 'items_human_ins.json'), text);
+    return folder;
+  }
+
+  test('are goals with their own options, compared by basic colours on both sides', () => {
+    const entries = { LAMP000001: [HUMAN, { ...HUMAN, instruction_attributes: [] }, { ...HUMAN, instruction: 'a lamp' }], OTHER: [HUMAN] };
+    const shop = createWebShop({ dataFolder: humanFolder(JSON.stringify(entries)), goals: 'human' });
+    expect(shop.goals.size).toBe(2);
+    const task = shop.findTask('I want a bright lamp in wine red') ?? expect.fail('no task');
+    expect(task.tier).toBe('one option');
+    let turn = shop.reset({ ...task, instruction: 'i want a bright lamp in wine red, and price lower than 20.00 dollars' }, 0);
+    for (const action of ['search[lamp]', 'click[lamp000001]', 'click[bright red]', 'click[buy now]']) turn = shop.step(turn.state, action);
+    expect(turn.reward).toBe(1);
+  });
+
+  test('that are missing or damaged are answered with their place', () => {
+    expect(() => createWebShop({ dataFolder: humanFolder('{}'), goals: 'human' })).toThrow(
+      'holds no instruction for a product of this catalog',
+    );
+    expect(() => createWebShop({ dataFolder: humanFolder('{"LAMP000001": 5}'), goals: 'human' })).toThrow(
+      'should be a list of instructions, found number 5',
+    );
+    expect(() => createWebShop({ dataFolder: humanFolder('{"LAMP000001": [{}]}'), goals: 'human' })).toThrow(
+      "items_human_ins.json, record 1 (byte 15), product LAMP000001[0]: 'instruction' should be a text, found nothing",
+    );
+    expect(() => createWebShop({ goals: 'human' })).toThrow('There is no');
   });
 });
 
