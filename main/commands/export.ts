@@ -4,6 +4,7 @@
 import { closeSync, existsSync, mkdirSync, openSync, renameSync, rmSync, statSync, writeFileSync, writeSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import type { Command } from 'commander';
+import { EVALUATION_EXPORTS } from '../evaluation/exports.ts';
 import type { Run } from '../store/runs.ts';
 import type { Store } from '../store/store.ts';
 import { episodesCsv, episodesJsonLines, metricsCsv, metricsJsonLines } from '../store/tables.ts';
@@ -30,7 +31,7 @@ const TABLES: Record<
   'episodes-csv': { ending: 'episodes.csv', lines: (store, run) => episodesCsv(store, run.id) },
   'episodes-jsonl': { ending: 'episodes.jsonl', lines: (store, run, options) => episodesJsonLines(store, run.id, {}, options.tokens) },
 };
-const FORMATS = ['astrolab', ...Object.keys(TABLES), 'tensorboard'];
+const FORMATS = ['astrolab', ...Object.keys(EVALUATION_EXPORTS), ...Object.keys(TABLES), 'tensorboard'];
 
 export function register(program: Command): void {
   program
@@ -81,6 +82,13 @@ function run(store: Store, references: readonly string[], options: ExportOptions
     const files = ids.map((id) => writeTensorboard(store, store.runs.get(id), folder));
     const bytes = files.reduce((sum, file) => sum + statSync(file).size, 0);
     return answer({ file: folder, bytes, files }, `${folder}: tensorboard --logdir ${folder}`);
+  }
+  const evaluated = EVALUATION_EXPORTS[options.format];
+  if (evaluated !== undefined && (evaluated.over === 'runs' || ids.length === 1)) {
+    const runs = ids.map((id) => store.runs.get(id));
+    const file = target(options.out ?? `${stem}.${evaluated.ending}`);
+    const bytes = writeLines(file, [evaluated.make(store, runs)]);
+    return answer({ file, bytes }, `${file}: ${bytes} bytes`);
   }
   const table = TABLES[options.format];
   if (table === undefined || ids.length > 1)

@@ -8,7 +8,7 @@ import type { Run } from '../store/runs.ts';
 import type { Store } from '../store/store.ts';
 import type { Evaluation, StoredResult } from '../store/evaluations.ts';
 import { metricOf } from '../metrics/glossary.ts';
-import { parseConfig } from '../training/config.ts';
+import { RunConfig } from '../training/config.ts';
 import { playAgent, tabulate } from './evaluate.ts';
 import { diagnose, FAILURE_CLASSES } from './failures.ts';
 import { type FailureExample, type NamedTable, percent, type ReportInput } from './report.ts';
@@ -21,7 +21,8 @@ export function reportOfRun(store: Store, run: Run): ReportInput {
   const evaluation = store.evaluations.decisive(run.id);
   if (!evaluation) throw new Error(`Run ${run.id} has not been evaluated yet: let it train on, or evaluate it with "lab eval ${run.id}"`);
   const results = store.evaluations.results(evaluation.id);
-  const { world: chosen } = parseConfig(run.config);
+  // Only the world is read, so that a run whose other settings have changed since can still be reported.
+  const chosen = RunConfig.shape.world.parse(run.config.world);
   const world = findWorld(chosen.name);
   const environment = world.create(chosen.settings);
   const own: NamedTable = { name: `run ${run.id} (${run.name})`, table: tabulate(results) };
