@@ -2,8 +2,9 @@
 // whole episode, so its key/value cache is kept across turns and one forward pass trains all of it. When the context is
 // full a new row begins with the task, the mark <earlier> and as many of the latest turns as fit.
 //
-// Two aids to copying live here, each a switch: names (product ids) are relabelled by a random permutation per training
-// episode, so that an id means only what the page says; and context tokens that also occur in the task carry a flag.
+// Three aids to reading live here, each a switch: names (product ids) are relabelled by a random permutation per training
+// episode, so that an id means only what the page says; context words that also occur in the task carry a flag; and prices
+// carry a flag that says whether they lie above (1) or below (−1) the price in the task.
 
 import type { Random } from '../random.ts';
 import type { TokenMask } from './grammar-mask.ts';
@@ -28,6 +29,7 @@ export interface PromptSettings {
   readonly thoughts: boolean;
   readonly maxThoughtTokens: number;
   readonly matchFlag: boolean;
+  readonly compareFlag: boolean;
 }
 
 /** Room that is always kept for the agent's next words. */
@@ -39,6 +41,8 @@ export class Prompt {
   readonly #settings: PromptSettings;
   readonly #relabelling: Relabelling | undefined;
   readonly #wanted: ReadonlySet<number>;
+  /** The price that the task names. */
+  readonly #limit: number | undefined;
   /** Tokens of the task and of each later turn, as they stand in the rows: for starting a new row. */
   #opening: { tokens: number[]; flags: number[] } | undefined;
   #turns: { tokens: number[]; flags: number[] }[] = [];
@@ -47,7 +51,9 @@ export class Prompt {
     this.#tokenizer = tokenizer;
     this.#settings = settings;
     this.#relabelling = relabelling;
-    this.#wanted = new Set(tokenizer.encode(instruction).filter((id) => tokenizer.startsWord(id)));
+    const words = tokenizer.encode(instruction).filter((id) => tokenizer.startsWord(id));
+    this.#wanted = new Set(words);
+    this.#limit = words.map((id) => tokenizer.price(id)).find((price) => price !== undefined);
   }
 
   get reserve(): number {
@@ -65,7 +71,7 @@ export class Prompt {
       ...words.map((id) => this.#relabelling?.forward(id) ?? id),
       mark(this.#settings.thoughts ? '<think>' : '<act>'),
     ];
-    const flags = [0, ...words.map((id) => (opening && this.#settings.matchFlag && this.#wanted.has(id) ? 1 : 0)), 0];
+    const flags = [0, ...words.map((id) => (opening ? this.#flag(id) : 0)), 0];
     const turn = { tokens, flags };
     const row = this.rows.at(-1);
     if (!opening || !row) {
@@ -80,6 +86,12 @@ export class Prompt {
       return;
     }
     this.rows.push(this.#reopen(opening));
+  }
+
+  #flag(token: number): number {
+    const price = this.#settings.compareFlag && this.#limit !== undefined ? this.#tokenizer.price(token) : undefined;
+    if (price !== undefined) return Math.sign(price - (this.#limit ?? price));
+    return this.#settings.matchFlag && this.#wanted.has(token) ? 1 : 0;
   }
 
   /** Adds a token that the agent said (as the policy said it, names relabelled) with the mask it was drawn under. */

@@ -132,6 +132,12 @@ export class Tokenizer {
     return text;
   }
 
+  /** The amount that a price token stands for ($29 → 29); undefined for any other token. */
+  price(id: number): number | undefined {
+    const token = this.token(id);
+    return /^\$\d+(\.\d+)?$/.test(token) ? Number(token.slice(1)) : undefined;
+  }
+
   /** Whether the token starts a word made of letters or digits: the ones that may be said in free text. */
   startsWord(id: number): boolean {
     return id >= MARKS.length && /^[$]?[\p{L}\p{N}]/u.test(this.token(id));

@@ -37,6 +37,7 @@ const Policy = group(
           'Shuffle interchangeable names (product ids) anew in every training episode, so that a name means only what the page says.',
         ),
         matchFlag: knob(z.boolean(), true, 'Mark the words of a page that also occur in the task.'),
+        compareFlag: knob(z.boolean(), true, 'Mark the prices of a page as above or below the price in the task.'),
         pointer: knob(z.boolean(), true, 'A head that copies words from the context in one step.'),
         tokenShift: knob(
           whole(0, 8),

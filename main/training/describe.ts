@@ -54,6 +54,13 @@ export function describeConfig(): KnobGroup[] {
   return groups;
 }
 
+/** The settings of a world as one group, under the key they have in a run's config. */
+export function describeSettings(schema: z.ZodType, title: string): KnobGroup[] {
+  const groups: KnobGroup[] = [];
+  collect(Node.parse(z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' })), 'world.settings', title, null, groups);
+  return groups;
+}
+
 function collect(node: Node, key: string, title: string, variant: string | null, groups: KnobGroup[]): void {
   const knobs: Knob[] = [];
   const group: KnobGroup = { key, title, description: node.description, variant, knobs };

@@ -101,7 +101,7 @@ export async function train(config: RunConfig, host: TrainingHost): Promise<'don
 
   const save = async (update: number, kept: boolean): Promise<void> => {
     await trainer.download();
-    memory = { ...memory, tasks: tasks.save() };
+    memory = { ...memory, tasks: tasks.save(), valued: vstar.save() };
     const notes = { model: JSON.stringify(bench.model), tokenizer: JSON.stringify(bench.speech.tokenizer.json) };
     const checkpoint = host.files.save(update, (path) => saveState(path, bench.layout, state, memory, notes));
     await host.report({ type: 'checkpoint', checkpoint, kept });
@@ -120,11 +120,11 @@ export async function train(config: RunConfig, host: TrainingHost): Promise<'don
   };
 
   try {
-    if (memory.update === 0) {
+    if (host.resumeFrom === undefined) {
       if (curriculum.mode === 'off' && config.vstar.samples.length === 1) await value(pool, topLevel, 0);
       if (evaluation.every > 0) await evaluate(0, 'periodic');
       await save(0, false);
-    }
+    } else await vstar.restore(memory.valued, pool);
     for (let update = memory.update + 1; update <= training.updates; update++) {
       const begin = performance.now();
       const environmentBegin = environmentSeconds();
@@ -279,6 +279,7 @@ function restore(bench: Workbench, reference: Flat, from: string | undefined): {
   const memory: TrainingMemory = {
     update: 0,
     tasks: {},
+    valued: [],
     curriculum: startCurriculum(bench.config.curriculum, bench.environment.levels),
     totals: { episodes: 0, tokens: 0, seconds: 0 },
     alerts: [],

@@ -20,6 +20,9 @@ const CHUNK = 64;
 export interface VstarValue {
   readonly value: number;
   readonly solved: boolean;
+  readonly task: string;
+  readonly level: number;
+  readonly samples: number;
 }
 
 export class VstarStage {
@@ -76,6 +79,24 @@ export class VstarStage {
     }
   }
 
+  /** What a checkpoint keeps: which tasks have a value, in the order they got it. */
+  save(): [task: string, level: number, samples: number][] {
+    return this.values.map(({ task, level, samples }) => [task, level, samples]);
+  }
+
+  /** Brings the values of a checkpoint back, from the cache or by the same samples as before. */
+  async restore(valued: ReturnType<VstarStage['save']>, tasks: readonly Task[]): Promise<void> {
+    const byId = new Map(tasks.map((task) => [task.id, task]));
+    for (let start = 0; start < valued.length;) {
+      const [, level = 0, samples = 1] = valued[start] ?? [];
+      let end = start;
+      while (end < valued.length && valued[end]?.[1] === level && valued[end]?.[2] === samples) end += 1;
+      const part = valued.slice(start, end).flatMap(([id]) => byId.get(id) ?? []);
+      await this.ensure(part, level, samples, () => {});
+      start = end;
+    }
+  }
+
   async #play(tasks: readonly Task[], level: number, samples: number): Promise<Map<string, VstarSamples & { episodes: Trajectory[] }>> {
     const { seed } = this.#config.reference;
     const relabel = this.#config.policy.aids.relabelIds;
@@ -99,7 +120,7 @@ export class VstarStage {
   #entry(task: Task, level: number, { returns, successes }: VstarSamples): VstarEntry {
     const { vstar } = this.#config;
     const value = vstarOf(vstar.reward === 'binary' ? successes : returns, vstar);
-    this.#known.set(`${level} ${task.id}`, { value, solved: successes.includes(1) });
+    this.#known.set(`${level} ${task.id}`, { value, solved: successes.includes(1), task: task.id, level, samples: returns.length });
     const { samples: _count, ...key } = this.#key(task, level, returns.length);
     return { ...key, returns: Float64Array.from(returns), successes: Uint8Array.from(successes), value };
   }

@@ -12,6 +12,8 @@ export const TrainingMemory = z.strictObject({
   update: z.int().min(0),
   /** Running success by task. */
   tasks: z.record(z.string(), z.number()),
+  /** Tasks that have a V*: task, level, samples. Their values are found again in the cache, or sampled again alike. */
+  valued: z.array(z.tuple([z.string(), z.int(), z.int()])),
   curriculum: CurriculumState,
   totals: z.strictObject({ episodes: z.int(), tokens: z.int(), seconds: z.number() }),
   /** Alerts that are on, so that each is told once. */

@@ -44,11 +44,12 @@ export function openWorkbench(config: RunConfig, progress?: (share: number, what
       thoughts: policy.thoughts,
       maxThoughtTokens: LONGEST_THOUGHT,
       matchFlag: policy.aids.matchFlag,
+      compareFlag: policy.aids.compareFlag,
     },
     names: policy.aids.relabelIds ? nameTokens(tokenizer, environment.interchangeable) : [],
   };
   const variant = variantOf(config.algorithm);
-  const { matchFlag, pointer, tokenShift } = policy.aids;
+  const { matchFlag, compareFlag, pointer, tokenShift } = policy.aids;
   const { width, layers, heads, feedForward, gate, contextLength } = policy;
   const referenceModel: ModelConfig = {
     vocabulary: tokenizer.size,
@@ -59,7 +60,7 @@ export function openWorkbench(config: RunConfig, progress?: (share: number, what
     gate,
     contextLength,
     valueHead: false,
-    aids: { matchFlag, pointer, tokenShift },
+    aids: { matchFlag: matchFlag || compareFlag, pointer, tokenShift },
   };
   const model: ModelConfig = { ...referenceModel, valueHead: variant.needs.critic };
   return {

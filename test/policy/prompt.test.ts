@@ -10,7 +10,7 @@ const tokenizer = new Tokenizer(
     digits: 'whole',
   }),
 );
-const settings = { contextLength: 64, thoughts: false, maxThoughtTokens: 8, matchFlag: true };
+const settings = { contextLength: 64, thoughts: false, maxThoughtTokens: 8, matchFlag: true, compareFlag: true };
 const id = (word: string): number => tokenizer.word(word) ?? -1;
 const anything = { allowed: Int32Array.from({ length: tokenizer.size }, (_, index) => index) };
 
@@ -64,4 +64,21 @@ test('relabelling permutes the names, leaves every other word alone and can be u
   expect(relabelling.mask(anything)).toBe(anything);
   const two = { allowed: Int32Array.of(id('1'), id('201')).sort() };
   expect([...relabelling.mask(two).allowed]).toEqual([relabelling.forward(id('1')), relabelling.forward(id('201'))].sort((a, b) => a - b));
+});
+
+test('prices say whether they lie above or below the price in the task, and nothing when the task names none', () => {
+  const shop = new Tokenizer(
+    trainTokenizer(['task buy blanket under over $50 $24 $75 201'], { minimumCount: 1, maximumWords: 500, digits: 'whole' }),
+  );
+  const flagsOf = (task: string, compareFlag: boolean): number[] => {
+    const prompt = new Prompt(shop, { ...settings, compareFlag }, task, undefined);
+    prompt.observe(`task ${task}`);
+    prompt.say(shop.word('buy') ?? 0, anything);
+    prompt.observe('blanket $24 201 blanket $75 201');
+    return prompt.rows[0]?.flags.slice(-7) ?? [];
+  };
+  expect(flagsOf('buy blanket under $50', true)).toEqual([1, -1, 0, 1, 1, 0, 0]);
+  expect(flagsOf('buy blanket over $50', true)).toEqual([1, -1, 0, 1, 1, 0, 0]);
+  expect(flagsOf('buy blanket', true)).toEqual([1, 0, 0, 1, 0, 0, 0]);
+  expect(flagsOf('buy blanket under $50', false)).toEqual([1, 0, 0, 1, 0, 0, 0]);
 });

@@ -1,0 +1,103 @@
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { algorithms } from '../../main/algorithm/registry.ts';
+import { train } from '../../main/training/train.ts';
+import { Random } from '../../main/random.ts';
+import { Killed, TestHost, smallest } from './host.ts';
+
+const hosts: TestHost[] = [];
+const host = (): TestHost => {
+  const made = new TestHost();
+  hosts.push(made);
+  return made;
+};
+afterEach(() => {
+  for (const made of hosts.splice(0)) made.remove();
+});
+
+afterAll(() => TestHost.forgetReferences());
+
+describe('a run repeats', () => {
+  let numbers: unknown[];
+  let weights: string;
+  let reports: number;
+
+  beforeAll(async () => {
+    const first = new TestHost();
+    expect(await train(smallest(), first)).toBe('done');
+    numbers = first.numbers();
+    weights = first.lastWeights();
+    reports = first.reports.length;
+    first.remove();
+  }, 120_000);
+
+  test('the same config and seed give the same metrics, episodes and weights; another seed gives others', async () => {
+    const again = host();
+    await train(smallest(), again);
+    expect(again.numbers()).toEqual(numbers);
+    expect(again.lastWeights()).toBe(weights);
+    const other = host();
+    await train(smallest({ seed: 2 }), other);
+    expect(other.numbers()).not.toEqual(numbers);
+  });
+
+  test('killed at any report and resumed, it ends with the same numbers and weights, bit for bit', async () => {
+    const random = Random.from('kill');
+    for (let kill = 0; kill < 3; kill++) {
+      const interrupted = host();
+      interrupted.dieAfter = 3 + random.below(reports + 6);
+      try {
+        await train(smallest(), interrupted);
+      } catch (error) {
+        expect(error).toBeInstanceOf(Killed);
+        interrupted.rewind();
+        await train(smallest(), interrupted);
+      }
+      expect(interrupted.numbers()).toEqual(numbers);
+      expect(interrupted.lastWeights()).toBe(weights);
+    }
+  });
+
+  test('stepped by hand with pauses, it ends with the same numbers', async () => {
+    const stepped = host();
+    stepped.until = 1;
+    stepped.commands = [];
+    stepped.waitForCommand = async () => ({ type: 'go', until: 1 + stepped.reports.filter(({ type }) => type === 'update').length });
+    expect(await train(smallest(), stepped)).toBe('done');
+    expect(stepped.numbers()).toEqual(numbers);
+    expect(stepped.reports.filter(({ type }) => type === 'paused').length).toBe(3);
+  });
+
+  test('stopped after an update, it says so and can go on', async () => {
+    const stopped = host();
+    stopped.commands = [{ type: 'stop' }];
+    expect(await train(smallest(), stopped)).toBe('stopped');
+    expect(stopped.reports.filter(({ type }) => type === 'update').length).toBe(1);
+    stopped.rewind();
+    expect(await train(smallest(), stopped)).toBe('done');
+    expect(stopped.numbers()).toEqual(numbers);
+    expect(stopped.lastWeights()).toBe(weights);
+  });
+});
+
+test('a reference policy is cloned once and found again by a later run with the same recipe', async () => {
+  TestHost.forgetReferences();
+  const [first, second] = [host(), host()];
+  await train(smallest({ training: { updates: 1, batch: 4, tasks: 4 } }), first);
+  await train(smallest({ seed: 3, training: { updates: 1, batch: 4, tasks: 4 } }), second);
+  const cloned = (made: TestHost): number => made.reports.filter(({ type }) => type === 'reference').length;
+  expect([cloned(first), cloned(second)]).toEqual([1, 0]);
+});
+
+test.each(algorithms.map(({ id }) => id))('%s trains from the first update to the last with finite numbers', async (id) => {
+  const made = host();
+  const config = smallest({
+    algorithm: { id },
+    curriculum: { mode: 'updates', every: 1, start: 2 },
+    training: { updates: 2, batch: 8, tasks: 12, microBatch: 4096 },
+  });
+  expect(await train(config, made)).toBe('done');
+  const updates = made.reports.flatMap((report) => (report.type === 'update' ? [report] : []));
+  expect(updates).toHaveLength(2);
+  for (const { metrics } of updates) for (const [name, value] of Object.entries(metrics)) expect(Number.isFinite(value), name).toBe(true);
+  expect(updates.map(({ metrics }) => metrics['rollout.level'])).toEqual([2, 3]);
+});
