@@ -188,6 +188,12 @@ export const RULES: Readonly<Record<string, Rule>> = {
     };
     return [wants(0) ? dx() : undefined, wants(1) ? shrink(product, gain.shape) : undefined];
   },
+  Normalise: ({ node, x: [x], y, dy }) => {
+    const inverse = node.outputs[1];
+    if (!x || !inverse) return [];
+    const share = op.reduceMean(op.mul(dy, y), [-1], true);
+    return [op.mul(op.sub(dy, op.mul(y, share)), inverse)];
+  },
   // Turning back: the same rotation by the opposite angle.
   Rotary: ({ node, x: [, positions, cosine, sine], dy }) => {
     if (!positions || !cosine || !sine) return [];
@@ -211,7 +217,7 @@ export function gradients(loss: Tensor, targets: readonly Tensor[]): readonly Te
   return graph.scope('gradient', () => {
     const walk = new BackwardWalk(graph, targets);
     walk.give(loss, graph.scalar(1, loss.dtype));
-    walk.run(0, graph.nodes.length, graph.segments);
+    walk.run(0, graph.nodes.length, [...graph.segments]);
     return targets.map((target) => walk.take(target) ?? op.full(loss, target.shape, 0));
   });
 }
@@ -250,7 +256,7 @@ class BackwardWalk {
     for (let at = end; at > start; at--) {
       const segment = closing.get(at);
       if (segment && segment.start >= start) {
-        this.#again(segment);
+        this.#cross(segment);
         at = segment.start + 1;
         continue;
       }
@@ -259,21 +265,35 @@ class BackwardWalk {
     }
   }
 
-  /** Builds the segment once more, from an input that waits for the gradient, and differentiates the copy. */
-  #again(segment: Segment): void {
-    const gradient = this.take(segment.output);
-    if (!gradient) return;
+  #cross({ inputs, output, backward }: Segment): void {
+    const gradient = this.take(output);
+    const [input] = inputs;
+    if (!gradient || !input) return;
+    if (backward.kind === 'again') {
+      this.#again(input, backward.rebuild, gradient);
+      return;
+    }
+    const given = this.#graph.scope(output.name, () => backward.gradients(gradient));
+    for (const [i, tensor] of inputs.entries()) {
+      const part = given[i];
+      if (part && this.#active.has(tensor)) this.give(tensor, part);
+    }
+  }
+
+  /** Builds a part once more, from an input that waits for the gradient, and differentiates the copy. */
+  #again(input: Tensor, rebuild: (input: Tensor) => Tensor, gradient: Tensor): void {
     const start = this.#graph.nodes.length;
-    const held = op.add(segment.input, op.mul(op.slice(op.reshape(gradient, [elementCount(gradient.shape)]), 0, 0, 1), 0));
+    const known = this.#graph.segments.length;
+    const held = op.add(input, op.mul(op.slice(op.reshape(gradient, [elementCount(gradient.shape)]), 0, 0, 1), 0));
     const copy = this.#graph.nodes.length;
-    if (this.#active.has(segment.input)) this.#active.add(held);
-    const output = segment.rebuild(held);
+    if (this.#active.has(input)) this.#active.add(held);
+    const output = rebuild(held);
     const end = this.#graph.nodes.length;
     this.#spread(start, end);
     this.give(output, gradient);
-    this.run(copy, end, []);
+    this.run(copy, end, this.#graph.segments.slice(known));
     const back = this.take(held);
-    if (back) this.give(segment.input, back);
+    if (back) this.give(input, back);
   }
 
   #differentiate(node: Node): void {

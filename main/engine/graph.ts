@@ -81,16 +81,20 @@ export interface OutputSpec {
   readonly dtype: DType;
 }
 
-/** A part of the graph that may be computed again instead of being kept until the backward pass. */
+/** A part of the graph whose gradient is not taken node by node. */
 export interface Segment {
-  readonly name: string;
   /** Positions in `graph.nodes`: from, and up to but without. */
   readonly start: number;
   readonly end: number;
-  readonly input: Tensor;
+  readonly inputs: readonly Tensor[];
   readonly output: Tensor;
-  readonly rebuild: (input: Tensor) => Tensor;
+  readonly backward: Backward;
 }
+
+/** Either the gradients of the inputs, written by hand, or how to build the part again from its (only) input. */
+export type Backward =
+  | { readonly kind: 'given'; readonly gradients: (dy: Tensor) => readonly Tensor[] }
+  | { readonly kind: 'again'; readonly rebuild: (input: Tensor) => Tensor };
 
 export class Graph {
   readonly name: string;
@@ -176,14 +180,20 @@ export class Graph {
   recomputed(name: string, input: Tensor, body: (input: Tensor) => Tensor): Tensor {
     const start = this.nodes.length;
     const output = this.scope(name, () => body(input));
-    this.segments.push({
-      name,
-      start,
-      end: this.nodes.length,
-      input,
-      output,
-      rebuild: (again) => this.scope(`${name}/again`, () => body(again)),
-    });
+    const rebuild = (again: Tensor): Tensor => this.scope(`${name}/again`, () => body(again));
+    this.segments.push({ start, end: this.nodes.length, inputs: [input], output, backward: { kind: 'again', rebuild } });
+    return output;
+  }
+
+  /** Builds several nodes whose gradient, as a whole, is better written by hand than taken node by node. */
+  withGradient(
+    name: string,
+    inputs: readonly Tensor[],
+    body: () => { output: Tensor; gradients: (dy: Tensor) => readonly Tensor[] },
+  ): Tensor {
+    const start = this.nodes.length;
+    const { output, gradients } = this.scope(name, body);
+    this.segments.push({ start, end: this.nodes.length, inputs, output, backward: { kind: 'given', gradients } });
     return output;
   }
 

@@ -199,19 +199,39 @@ const SPELLED: Readonly<Record<string, Spell>> = {
   RMSNorm: (node, writer) => {
     const [x = '', gain = ''] = names(node.inputs, writer);
     const [y = '', inverse = ''] = names(node.outputs, writer);
-    const epsilon = number(node, 'epsilon');
     if (writer.target === 'cpu') {
-      writer.emit('SimplifiedLayerNormalization', [x, gain], [y, inverse], { axis: -1, epsilon });
+      writer.emit('SimplifiedLayerNormalization', [x, gain], [y, inverse], { axis: -1, epsilon: number(node, 'epsilon') });
       return;
     }
-    const mean = writer.step(node, 'ReduceMean', [writer.step(node, 'Mul', [x, x]), writer.integers([-1])]);
-    writer.emit('Reciprocal', [writer.step(node, 'Sqrt', [writer.step(node, 'Add', [mean, writer.number(epsilon)])])], [inverse]);
+    spellInverse(node, writer, x, inverse);
     writer.emit('Mul', [writer.step(node, 'Mul', [x, inverse]), gain], [y]);
+  },
+  Normalise: (node, writer) => {
+    const [x = ''] = names(node.inputs, writer);
+    const [y = '', inverse = ''] = names(node.outputs, writer);
+    if (writer.target === 'cpu') {
+      const width = node.inputs[0]?.sizes.at(-1) ?? 0;
+      const ones = writer.constant(`ones[${width}]`, new Float32Array(width).fill(1), [width], 'float32');
+      writer.emit('SimplifiedLayerNormalization', [x, ones], [y, inverse], { axis: -1, epsilon: number(node, 'epsilon') });
+      return;
+    }
+    spellInverse(node, writer, x, inverse);
+    writer.emit('Mul', [x, inverse], [y]);
   },
   Rotary: (node, writer) => {
     writer.emit('RotaryEmbedding', names(node.inputs, writer), names(node.outputs, writer), { interleaved: 0 }, MICROSOFT);
   },
 };
+
+/** 1 / √(mean(x²) + ε) over the last axis. */
+function spellInverse(node: Node, writer: Writer, x: string, inverse: string): void {
+  const mean = writer.step(node, 'ReduceMean', [writer.step(node, 'Mul', [x, x]), writer.integers([-1])]);
+  writer.emit(
+    'Reciprocal',
+    [writer.step(node, 'Sqrt', [writer.step(node, 'Add', [mean, writer.number(number(node, 'epsilon'))])])],
+    [inverse],
+  );
+}
 
 /** Where there is no fused kernel: transposes, product, scale as nodes of their own. */
 function spellMatMul(node: Node, writer: Writer): void {

@@ -273,6 +273,16 @@ export function rmsNorm(x: Tensor, gain: Tensor, epsilon = 1e-5): Tensor {
   return only(y);
 }
 
+/** x / √(mean(x²) + ε) over the last axis. */
+export function normalise(x: Tensor, epsilon = 1e-5): Tensor {
+  const outputs = [
+    { shape: x.shape, dtype: x.dtype },
+    { shape: x.shape.with(-1, 1), dtype: x.dtype },
+  ];
+  const [y] = x.graph.node('Normalise', [x], outputs, { epsilon });
+  return only(y);
+}
+
 /** Turns pairs of channels (i, i + size/2) of each head by the angle of their position: x [batch, time, heads · size], positions int64 [batch, time], tables [positions, size/2]. */
 export function rotary(x: Tensor, positions: Tensor, cosine: Tensor, sine: Tensor, heads: number): Tensor {
   const size = Number(x.shape.at(-1)) / heads;

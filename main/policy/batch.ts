@@ -4,6 +4,7 @@
 
 import type { LossInput, PolicyTensors } from '../algorithm/algorithm.ts';
 import type { Graph, Tensor } from '../engine/graph.ts';
+import { logProbability } from '../engine/fused.ts';
 import * as op from '../engine/operators.ts';
 import type { Parameters } from '../engine/parameters.ts';
 import { float, integer, scalarValue } from '../engine/session.ts';
@@ -73,7 +74,7 @@ export function policyTensors(
     return {
       logits,
       weights,
-      logProbs: real(square(op.pick(all, flat(targets)))),
+      logProbs: real(square(logProbability(logits, flat(targets)))),
       entropies: op.neg(square(op.reduceSum(op.mul(probabilities, all), [-1]))),
       kl: options.referenceLogits ? kl() : undefined,
       values: config.valueHead ? square(stateValue(p, hidden)) : undefined,

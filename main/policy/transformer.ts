@@ -5,6 +5,7 @@
 // Whole sequences are laid out time-major, row = time · R + r: the batched products then read heads in place, without transposes.
 
 import type { Graph, Tensor } from '../engine/graph.ts';
+import { attention, gated } from '../engine/fused.ts';
 import * as op from '../engine/operators.ts';
 import { ParameterLayout } from '../engine/parameters.ts';
 import type { ParameterSpec, Parameters } from '../engine/parameters.ts';
@@ -94,11 +95,26 @@ export interface Projections {
   readonly value: Tensor;
 }
 
+/**
+ * Normalised rows through each matrix. Where there are many rows, the gain goes into the matrices instead of the rows: that is the
+ * same product, but the matrices are smaller, and so is their gradient.
+ */
+function normalisedThrough(x: Tensor, gain: Tensor, weights: readonly Tensor[]): readonly Tensor[] {
+  const [rows = 0, width = 0] = x.shape;
+  if (typeof rows === 'number' && rows >= 2 * Number(width)) {
+    const normal = op.normalise(x, EPSILON);
+    return weights.map((weight) => linear(normal, op.mul(weight, gain)));
+  }
+  const normal = op.rmsNorm(x, gain, EPSILON);
+  return weights.map((weight) => linear(normal, weight));
+}
+
 /** What attention works on; queries and keys are not yet turned by their positions. */
 export function projections(p: Parameters, layer: number, x: Tensor): Projections {
   const name = (part: string): string => `layer.${layer}.attention.${part}`;
-  const normal = op.rmsNorm(x, p(name('norm')), EPSILON);
-  return { query: linear(normal, p(name('query'))), key: linear(normal, p(name('key'))), value: linear(normal, p(name('value'))) };
+  const weights = ['query', 'key', 'value'].map((part) => p(name(part)));
+  const [query = x, key = x, value = x] = normalisedThrough(x, p(name('norm')), weights);
+  return { query, key, value };
 }
 
 /** x plus what attention has gathered ([n, width], heads side by side). */
@@ -109,10 +125,10 @@ export function attentionOutput(p: Parameters, layer: number, x: Tensor, gathere
 /** x plus the feed-forward part. */
 export function feedForward(p: Parameters, config: ModelConfig, layer: number, x: Tensor): Tensor {
   const name = (part: string): string => `layer.${layer}.feedForward.${part}`;
-  const normal = op.rmsNorm(x, p(name('norm')), EPSILON);
-  const up = linear(normal, p(name('up')));
+  const weights = (config.gate === 'swiglu' ? ['up', 'gate'] : ['up']).map((part) => p(name(part)));
+  const [up = x, gate = x] = normalisedThrough(x, p(name('norm')), weights);
   const active = {
-    swiglu: () => op.mul(op.silu(linear(normal, p(name('gate')))), up),
+    swiglu: () => gated(gate, up),
     silu: () => op.silu(up),
     relu: () => op.relu(up),
     relu2: () => op.square(op.relu(up)),
@@ -199,14 +215,8 @@ function causalAttention(graph: Graph, config: ModelConfig, rows: number, time: 
   const split = (x: Tensor): Tensor => op.reshape(x, [time, rows, heads, headSize(config)]);
   const turned = (x: Tensor): Tensor => split(op.rotary(op.reshape(x, [time, rows, width]), positions, cosine, sine, heads));
   return ({ query, key, value }) => {
-    const scores = op.matmul(turned(query), turned(key), {
-      rowsFirstA: true,
-      rowsFirstB: true,
-      transposeB: true,
-      scale: attentionScale(config),
-    }); // [R, heads, T, T]
-    const gathered = op.matmul(op.softmax(op.add(scores, mask)), split(value), { rowsFirstB: true }); // [R, heads, T, size]
-    return op.reshape(op.transpose(gathered, [2, 0, 1, 3]), [time * rows, width]);
+    const gathered = attention(turned(query), turned(key), split(value), mask, attentionScale(config)); // [T, R, heads, size]
+    return op.reshape(gathered, [time * rows, width]);
   };
 }
 
