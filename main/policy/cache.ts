@@ -12,13 +12,13 @@ const STEP = 32;
 export class Cache {
   readonly #streams: readonly Stream[];
   readonly #capacity: number;
-  #data: Float32Array[];
+  readonly #data: Float32Array[];
   #time = STEP;
 
   constructor(streams: readonly Stream[], capacity: number) {
     this.#streams = streams;
     this.#capacity = capacity;
-    this.#data = this.#allocate(STEP);
+    this.#data = streams.map(({ heads, size }) => new Float32Array(capacity * heads * STEP * size));
   }
 
   /** Places per row; positions beyond what was appended hold old or no numbers. */
@@ -30,16 +30,14 @@ export class Cache {
   fit(needed: number, rows: number): void {
     const time = Math.max(STEP, Math.ceil(needed / STEP) * STEP);
     if (time === this.#time || (time < this.#time && 2 * time > this.#time)) return;
-    const old = this.#data;
     const kept = Math.min(time, this.#time);
-    this.#data = this.#allocate(time);
     for (const [i, { heads, size }] of this.#streams.entries()) {
-      const source = old[i];
-      const target = this.#data[i];
-      if (!source || !target) continue;
-      for (let lane = 0; lane < rows * heads; lane++) {
+      const data = this.#roomy(i, this.#capacity * heads * time * size);
+      const lanes = rows * heads;
+      for (let k = 0; k < lanes; k++) {
+        const lane = time > this.#time ? lanes - 1 - k : k; // such that no lane is overwritten before it has moved
         const start = lane * this.#time * size;
-        target.set(source.subarray(start, start + kept * size), lane * time * size);
+        data.copyWithin(lane * time * size, start, start + kept * size);
       }
     }
     this.#time = time;
@@ -82,7 +80,13 @@ export class Cache {
     }
   }
 
-  #allocate(time: number): Float32Array[] {
-    return this.#streams.map(({ heads, size }) => new Float32Array(this.#capacity * heads * time * size));
+  /** The stream's array, replaced by a longer one where it is too short: doubling, because fresh memory is dear. */
+  #roomy(index: number, length: number): Float32Array {
+    const old = this.#data[index] ?? new Float32Array();
+    if (old.length >= length) return old;
+    const longer = new Float32Array(Math.max(length, 2 * old.length));
+    longer.set(old);
+    this.#data[index] = longer;
+    return longer;
   }
 }

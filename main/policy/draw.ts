@@ -53,11 +53,8 @@ export class Drawer {
 
     const top = this.#top(count);
     const choice = this.#greedy ? (top[0] ?? 0) : this.#choose(count, uniform(), normal);
-    let entropy = 0;
-    for (let i = 0; i < count; i++) {
-      const probability = (this.#weights[i] ?? 0) / this.#total;
-      if (probability > 0) entropy -= probability * ((this.#scores[i] ?? 0) - normal);
-    }
+    // −Σ p · log p with p = weight / total and log p = score − normal.
+    const entropy = normal - this.#moment / this.#total;
     return {
       token: ids[choice] ?? 0,
       logProb: (this.#scores[choice] ?? 0) - normal,
@@ -67,7 +64,9 @@ export class Drawer {
     };
   }
 
+  /** Sum of the weights, and of weight · score. */
   #total = 0;
+  #moment = 0;
 
   /** Fills scores and unnormalised weights; returns the logarithm of the weights' sum. */
   #load(logits: Float32Array, ids: Int32Array, temperature: number, floor = Number.NEGATIVE_INFINITY): number {
@@ -79,13 +78,16 @@ export class Drawer {
       if (!(score <= most)) most = score;
     }
     let total = 0;
+    let moment = 0;
     for (let i = 0; i < count; i++) {
       const score = this.#scores[i] ?? 0;
       const weight = score < floor ? 0 : Math.exp(score - most); // a NaN passes, and shows in the sum
       this.#weights[i] = weight;
       total += weight;
+      if (weight > 0) moment += weight * score;
     }
     this.#total = total;
+    this.#moment = moment;
     return most + Math.log(total);
   }
 
