@@ -4,6 +4,7 @@
 
 import { closeSync, existsSync, mkdirSync, openSync, readFileSync, renameSync, rmSync, statSync, writeFileSync, writeSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { z } from 'zod';
 import { analyze } from './analyzer.ts';
 import { encodeLength } from './bm25.ts';
 import { ByteWriter } from './bytes.ts';
@@ -20,13 +21,14 @@ const MOST_NOTES = 100;
 const ROW = 8 + 8 + 4 + 4 + 4 + 1 + ASIN_BYTES;
 
 /** What a portion leaves behind beside its files; written last, so a portion is there completely or not at all. */
-interface Segment {
-  readonly next: { readonly offset: number; readonly index: number };
-  readonly documents: number;
-  readonly tokens: number;
-  readonly notes: readonly string[];
-  readonly last: boolean;
-}
+const segmentRecord = z.object({
+  next: z.object({ offset: z.number(), index: z.int() }),
+  documents: z.int(),
+  tokens: z.int(),
+  notes: z.array(z.string()),
+  last: z.boolean(),
+});
+type Segment = z.infer<typeof segmentRecord>;
 
 const segmentFile = (folder: string, number: number, kind: string): string => join(folder, `segment-${number}.${kind}`);
 
@@ -99,8 +101,7 @@ function readSegments(partial: string): Segment[] {
   for (;;) {
     const path = segmentFile(partial, segments.length, 'json');
     if (!existsSync(path)) return segments;
-    const segment: Segment = JSON.parse(readFileSync(path, 'utf8'));
-    segments.push(segment);
+    segments.push(segmentRecord.parse(JSON.parse(readFileSync(path, 'utf8'))));
   }
 }
 
@@ -254,7 +255,7 @@ function writeColumns(partial: string, segments: readonly Segment[], documents: 
   writeFileSync(join(partial, 'documents.bin'), new Uint8Array(buffer));
 }
 
-function shorten(notes: readonly string[]): readonly string[] {
+function shorten(notes: string[]): string[] {
   if (notes.length <= MOST_NOTES) return notes;
   return [...notes.slice(0, MOST_NOTES), `… and ${notes.length - MOST_NOTES} more records are left out for reasons of the same kinds`];
 }

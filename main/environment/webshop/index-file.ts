@@ -9,6 +9,7 @@
 
 import { accessSync, constants, existsSync, openSync, readFileSync, statSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
+import { z } from 'zod';
 import { defaultDataFolder } from '../../paths.ts';
 import { type Postings, Ranking, type TermSource } from './bm25.ts';
 import { ByteReader, readBytes } from './bytes.ts';
@@ -20,16 +21,19 @@ export const VERSION = 1;
 export const ASIN_BYTES = 10;
 export const BLOCK_TERMS = 64;
 
-export interface IndexMeta {
-  readonly version: number;
-  readonly source: string;
-  readonly documents: number;
-  readonly tokens: number;
-  readonly terms: number;
-  readonly notes: readonly string[];
-}
+const indexMeta = z.object({
+  version: z.literal(VERSION),
+  source: z.string(),
+  documents: z.int().positive(),
+  tokens: z.int(),
+  terms: z.int(),
+  notes: z.array(z.string()),
+});
+export type IndexMeta = z.infer<typeof indexMeta>;
 
-export type TermBlock = readonly [first: string, terms: number, postings: number];
+const termBlock = z.tuple([z.string(), z.number(), z.number()]);
+/** First term, and where its block begins in terms.bin and in postings.bin. */
+export type TermBlock = z.infer<typeof termBlock>;
 
 /** Columns of documents.bin, each with an entry per product, widest first so that all are aligned. */
 export interface Columns {
@@ -87,16 +91,19 @@ export function indexFolder(files: SourceFiles): string {
   }
 }
 
+/** Whether the folder holds a complete index of these very files; one of another version or a damaged one does not count. */
 export function isIndexOf(folder: string, files: SourceFiles): boolean {
-  const path = join(folder, 'meta.json');
-  if (!existsSync(path)) return false;
-  const meta = readMeta(folder);
-  return meta.version === VERSION && meta.source === fingerprint(files);
+  return readMeta(folder)?.source === fingerprint(files);
 }
 
-function readMeta(folder: string): IndexMeta {
-  const meta: IndexMeta = JSON.parse(readFileSync(join(folder, 'meta.json'), 'utf8'));
-  return meta;
+function readMeta(folder: string): IndexMeta | undefined {
+  const path = join(folder, 'meta.json');
+  if (!existsSync(path)) return undefined;
+  try {
+    return indexMeta.parse(JSON.parse(readFileSync(path, 'utf8')));
+  } catch {
+    return undefined;
+  }
 }
 
 const MOST_PRODUCTS = 5000;
@@ -104,6 +111,7 @@ const MOST_POSTINGS = 8_000_000;
 
 export function openIndex(folder: string, files: SourceFiles, mostHits: number): Catalog {
   const meta = readMeta(folder);
+  if (meta === undefined) throw new DataError(`${folder} is not an index`, `Remove ${folder}; it is built again.`);
   const stored = readFileSync(join(folder, 'documents.bin'));
   if (stored.length !== columnBytes(meta.documents)) {
     throw new DataError(
@@ -121,7 +129,7 @@ export function openIndex(folder: string, files: SourceFiles, mostHits: number):
     let known = products.get(document);
     if (known === undefined) {
       const offset = table.offsets[document];
-      if (offset === undefined) throw new RangeError(`There is no product ${document}: the catalog has ${meta.documents}`);
+      if (offset === undefined) throw new RangeError(`There is no product ${document}: the catalog has ${table.norms.length}`);
       const value = readRecord(productFile, files.products, document, offset, table.lengths[document] ?? 0);
       const extraOffset = table.instructionOffsets[document] ?? 0;
       const extra = readRecord(instructionFile, files.instructions, document, extraOffset, table.instructionLengths[document] ?? 0);
@@ -184,7 +192,7 @@ class DiskTerms implements TermSource {
     this.averageLength = meta.tokens / meta.documents;
     this.norms = table.norms;
     this.tieRanks = table.tieRanks;
-    this.#blocks = JSON.parse(readFileSync(join(folder, 'blocks.json'), 'utf8'));
+    this.#blocks = z.array(termBlock).parse(JSON.parse(readFileSync(join(folder, 'blocks.json'), 'utf8')));
     this.#terms = openSync(join(folder, 'terms.bin'), 'r');
     this.#termBytes = statSync(join(folder, 'terms.bin')).size;
     this.#postings = openSync(join(folder, 'postings.bin'), 'r');

@@ -9,6 +9,7 @@ import {
   readFileSync,
   rmSync,
   statSync,
+  truncateSync,
   utimesSync,
   writeFileSync,
 } from 'node:fs';
@@ -291,6 +292,20 @@ describe('a large set', () => {
     for (const name of ['documents.bin', 'terms.bin', 'postings.bin', 'blocks.json']) {
       expect(readFileSync(join(interrupted, name)).equals(readFileSync(join(whole, name))), name).toBe(true);
     }
+  });
+
+  test('with a damaged index is indexed anew where that shows at once, and else names the index', () => {
+    const files = largeFolder();
+    const folder = indexFolder(files);
+    buildIndex(files, folder, () => {});
+    const meta = readFileSync(join(folder, 'meta.json'), 'utf8');
+    writeFileSync(join(folder, 'meta.json'), meta.slice(0, 40));
+    expect(isIndexOf(folder, files)).toBe(false);
+    writeFileSync(join(folder, 'meta.json'), meta);
+    truncateSync(join(folder, 'postings.bin'), 100);
+    expect(() => openCatalog(files, undefined, 0).search('wash')).toThrow('The index is damaged');
+    truncateSync(join(folder, 'documents.bin'), 100);
+    expect(() => openCatalog(files, undefined, 1)).toThrow(/documents\.bin has 100 bytes, expected/);
   });
 
   test('is indexed anew when a file changed, and an error leaves no index', () => {
