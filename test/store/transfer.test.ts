@@ -1,0 +1,231 @@
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { deflateRawSync } from 'node:zlib';
+import { describe, expect, it } from 'vitest';
+import { canonicalJson, sha256 } from '../../main/store/canonical.ts';
+import { CheckpointFiles } from '../../main/store/checkpoints.ts';
+import { ContainerReader, ContainerWriter } from '../../main/store/container.ts';
+import { purge, vacuum } from '../../main/store/maintenance.ts';
+import { RunWriter } from '../../main/store/run-writer.ts';
+import type { Store } from '../../main/store/store.ts';
+import { exportRuns, importFile } from '../../main/store/transfer.ts';
+import { openStore, temporaryFolder } from './helpers.ts';
+import { newRun, record, someEvaluation, someUpdate } from './samples.ts';
+
+/** A store with two finished runs in a study. */
+function filled(): Store {
+  const store = openStore();
+  for (const seed of [1, 2]) {
+    const { id, uid } = store.runs.create(newRun({ seed, name: `run of seed ${seed}`, tags: ['exported'], notes: 'a note' }));
+    const writer = new RunWriter(store, id);
+    for (let update = 1; update <= 5; update++) writer.apply(someUpdate(seed, update));
+    writer.apply({ ...someUpdate(seed, 6), metrics: { loss: NaN, 'gradient/norm': Infinity } });
+    writer.apply(someEvaluation(seed, 6));
+    writer.apply({ type: 'event', update: 3, kind: 'alert', severity: 'warning', text: 'look', data: { id: 'x' } });
+    const checkpoint = new CheckpointFiles(store.dataFolder, uid).save(6, (path) => writeFileSync(path, `weights of ${seed}`));
+    writer.apply({ type: 'checkpoint', checkpoint, kept: true });
+    writer.apply({ type: 'finished', outcome: 'done', update: 6 });
+    store.runs.change(id, { state: 'done', position: null });
+  }
+  store.studies.create('my study', [1, 2], { seeds: [1, 2] });
+  return store;
+}
+
+function exported(store: Store): string {
+  const file = join(temporaryFolder(), 'study.astrolab');
+  exportRuns(store, [1, 2], file, { study: 1 });
+  return file;
+}
+
+/** All rows of all tables: what "nothing was changed" means. */
+function everything(store: Store): unknown {
+  const tables = store.db.prepare<[], { name: string }>(`SELECT name FROM sqlite_schema WHERE type = 'table' ORDER BY name`).all();
+  return tables.map(({ name }) => [name, store.db.prepare(`SELECT * FROM ${name}`).all()]);
+}
+
+describe('an exported study', () => {
+  it('is the same in another lab: metrics bit for bit, episodes, evaluations, events, checkpoints', () => {
+    const source = filled();
+    const file = exported(source);
+    const target = openStore();
+    target.runs.create(newRun({ name: 'was here before' }));
+    const result = importFile(target, file);
+    expect(result.runs.map(({ run, added }) => [run, added])).toEqual([
+      [2, true],
+      [3, true],
+    ]);
+    for (const [from, to] of [
+      [1, 2],
+      [2, 3],
+    ] as const) {
+      const { series, updates, episodes, last, best } = Object(record(source, from));
+      expect(record(target, to)).toMatchObject({ series, updates, episodes, last, best });
+      const ids = (store: Store, run: number): number[] => store.episodes.page(run, {}, 'time', false, 1000).episodes.map(({ id }) => id);
+      expect(ids(target, to).map((id) => target.trajectories.read(id))).toEqual(
+        ids(source, from).map((id) => source.trajectories.read(id)),
+      );
+      const [played] = target.evaluations.list(to);
+      const results = target.evaluations.results(played?.id ?? 0);
+      expect(results.every(({ episode, task }) => episode !== null && target.trajectories.read(episode).task === task)).toBe(true);
+      expect(target.events.list(to, ['alert']).map(({ text, update }) => [text, update])).toEqual([['look', 3]]);
+      expect(target.checkpoints.newestSound(to)?.update).toBe(6);
+      const a = source.runs.get(from);
+      const b = target.runs.get(to);
+      expect({ ...b, id: 0, position: 0 }).toEqual({ ...a, id: 0, position: 0 });
+    }
+    expect(target.studies.find('my study')?.runs).toEqual([2, 3]);
+  });
+
+  it('imported twice is there once', () => {
+    const file = exported(filled());
+    const target = openStore();
+    importFile(target, file);
+    const before = everything(target);
+    expect(importFile(target, file).runs.every(({ added }) => !added)).toBe(true);
+    expect(everything(target)).toEqual(before);
+  });
+});
+
+describe('a damaged or hostile file is refused with a reason and leaves everything as it was', () => {
+  const file = exported(filled());
+  const bytes = readFileSync(file);
+  const [first = ''] = new ContainerReader(file).names.filter((name) => name.endsWith('/run'));
+
+  function refuses(data: Uint8Array, reason: RegExp): void {
+    const folder = temporaryFolder();
+    const path = join(folder, 'hostile.astrolab');
+    writeFileSync(path, data);
+    const store = openStore();
+    store.runs.create(newRun());
+    const before = everything(store);
+    expect(() => importFile(store, path)).toThrow(reason);
+    expect(everything(store)).toEqual(before);
+    expect(
+      existsSync(join(store.dataFolder, 'checkpoints'))
+        ? readdirSync(join(store.dataFolder, 'checkpoints'), { recursive: true }).filter((name) => String(name).endsWith('tensors'))
+        : [],
+    ).toEqual([]);
+  }
+
+  /** The file with other entries, its manifest and hashes made right again. */
+  function forged(change: (name: string, data: Buffer) => Buffer | null, extra: [string, Buffer][] = []): Buffer {
+    const source = join(temporaryFolder(), 'source');
+    writeFileSync(source, bytes);
+    const reader = new ContainerReader(source);
+    const path = join(temporaryFolder(), 'forged');
+    const writer = new ContainerWriter(path);
+    for (const name of reader.names) {
+      const data = change(name, reader.read(name));
+      if (data !== null) writer.add(name, data);
+    }
+    for (const [name, data] of extra) writer.add(name, data);
+    writer.finish();
+    reader.close();
+    return readFileSync(path);
+  }
+
+  /** A container by hand, with whatever manifest. */
+  function container(manifest: unknown, payload = Buffer.alloc(0)): Buffer {
+    const text = Buffer.from(JSON.stringify(manifest));
+    const length = Buffer.alloc(4);
+    length.writeUInt32LE(text.length);
+    return Buffer.concat([
+      Buffer.from('ASTROLAB-EXPORT\n'),
+      payload,
+      text,
+      Buffer.from(sha256(text), 'hex'),
+      length,
+      Buffer.from('ASTROLAB-END-01\n'),
+    ]);
+  }
+
+  it('when it is something else, empty or cut off anywhere', () => {
+    refuses(Buffer.from('PK\x03\x04 a zip file'.repeat(10)), /does not begin like an export/);
+    refuses(Buffer.alloc(0), /does not begin like an export/);
+    for (const part of [0.1, 0.5, 0.9, 0.999]) refuses(bytes.subarray(0, Math.floor(bytes.length * part)), /cut off|does not begin/);
+  });
+
+  it('when a single byte was changed, wherever', () => {
+    for (let at = 5; at < bytes.length; at += Math.floor(bytes.length / 12)) {
+      const altered = Buffer.from(bytes);
+      altered[at] = (altered[at] ?? 0) ^ 0x40;
+      refuses(altered, /was refused/);
+    }
+  });
+
+  it('when a name leads out of the folder', () => {
+    const data = deflateRawSync(Buffer.from('x'));
+    for (const name of ['../../evil', '/etc/passwd', 'a/../b', 'C:\\evil', 'runs/..', '']) {
+      const entry = { name, offset: 16, packed: data.length, bytes: 1, sha256: sha256('x') };
+      refuses(container({ format: 1, entries: [entry] }, data), /manifest is not valid/);
+    }
+  });
+
+  it('when it would unpack to more than it says, or says too much', () => {
+    const bomb = deflateRawSync(Buffer.alloc(50_000_000));
+    const entry = { name: 'index', offset: 16, packed: bomb.length, bytes: 10, sha256: sha256('x') };
+    refuses(container({ format: 1, entries: [entry] }, bomb), /larger than the 10 bytes/);
+    refuses(container({ format: 1, entries: [{ ...entry, bytes: 2 ** 40 }] }, bomb), /manifest is not valid/);
+    refuses(container({ format: 1, entries: [{ ...entry, offset: 10 ** 9 }] }, bomb), /lies outside the file/);
+    refuses(container({ format: 2, entries: [] }), /manifest is not valid/);
+  });
+
+  it('when its content does not fit, though every hash is right', () => {
+    refuses(
+      forged((name, data) => (name === first ? Buffer.from('{}') : data)),
+      /run does not fit at/,
+    );
+    refuses(
+      forged((name, data) => (name.endsWith('/evaluations') ? Buffer.from(canonicalJson([{ update: -1 }])) : data)),
+      /evaluations does not fit/,
+    );
+    refuses(
+      forged((name, data) => (name.endsWith('/metrics/0') ? data.subarray(4) : data)),
+      /bytes, .* expected/,
+    );
+    refuses(
+      forged((name, data) => (name.endsWith('/episodes/0') ? data.subarray(0, data.length - 3) : data)),
+      /middle of one/,
+    );
+    refuses(
+      forged((name, data) => (name.endsWith('/checkpoints/6') ? null : data)),
+      /has no entry/,
+    );
+  });
+});
+
+describe('a deleted run', () => {
+  it('comes back complete when the deletion is undone', () => {
+    const store = filled();
+    const before = record(store, 1);
+    store.runs.delete([1]);
+    expect(store.runs.list().map(({ id }) => id)).toEqual([2]);
+    expect(store.studies.find('my study')?.runs).toEqual([2]);
+    store.runs.restore([1]);
+    expect(store.runs.list().map(({ id }) => id)).toEqual([2, 1]);
+    expect(record(store, 1)).toEqual(before);
+  });
+
+  it('leaves no row and no file once the trash is emptied, and its space is given back', () => {
+    const store = filled();
+    const { uid } = store.runs.get(1);
+    const kept = store.metrics.series(2, 'loss');
+    store.runs.delete([1]);
+    expect(purge(store)).toBe(1);
+    for (const table of ['metric_chunks', 'episodes', 'events', 'evaluations', 'checkpoints', 'distributions']) {
+      expect(store.db.prepare(`SELECT count(*) AS n FROM ${table} WHERE run_id = 1`).get()).toEqual({ n: 0 });
+    }
+    expect(existsSync(join(store.dataFolder, 'checkpoints', uid))).toBe(false);
+    expect(store.metrics.series(2, 'loss')).toEqual(kept);
+    const { before, after } = vacuum(store);
+    expect(after).toBeLessThanOrEqual(before);
+    expect(store.trajectories.read(store.episodes.page(2, {}).episodes[0]?.id ?? 0).steps.length).toBe(3);
+  });
+
+  it('that is running is not deleted', () => {
+    const store = filled();
+    store.runs.change(2, { state: 'running' });
+    expect(() => store.runs.delete([1, 2])).toThrow('Run 2 is running: stop it');
+    expect(store.runs.list().length).toBe(2);
+  });
+});
