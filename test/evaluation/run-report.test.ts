@@ -27,7 +27,12 @@ test('the report of a run has its evaluation beside the baselines, its developme
   );
   const stored = store.trajectories.add(run.id, 5, episodes);
   const results = episodes.map(({ task, category, tier, seed, success, return: sum, steps, failure }) => ({
-    ...{ task, category, tier, seed, success, failure },
+    task,
+    category,
+    tier,
+    seed,
+    success,
+    failure,
     return: sum,
     steps: steps.length,
   }));
