@@ -76,15 +76,13 @@ export async function train(config: RunConfig, host: TrainingHost): Promise<'don
   const pool = Random.from('training-tasks', config.seed).shuffle(environment.tasks('train', topLevel)).slice(0, training.tasks);
   let until = host.until;
 
-  const evaluate = async (update: number, kind: EvaluationReport['kind']): Promise<void> => {
+  const evaluate = async (update: number, kind: EvaluationReport['kind']): Promise<EvaluationReport> => {
     const split = kind === 'final' ? 'test' : evaluation.split;
     const count = kind === 'final' ? evaluation.finalTasks : evaluation.tasks;
     const { temperature } = evaluation;
     const hash = worldHash(environment, topLevel);
     const request = { split, tasks: count, temperature, seed: 1, update, kind, agent: 'policy', worldHash: hash } as const;
-    const report = await evaluatePolicy(policy, request, (done, total) => void progress.tell(update, 'evaluating', done, total));
-    if (kind === 'periodic') recorder.record(evaluationMetrics(tabulate(report.results)));
-    await host.report({ type: 'evaluation', ...report });
+    return evaluatePolicy(policy, request, (done, total) => void progress.tell(update, 'evaluating', done, total));
   };
 
   const value = async (chosen: Parameters<VstarStage['ensure']>[0], level: number, update: number): Promise<VstarEntry[]> => {
@@ -122,7 +120,7 @@ export async function train(config: RunConfig, host: TrainingHost): Promise<'don
   try {
     if (host.resumeFrom === undefined) {
       if (curriculum.mode === 'off' && config.vstar.samples.length === 1) await value(pool, topLevel, 0);
-      if (evaluation.every > 0) await evaluate(0, 'periodic');
+      if (evaluation.every > 0) await host.report({ type: 'evaluation', ...(await evaluate(0, 'periodic')) });
       await save(0, false);
     } else await vstar.restore(memory.valued, pool);
     for (let update = memory.update + 1; update <= training.updates; update++) {
@@ -163,6 +161,14 @@ export async function train(config: RunConfig, host: TrainingHost): Promise<'don
       const prepared = improver.prepare(episodes, { update, updates: training.updates, reward: training.reward });
       const step = await recorder.time('system/time.update', () => improver.improve(episodes, prepared, update, learningRate));
 
+      // Evaluate.
+      const last = update === training.updates;
+      const evaluated: EvaluationReport[] = [];
+      await recorder.time('system/time.evaluation', async () => {
+        if (evaluation.every > 0 && (update % evaluation.every === 0 || last)) evaluated.push(await evaluate(update, 'periodic'));
+        if (last && evaluation.finalTasks > 0) evaluated.push(await evaluate(update, 'final'));
+      });
+
       // Record.
       const seconds = (performance.now() - begin) / 1000;
       const tokens = trajectories.reduce((sum, trajectory) => sum + agentTokenCount(trajectory), 0);
@@ -179,6 +185,7 @@ export async function train(config: RunConfig, host: TrainingHost): Promise<'don
         ...prepared.metrics,
         ...step?.metrics,
         ...(step && { loss: step.loss, 'gradient.norm': step.gradientNorm, 'gradient.clipped': step.gradientNorm > training.clip ? 1 : 0 }),
+        ...(evaluated[0]?.kind === 'periodic' && evaluationMetrics(tabulate(evaluated[0].results))),
         'rollout.temperature': temperature,
         'rollout.level': level,
         learningRate,
@@ -204,13 +211,11 @@ export async function train(config: RunConfig, host: TrainingHost): Promise<'don
         }),
       );
       if (valued.length > 0) await host.report({ type: 'vstar', update, world: environment.name, entries: valued, episodes: [] });
+      for (const report of evaluated) await host.report({ type: 'evaluation', ...report });
       if (memory.curriculum.level !== level) await tellLevel(host, update, memory.curriculum.level);
       await progress.tell(update, 'training', update, training.updates);
 
-      // Evaluate, watch for signs of collapse, save, obey.
-      const last = update === training.updates;
-      if (evaluation.every > 0 && (update % evaluation.every === 0 || last)) await evaluate(update, 'periodic');
-      if (last && evaluation.finalTasks > 0) await evaluate(update, 'final');
+      // Watch for signs of collapse, save, obey.
       history.push(record);
       if (history.length > LOOKBACK) history.shift();
       memory = { ...memory, alerts: await tellAlerts(host, update, history, memory.alerts) };
