@@ -96,6 +96,7 @@ describe('the page is kept in', () => {
     expect(
       await lab.page.evaluate(() => ['require', 'process', 'module', 'global', 'Buffer', '__dirname'].filter((name) => name in globalThis)),
     ).toEqual([]);
+    expect(await webPreference('nodeIntegration')).toBe(false);
   });
 
   test('context isolation: the page cannot touch what the preload sees', async () => {
@@ -112,7 +113,6 @@ describe('the page is kept in', () => {
 
   test('sandbox: the preload runs with Electron’s sandboxed loader, without Node’s modules', async () => {
     expect(await webPreference('sandbox')).toBe(true);
-    expect(await webPreference('nodeIntegration')).toBe(false);
     expect(await preloadEvaluates("typeof process === 'undefined' ? 'none' : String(process.sandboxed)")).not.toBe('false');
   });
 
