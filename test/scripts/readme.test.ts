@@ -29,7 +29,7 @@ test('the tree in the README has a line for everything in main/, for every page 
 });
 
 test('what the tree names exists', () => {
-  const named = [...tree.matchAll(/^ {2}([\w.-]+\.(?:ts|mjs|tsx))/gm)].map((match) => match[1] ?? '');
+  const named = [...tree.matchAll(/^ {2}([\w.-]+\.(?:tsx|ts|mjs))/gm)].map((match) => match[1] ?? '');
   expect(named.length).toBeGreaterThan(15);
   expect(named.filter((name) => !['main', 'renderer', 'scripts'].some((folder) => existsSync(join(root, folder, name))))).toEqual([]);
 });
