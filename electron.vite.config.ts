@@ -2,7 +2,6 @@
 // worker and the command line share chunks), preload (one CommonJS file, because a sandboxed preload can be nothing
 // else) and the renderer. Dependencies of main stay outside the bundle; native modules could not be inlined anyway.
 
-import { existsSync } from 'node:fs';
 import react from '@vitejs/plugin-react';
 import { defineConfig } from 'electron-vite';
 
@@ -20,7 +19,7 @@ export default defineConfig({
       outDir: 'out/main',
       sourcemap: true,
       rolldownOptions: {
-        input: Object.fromEntries(Object.entries(entries).filter(([, file]) => existsSync(file))),
+        input: { index: 'main/index.ts', worker: 'main/training/worker.ts', cli: 'main/cli.ts' },
         output: { format: 'es', entryFileNames: '[name].js', chunkFileNames: 'chunks/[name]-[hash].js' },
       },
     },

@@ -56,14 +56,14 @@ const LAYERS = {
   algorithm: ['engine', 'environment', 'policy', 'rollout', 'store'],
   store: ['environment', 'rollout', 'metrics'],
   metrics: ['algorithm', 'rollout', 'environment', 'store'],
-  evaluation: ['engine', 'environment', 'policy', 'rollout', 'algorithm', 'metrics', 'store'],
+  evaluation: ['engine', 'environment', 'policy', 'rollout', 'algorithm', 'metrics', 'store', 'training'],
   training: ['engine', 'environment', 'policy', 'rollout', 'algorithm', 'metrics', 'store', 'evaluation'],
   commands: ['engine', 'environment', 'policy', 'rollout', 'algorithm', 'metrics', 'store', 'evaluation', 'training'],
   ipc: ['engine', 'environment', 'policy', 'rollout', 'algorithm', 'metrics', 'store', 'evaluation', 'training'],
 };
 
-/** A run's configuration is data that every part may read. */
-const SHARED = ['main/training/config.ts', 'main/training/overrides.ts'];
+/** A run's configuration and reports are data, the statistics pure functions: every part may use them. */
+const SHARED = ['main/training/config.ts', 'main/training/overrides.ts', 'main/training/reports.ts', 'main/evaluation/statistics.ts'];
 
 /**
  * @param {string} root
