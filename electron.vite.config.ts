@@ -19,7 +19,7 @@ export default defineConfig({
       outDir: 'out/main',
       sourcemap: true,
       rolldownOptions: {
-        input: { index: 'main/index.ts', worker: 'main/training/worker.ts', cli: 'main/cli.ts' },
+        input: entries,
         output: { format: 'es', entryFileNames: '[name].js', chunkFileNames: 'chunks/[name]-[hash].js' },
       },
     },

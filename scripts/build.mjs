@@ -9,7 +9,14 @@ import { nodeEnvironment } from './electron.mjs';
 import { readOrEmpty, run, SetupError, tail } from './stage.mjs';
 
 const SOURCES = ['main', 'preload', 'renderer', 'electron.vite.config.ts', 'package.json', 'package-lock.json', 'tsconfig.json'];
-const PRODUCTS = ['out/main/index.js', 'out/main/worker.js', 'out/main/cli.js', 'out/preload/index.cjs', 'out/renderer/index.html'];
+const PRODUCTS = [
+  'out/main/index.js',
+  'out/main/worker.js',
+  'out/main/cli.js',
+  'out/main/device-check.js',
+  'out/preload/index.cjs',
+  'out/renderer/index.html',
+];
 
 /**
  * One hash over every source file's path and content.
