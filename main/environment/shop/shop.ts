@@ -214,7 +214,7 @@ export function createShop(input: unknown): Shop {
         const { id, name, price, category, description } = act.product;
         const right = act.product === target;
         next = { ...next, open: id, clicked: state.clicked.includes(id) ? state.clicked : [...state.clicked, id] };
-        observation = `${name} $${price}. Category: ${category}. ${description} Product ${id}.`;
+        observation = `${name} $${price}. ${description} Category: ${category}. Product ${id}.`;
         event = { ...event, right };
         facts = { clicked: id, right, wasShown: state.shown.includes(id), repeated: state.clicked.includes(id) };
         break;
@@ -262,7 +262,7 @@ export function createShop(input: unknown): Shop {
     const all = indexAt(LEVELS - 1);
     for (const { instruction } of tasks) yield instruction;
     for (const { name, category, price, description, id } of all.products)
-      yield `${name} $${price}. Category: ${category}. ${description} Product ${id}.`;
+      yield `${name} $${price}. ${description} Category: ${category}. Product ${id}.`;
     for (const [say, mean] of Object.entries(catalog.sayings)) yield `${say} ${mean}`;
     for (const limit of LIMITS) yield `$${limit}`;
     for (const index of indexes) yield `TASK: Available: ${index.products.length} products across ${index.categories} categories.`;

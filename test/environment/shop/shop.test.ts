@@ -46,7 +46,7 @@ describe('actions', () => {
   it('take any capitals and spacing, and any product of the catalog, shown or not', () => {
     const turns = play(['  SEARCH\tClassic   BLANKETS! ', 'CLICK 31', 'Buy 201']);
     expect(turns.map(({ valid }) => valid)).toEqual([true, true, true, true]);
-    expect(turns[2]?.observation).toBe('Black Loafers $75. Category: shoes. Good for work. Product 31.');
+    expect(turns[2]?.observation).toBe('Black Loafers $75. Good for work. Category: shoes. Product 31.');
     expect(turns[3]?.success).toBe(true);
   });
 
