@@ -91,20 +91,24 @@ describe('a damaged or hostile file is refused with a reason and leaves everythi
   const bytes = readFileSync(file);
   const [first = ''] = new ContainerReader(file).names.filter((name) => name.endsWith('/run'));
 
-  function refuses(data: Uint8Array, reason: RegExp): void {
-    const folder = temporaryFolder();
-    const path = join(folder, 'hostile.astrolab');
+  /** Imports the bytes and returns why they were refused; everything must be as before. */
+  function refusal(data: Uint8Array): string {
+    const path = join(temporaryFolder(), 'hostile.astrolab');
     writeFileSync(path, data);
     const store = openStore();
     store.runs.create(newRun());
     const before = everything(store);
-    expect(() => importFile(store, path)).toThrow(reason);
+    let reason = 'it was not refused';
+    try {
+      importFile(store, path);
+    } catch (error) {
+      reason = String(error);
+    }
     expect(everything(store)).toEqual(before);
-    expect(
-      existsSync(join(store.dataFolder, 'checkpoints'))
-        ? readdirSync(join(store.dataFolder, 'checkpoints'), { recursive: true }).filter((name) => String(name).endsWith('tensors'))
-        : [],
-    ).toEqual([]);
+    const folder = join(store.dataFolder, 'checkpoints');
+    const files = existsSync(folder) ? readdirSync(folder, { recursive: true }).map(String) : [];
+    expect(files.filter((name) => name.endsWith('tensors'))).toEqual([]);
+    return reason;
   }
 
   /** The file with other entries, its manifest and hashes made right again. */
@@ -140,16 +144,17 @@ describe('a damaged or hostile file is refused with a reason and leaves everythi
   }
 
   it('when it is something else, empty or cut off anywhere', () => {
-    refuses(Buffer.from('PK\x03\x04 a zip file'.repeat(10)), /does not begin like an export/);
-    refuses(Buffer.alloc(0), /does not begin like an export/);
-    for (const part of [0.1, 0.5, 0.9, 0.999]) refuses(bytes.subarray(0, Math.floor(bytes.length * part)), /cut off|does not begin/);
+    expect(refusal(Buffer.from('PK\x03\x04 a zip file'.repeat(10)))).toMatch(/does not begin like an export/);
+    expect(refusal(Buffer.alloc(0))).toMatch(/does not begin like an export/);
+    for (const part of [0.1, 0.5, 0.9, 0.999])
+      expect(refusal(bytes.subarray(0, Math.floor(bytes.length * part)))).toMatch(/cut off|does not begin/);
   });
 
   it('when a single byte was changed, wherever', () => {
     for (let at = 5; at < bytes.length; at += Math.floor(bytes.length / 12)) {
       const altered = Buffer.from(bytes);
       altered[at] = (altered[at] ?? 0) ^ 0x40;
-      refuses(altered, /was refused/);
+      expect(refusal(altered)).toMatch(/was refused/);
     }
   });
 
@@ -157,40 +162,29 @@ describe('a damaged or hostile file is refused with a reason and leaves everythi
     const data = deflateRawSync(Buffer.from('x'));
     for (const name of ['../../evil', '/etc/passwd', 'a/../b', 'C:\\evil', 'runs/..', '']) {
       const entry = { name, offset: 16, packed: data.length, bytes: 1, sha256: sha256('x') };
-      refuses(container({ format: 1, entries: [entry] }, data), /manifest is not valid/);
+      expect(refusal(container({ format: 1, entries: [entry] }, data))).toMatch(/manifest is not valid/);
     }
   });
 
   it('when it would unpack to more than it says, or says too much', () => {
     const bomb = deflateRawSync(Buffer.alloc(50_000_000));
     const entry = { name: 'index', offset: 16, packed: bomb.length, bytes: 10, sha256: sha256('x') };
-    refuses(container({ format: 1, entries: [entry] }, bomb), /larger than the 10 bytes/);
-    refuses(container({ format: 1, entries: [{ ...entry, bytes: 2 ** 40 }] }, bomb), /manifest is not valid/);
-    refuses(container({ format: 1, entries: [{ ...entry, offset: 10 ** 9 }] }, bomb), /lies outside the file/);
-    refuses(container({ format: 2, entries: [] }), /manifest is not valid/);
+    expect(refusal(container({ format: 1, entries: [entry] }, bomb))).toMatch(/larger than the 10 bytes/);
+    expect(refusal(container({ format: 1, entries: [{ ...entry, bytes: 2 ** 40 }] }, bomb))).toMatch(/manifest is not valid/);
+    expect(refusal(container({ format: 1, entries: [{ ...entry, offset: 10 ** 9 }] }, bomb))).toMatch(/lies outside the file/);
+    expect(refusal(container({ format: 2, entries: [] }))).toMatch(/manifest is not valid/);
   });
 
   it('when its content does not fit, though every hash is right', () => {
-    refuses(
-      forged((name, data) => (name === first ? Buffer.from('{}') : data)),
-      /run does not fit at/,
-    );
-    refuses(
-      forged((name, data) => (name.endsWith('/evaluations') ? Buffer.from(canonicalJson([{ update: -1 }])) : data)),
+    expect(refusal(forged((name, data) => (name === first ? Buffer.from('{}') : data)))).toMatch(/run does not fit at/);
+    expect(refusal(forged((name, data) => (name.endsWith('/evaluations') ? Buffer.from(canonicalJson([{ update: -1 }])) : data)))).toMatch(
       /evaluations does not fit/,
     );
-    refuses(
-      forged((name, data) => (name.endsWith('/metrics/0') ? data.subarray(4) : data)),
-      /bytes, .* expected/,
-    );
-    refuses(
-      forged((name, data) => (name.endsWith('/episodes/0') ? data.subarray(0, data.length - 3) : data)),
+    expect(refusal(forged((name, data) => (name.endsWith('/metrics/0') ? data.subarray(4) : data)))).toMatch(/bytes, .* expected/);
+    expect(refusal(forged((name, data) => (name.endsWith('/episodes/0') ? data.subarray(0, data.length - 3) : data)))).toMatch(
       /middle of one/,
     );
-    refuses(
-      forged((name, data) => (name.endsWith('/checkpoints/6') ? null : data)),
-      /has no entry/,
-    );
+    expect(refusal(forged((name, data) => (name.endsWith('/checkpoints/6') ? null : data)))).toMatch(/has no entry/);
   });
 });
 
