@@ -109,9 +109,9 @@ function chooseResult(rule: Rule, shop: WebShop, turn: Turn<WebShopState>, wish:
   const { state } = turn;
   const left = shop.maxSteps - state.steps;
   const seen = seenProducts(shop, state, wish);
-  const opened = new Set(seen.map((one) => one.product));
+  const opened = new Set(seen.map((one) => one.product.asin));
   const onPage = shop.results(state);
-  const candidates = onPage.filter((product) => !opened.has(product) && (product.prices[0] ?? 0) <= wish.limit);
+  const candidates = onPage.filter((product) => !opened.has(product.asin) && (product.prices[0] ?? 0) <= wish.limit);
   if (rule === 'read') sortByTitle(candidates, wish);
   const exploring = rule === 'read' ? 5 : 3;
   const [next] = candidates;
@@ -121,7 +121,7 @@ function chooseResult(rule: Rule, shop: WebShop, turn: Turn<WebShopState>, wish:
     if (onPage.length > 0 && left >= finishing(wish) + exploring + 2 && (best === undefined || best.offered < wish.options.length))
       return `click[${NEXT}]`;
   }
-  if (best !== undefined && onPage.includes(best.product)) return `click[${best.product.asin.toLowerCase()}]`;
+  if (best !== undefined && onPage.some(({ asin }) => asin === best.product.asin)) return `click[${best.product.asin.toLowerCase()}]`;
   if (state.resultsPage > 1) return `click[${PREVIOUS}]`;
   return openFirst(turn);
 }

@@ -178,6 +178,16 @@ export function createWebShop(given: unknown, progress?: Progress): WebShop {
     return catalog.product(goals.documentOf(state.goal));
   }
 
+  /** The place of the wanted product among all results, from 0, or −1. */
+  function targetRank(state: WebShopState): number {
+    return hits(state.query).indexOf(goals.documentOf(state.goal));
+  }
+
+  function isOnPage(state: WebShopState): boolean {
+    const rank = targetRank(state);
+    return rank >= 0 && Math.floor(rank / PAGE_LENGTH) === state.resultsPage - 1;
+  }
+
   function search(state: WebShopState, query: string): Turn<WebShopState> {
     const said = `search[${query}]`;
     const repeated = state.history.includes(said);
@@ -187,9 +197,8 @@ export function createWebShop(given: unknown, progress?: Progress): WebShop {
   /** A result page: choosing begins anew. */
   function show(state: WebShopState, kind: string, facts: Facts): Turn<WebShopState> {
     const next: WebShopState = { ...state, page: 'results', asin: '', options: [] };
-    const wanted = target(state);
-    const targetShown = results(next).includes(wanted);
-    const rank = hits(next.query).indexOf(goals.documentOf(state.goal));
+    const rank = targetRank(next);
+    const targetShown = isOnPage(next);
     const count = hits(next.query).length;
     const seen = { results: count, targetShown, targetRank: rank < 0 ? null : rank + 1, helpful: targetShown && !state.found };
     return turn({ ...next, found: state.found || targetShown }, { kind, ...seen, ...facts }, { reason: 'no reward before a purchase' });
@@ -267,7 +276,7 @@ export function createWebShop(given: unknown, progress?: Progress): WebShop {
     if (state.page === 'done') return undefined;
     const goal = goals.goal(state.goal);
     const wanted = target(state);
-    if (state.page === 'results' && results(state).includes(wanted)) return `click[${wanted.asin.toLowerCase()}]`;
+    if (state.page === 'results' && isOnPage(state)) return `click[${wanted.asin.toLowerCase()}]`;
     if (state.page !== 'search' && state.page !== 'results' && state.asin === wanted.asin) {
       if (state.page !== 'item') return `click[${PREVIOUS}]`;
       const offered = itemClickables(wanted);
