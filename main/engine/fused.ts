@@ -5,28 +5,84 @@ import { elementCount } from './graph.ts';
 import type { Tensor } from './graph.ts';
 import * as op from './operators.ts';
 
+/** Added to a score that must not count. */
+const NEVER = -1e9;
+
+/** From this length on, time is cut into up to so many blocks of at least so many positions; shorter ones cost more than they save. */
+const LONG = 192;
+const BLOCKS = 4;
+const SHORTEST_BLOCK = 64;
+
 /**
- * softmax(Q·Kᵀ·scale + mask)·V for each head. All of [time, rows, heads, size]; mask [time, time].
- * The softmax's gradient needs Σ P·dP over each row of the [time, time] matrix: that is Σ dO·O over the size, which is far smaller.
+ * Causal attention: softmax(Q·Kᵀ·scale)·V for each head, over the position itself and those before it. All of [time, rows, heads, size].
+ * Long time is cut into blocks: a block looks only at keys up to its own end, which spares most of what the mask would throw away.
  */
-export function attention(query: Tensor, key: Tensor, value: Tensor, mask: Tensor, scale: number): Tensor {
-  const timeFirst = (x: Tensor): Tensor => op.transpose(x, [2, 0, 1, 3]);
+export function attention(query: Tensor, key: Tensor, value: Tensor, scale: number): Tensor {
+  const [time = 0] = query.sizes;
+  const count = time < LONG ? 1 : Math.min(BLOCKS, Math.floor(time / SHORTEST_BLOCK));
+  const ends = Array.from({ length: count }, (_, block) => Math.floor(((block + 1) * time) / count));
+  const sizes = ends.map((end, block) => end - (ends[block - 1] ?? 0));
   return query.graph.withGradient('attend', [query, key, value], () => {
-    const scores = op.matmul(query, key, { rowsFirstA: true, rowsFirstB: true, transposeB: true, scale }); // [rows, heads, time, time]
-    const weights = op.softmax(op.add(scores, mask));
-    const output = timeFirst(op.matmul(weights, value, { rowsFirstB: true }));
+    const blocks = op.split(query, sizes, 0).map((part, block) => {
+      const until = (x: Tensor): Tensor => op.slice(x, 0, 0, ends[block] ?? time);
+      return attendBlock(part, until(key), until(value), scale);
+    });
+    const output = op.concat(
+      blocks.map((block) => block.output),
+      0,
+    );
     const gradients = (dy: Tensor): readonly Tensor[] => {
-      const dWeights = op.matmul(dy, value, { rowsFirstA: true, rowsFirstB: true, transposeB: true });
-      const common = op.transpose(op.reduceSum(op.mul(dy, output), [-1], true), [1, 2, 0, 3]); // [rows, heads, time, 1]
-      const dScores = op.mul(weights, op.sub(dWeights, common));
+      const parts = op.split(dy, sizes, 0).flatMap((part, block) => (blocks[block] ? [blocks[block].gradients(part)] : []));
       return [
-        timeFirst(op.matmul(dScores, key, { rowsFirstB: true, scale })),
-        timeFirst(op.matmul(dScores, query, { transposeA: true, rowsFirstB: true, scale })),
-        timeFirst(op.matmul(weights, dy, { transposeA: true, rowsFirstB: true })),
+        op.concat(
+          parts.map(({ dQuery }) => dQuery),
+          0,
+        ),
+        sumOfBeginnings(
+          parts.map(({ dKey }) => dKey),
+          sizes,
+        ),
+        sumOfBeginnings(
+          parts.map(({ dValue }) => dValue),
+          sizes,
+        ),
       ];
     };
     return { output, gradients };
   });
+}
+
+/** Adds up tensors that each cover the time from 0 to the end of their block. */
+function sumOfBeginnings(tensors: readonly Tensor[], sizes: readonly number[]): Tensor {
+  const pieces = tensors.map((tensor, block) => op.split(tensor, sizes.slice(0, block + 1), 0));
+  const sums = sizes.map((_, piece) => pieces.flatMap((own) => own[piece] ?? []).reduce((sum, more) => op.add(sum, more)));
+  return op.concat(sums, 0);
+}
+
+/**
+ * The last positions of a sequence: queries [last, …] over keys and values [time, …].
+ * The softmax's gradient needs Σ P·dP over each row of the [last, time] matrix: that is Σ dO·O over the size, which is far smaller.
+ */
+function attendBlock(query: Tensor, key: Tensor, value: Tensor, scale: number) {
+  const timeFirst = (x: Tensor): Tensor => op.transpose(x, [2, 0, 1, 3]);
+  const [last = 0] = query.sizes;
+  const [time = 0] = key.sizes;
+  const ahead = (i: number): boolean => i % time > time - last + Math.floor(i / time);
+  const mask = Float32Array.from({ length: last * time }, (_, i) => (ahead(i) ? NEVER : 0));
+  const scores = op.matmul(query, key, { rowsFirstA: true, rowsFirstB: true, transposeB: true, scale }); // [rows, heads, last, time]
+  const weights = op.softmax(op.add(scores, query.graph.constant(mask, [last, time], 'float32', 'causal')));
+  const output = timeFirst(op.matmul(weights, value, { rowsFirstB: true }));
+  const gradients = (dy: Tensor): { dQuery: Tensor; dKey: Tensor; dValue: Tensor } => {
+    const dWeights = op.matmul(dy, value, { rowsFirstA: true, rowsFirstB: true, transposeB: true });
+    const common = op.transpose(op.reduceSum(op.mul(dy, output), [-1], true), [1, 2, 0, 3]); // [rows, heads, last, 1]
+    const dScores = op.mul(weights, op.sub(dWeights, common));
+    return {
+      dQuery: timeFirst(op.matmul(dScores, key, { rowsFirstB: true, scale })),
+      dKey: timeFirst(op.matmul(dScores, query, { transposeA: true, rowsFirstB: true, scale })),
+      dValue: timeFirst(op.matmul(weights, dy, { transposeA: true, rowsFirstB: true })),
+    };
+  };
+  return { output, gradients };
 }
 
 /** silu(gate) · up. */

@@ -206,16 +206,10 @@ function causalAttention(graph: Graph, config: ModelConfig, rows: number, time: 
     'int64',
     'rotary.positions',
   );
-  const mask = graph.constant(
-    Float32Array.from({ length: time * time }, (_, i) => (i % time > Math.floor(i / time) ? NEVER : 0)),
-    [time, time],
-    'float32',
-    'causal',
-  );
   const split = (x: Tensor): Tensor => op.reshape(x, [time, rows, heads, headSize(config)]);
   const turned = (x: Tensor): Tensor => split(op.rotary(op.reshape(x, [time, rows, width]), positions, cosine, sine, heads));
   return ({ query, key, value }) => {
-    const gathered = attention(turned(query), turned(key), split(value), mask, attentionScale(config)); // [T, R, heads, size]
+    const gathered = attention(turned(query), turned(key), split(value), attentionScale(config)); // [T, R, heads, size]
     return op.reshape(gathered, [time * rows, width]);
   };
 }

@@ -4,6 +4,7 @@
 import { afterAll, expect, test } from 'vitest';
 import { Graph, elementCount } from '../../main/engine/graph.ts';
 import type { Tensor } from '../../main/engine/graph.ts';
+import { attention, gated, logProbability } from '../../main/engine/fused.ts';
 import { RULES, gradients } from '../../main/engine/gradients.ts';
 import * as op from '../../main/engine/operators.ts';
 import { Session, float, floats } from '../../main/engine/session.ts';
@@ -15,6 +16,8 @@ interface Case {
   readonly build: (graph: Graph, inputs: readonly Tensor[]) => Tensor;
   /** Where the inputs lie; the default stays clear of kinks and poles at 0. */
   readonly draw?: (random: Random, input: number) => number;
+  /** Check only every so many numbers. */
+  readonly every?: number;
 }
 
 const signed = (random: Random): number => (0.3 + random.next()) * (random.next() < 0.5 ? -1 : 1);
@@ -197,6 +200,11 @@ const CASES: readonly Case[] = [
     [1, 4],
     [3, 1],
   ]),
+  ...unary('Normalise', (x) => op.normalise(x), undefined, [
+    [2, 4],
+    [1, 3],
+    [2, 1, 2],
+  ]),
   ...[
     [2, 4],
     [1, 3],
@@ -221,6 +229,32 @@ const CASES: readonly Case[] = [
   ...unary('Cast', (x) => op.cast(op.cast(x, 'float16'), 'float32')),
 ];
 
+/** Compositions with a gradient of their own. */
+const FUSED: readonly Case[] = [
+  ...[
+    [1, 1, 1, 2],
+    [5, 2, 2, 3],
+  ].map((shape): Case => ({
+    rule: 'attention',
+    shapes: [shape, shape, shape],
+    build: (_, x) => attention(at(x, A), at(x, B), at(x, C), 0.6),
+  })),
+  // Long enough to be cut into blocks; one number in 17 is checked.
+  {
+    rule: 'attention',
+    shapes: [
+      [193, 1, 1, 1],
+      [193, 1, 1, 1],
+      [193, 1, 1, 1],
+    ],
+    build: (_, x) => attention(at(x, A), at(x, B), at(x, C), 1),
+    every: 17,
+  },
+  ...SHAPES.map((shape): Case => ({ rule: 'gated', shapes: [shape, shape], build: (_, x) => gated(at(x, A), at(x, B)) })),
+  { rule: 'logProbability', shapes: [[3, 4]], build: (graph, x) => logProbability(at(x, A), indices(graph, [2, 0, 3], [3])) },
+  { rule: 'logProbability', shapes: [[1, 1]], build: (graph, x) => logProbability(at(x, A), indices(graph, [0], [1])) },
+];
+
 const opened: Session[] = [];
 afterAll(async () => {
   for (const session of opened) await session.dispose();
@@ -238,6 +272,25 @@ test.each(tested)('the gradient of %s equals finite differences', async (rule) =
   const cases = CASES.filter((entry) => entry.rule === rule);
   expect(cases.length).toBeGreaterThan(0);
   for (const entry of cases) await check(entry);
+});
+
+test.each([...new Set(FUSED.map(({ rule }) => rule))])('the gradient of the composition %s equals finite differences', async (rule) => {
+  for (const entry of FUSED.filter((candidate) => candidate.rule === rule)) await check(entry);
+});
+
+test('attention cut into blocks sees exactly what is not ahead', async () => {
+  const graph = new Graph('blocks');
+  const [q, k, v] = ['q', 'k', 'v'].map((name) => graph.input(name, 'float32', [200, 1, 1, 2]));
+  if (!q || !k || !v) throw new Error('three inputs are declared');
+  graph.output('y', attention(q, k, v, 1));
+  const zeros = float(new Float32Array(400), [200, 1, 1, 2]);
+  const numbers = float(
+    Float32Array.from({ length: 400 }, (_, i) => Math.floor(i / 2)),
+    [200, 1, 1, 2],
+  );
+  const { y } = await (await create(graph)).run({ q: zeros, k: zeros, v: numbers });
+  // Equal scores: the mean of 0 … t is t / 2.
+  for (const t of [0, 1, 65, 66, 67, 133, 199]) expect(floats(y!)[2 * t]).toBeCloseTo(t / 2, 4);
 });
 
 test('gradients stop where they are told to, and are zero where the loss does not depend on a tensor', async () => {
@@ -285,7 +338,7 @@ async function create(graph: Graph, threads = 1): Promise<Session> {
   return session;
 }
 
-async function check({ rule, shapes, build, draw = signed }: Case): Promise<void> {
+async function check({ rule, shapes, build, draw = signed, every = 1 }: Case): Promise<void> {
   const random = Random.from('gradient check', rule, shapes.length);
   const graph = new Graph(rule);
   const inputs = shapes.map((shape, i) => graph.input(`x${i}`, 'float32', shape));
@@ -309,7 +362,7 @@ async function check({ rule, shapes, build, draw = signed }: Case): Promise<void
   const tolerance = rule === 'Cast' ? 0.02 : 1e-3;
   for (const [i, data] of values.entries()) {
     const gradient = floats(analytic[`d${i}`]!);
-    for (let j = 0; j < data.length; j++) {
+    for (let j = 0; j < data.length; j += every) {
       const x = data[j] ?? 0;
       const shifted: number[] = [];
       for (const step of [1, -1, 2, -2]) {
