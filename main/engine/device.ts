@@ -31,20 +31,28 @@ export type DeviceCheck = z.infer<typeof check>;
 
 interface Kind {
   readonly title: string;
+  /** The runtime's name for it, where it differs from ours. */
+  readonly backend?: string;
   readonly options: SessionOptions;
 }
 
-/** By the name the runtime gives its backends; the order in which they are offered. */
+/** In the order in which they are offered. */
 const KINDS: Readonly<Record<string, Kind>> = {
   cpu: { title: 'CPU', options: {} },
   webgpu: { title: 'graphics card through WebGPU', options: { providers: ['webgpu'], target: 'gpu' } },
+  'webgpu-half': {
+    title: 'graphics card through WebGPU, matrix products in half precision',
+    backend: 'webgpu',
+    options: { providers: ['webgpu'], target: 'gpu', half: true },
+  },
   cuda: { title: 'NVIDIA card through CUDA', options: { providers: ['cuda'], target: 'gpu', stateOnDevice: false } },
   dml: { title: 'graphics card through DirectML', options: { providers: ['dml'], target: 'gpu', stateOnDevice: false } },
   coreml: { title: 'Apple device through CoreML', options: { providers: ['coreml'], target: 'gpu', stateOnDevice: false } },
 };
 
-/** Relative difference to the CPU that rounding explains; wrong kernels are off by percents. */
+/** Relative difference to the CPU that rounding explains, in single and in half precision; wrong kernels are off by more. */
 const TOLERANCE = 1e-3;
+const HALF_TOLERANCE = 2e-2;
 const PATIENCE_MS = 120_000;
 
 /** How a session is made for a device; an error for one that does not exist. */
@@ -57,7 +65,7 @@ export function deviceOptions(id: string): SessionOptions {
 /** Every device the runtime knows on this system, each tried now, all at the same time. Takes a second or two. */
 export async function listDevices(environment: NodeJS.ProcessEnv = {}): Promise<Device[]> {
   const present = new Set(supportedBackends());
-  const ids = Object.keys(KINDS).filter((id) => present.has(id));
+  const ids = Object.keys(KINDS).filter((id) => present.has(KINDS[id]?.backend ?? id));
   return Promise.all(ids.map((id) => tryDevice(id, environment)));
 }
 
@@ -72,28 +80,28 @@ export async function requireDevice(id: string): Promise<SessionOptions> {
 
 /** The self-test of one device. `environment` is added to that of the child process. */
 export async function tryDevice(id: string, environment: NodeJS.ProcessEnv = {}): Promise<Device> {
-  const { title } = KINDS[id] ?? { title: id };
-  deviceOptions(id);
+  const { half = false } = deviceOptions(id);
+  const title = KINDS[id]?.title ?? id;
   const { name, memory } = await describe(id, title);
   try {
     const env = { ...process.env, ...environment, ELECTRON_RUN_AS_NODE: '1', NODE_NO_WARNINGS: '1', ORT_DISABLE_TELEMETRY: '1' };
     const { stdout } = await promisify(execFile)(process.execPath, [checkFile(), id], { env, timeout: PATIENCE_MS, killSignal: 'SIGKILL' });
     const result = check.parse(JSON.parse(stdout.trim().split('\n').at(-1) ?? ''));
-    return { id, name, memory, ...judge(result) };
+    return { id, name, memory, ...judge(result, half ? HALF_TOLERANCE : TOLERANCE) };
   } catch (error) {
     return { id, name, memory, ok: false, reason: whyFailed(error) };
   }
 }
 
 /** Whether the device computed what the CPU did. */
-export function judge({ cpu, device, seconds }: DeviceCheck): Pick<Device, 'ok' | 'reason'> {
+export function judge({ cpu, device, seconds }: DeviceCheck, tolerance = TOLERANCE): Pick<Device, 'ok' | 'reason'> {
   for (const [what, expected, found] of [
     ['loss', cpu.losses, device.losses],
     ['gradient norm', cpu.norms, device.norms],
   ] as const) {
     for (const [i, number] of expected.entries()) {
       const other = found[i] ?? Number.NaN;
-      if (Math.abs(other - number) <= TOLERANCE * Math.abs(number)) continue;
+      if (Math.abs(other - number) <= tolerance * Math.abs(number)) continue;
       return { ok: false, reason: `it computes wrongly: at step ${i + 1} the ${what} is ${other}, on the CPU ${number}` };
     }
   }
@@ -122,6 +130,7 @@ function whyFailed(error: unknown): string {
   if (/Failed to get a WebGPU adapter|No supported adapters/i.test(stderr)) return 'no graphics card that WebGPU can use was found';
   if (/Failed to load (shared )?library|cannot open shared object/i.test(stderr))
     return 'its libraries are not installed beside the runtime';
+  if (/requires f16/i.test(stderr)) return 'the graphics card has no half precision';
   if (signal) return `its driver crashed (${signal}) during the self-test; another driver version may help`;
   const said = stderr.split('\n').find((line) => /error/i.test(line)) ?? message;
   return `its self-test failed: ${said.trim().slice(0, 300)}`;

@@ -17,9 +17,9 @@ const FLOAT_ATTRIBUTES = new Set(['alpha', 'beta', 'epsilon']);
 /** More inputs to one GPU kernel would exceed the number of storage buffers. */
 const GPU_CONCAT = 6;
 
-/** The model file's bytes. */
-export function encode(graph: Graph, target: Target = 'cpu'): Uint8Array<ArrayBuffer> {
-  const writer = new Writer(graph, target);
+/** The model file's bytes. With `half`, matrix products are computed in half precision; everything else stays as it is. */
+export function encode(graph: Graph, target: Target = 'cpu', half = false): Uint8Array<ArrayBuffer> {
+  const writer = new Writer(graph, target, half);
   for (const node of liveNodes(graph)) (SPELLED[node.op] ?? plain)(node, writer);
   for (const [name, tensor] of graph.outputs) if (writer.name(tensor) !== name) writer.emit('Identity', [writer.name(tensor)], [name]);
   const model = create(ModelSchema, {
@@ -55,14 +55,16 @@ export function liveNodes(graph: Graph): readonly Node[] {
 class Writer {
   readonly nodes: NodeProto[] = [];
   readonly target: Target;
+  readonly half: boolean;
   #names = new Map<Tensor, string>();
   #used = new Set<Tensor>();
   #extra: TensorProto[] = [];
   #constants = new Map<string, string>();
   #fresh = 0;
 
-  constructor(graph: Graph, target: Target) {
+  constructor(graph: Graph, target: Target, half: boolean) {
     this.target = target;
+    this.half = half;
     // A result computed by a node carries the output's name directly, which spares a copy.
     for (const [name, tensor] of graph.outputs) if (tensor.node && !this.#names.has(tensor)) this.#names.set(tensor, name);
   }
@@ -185,7 +187,8 @@ const SPELLED: Readonly<Record<string, Spell>> = {
     const { transA = 0, transB = 0, transBatchA = 0, transBatchB = 0, alpha = 1 } = node.attributes;
     const matrices = node.inputs.every((tensor) => tensor.rank === 2);
     const bare = !transA && !transB && !transBatchA && !transBatchB && alpha === 1;
-    if (matrices) writer.emit('Gemm', names(node.inputs, writer), names(node.outputs, writer), { transA, transB, alpha });
+    if (writer.half && worthHalving(node)) spellMatMul(node, writer, true);
+    else if (matrices) writer.emit('Gemm', names(node.inputs, writer), names(node.outputs, writer), { transA, transB, alpha });
     else if (bare) writer.emit('MatMul', names(node.inputs, writer), names(node.outputs, writer));
     else if (writer.target === 'cpu')
       writer.emit('FusedMatMul', names(node.inputs, writer), names(node.outputs, writer), node.attributes, MICROSOFT);
@@ -233,22 +236,33 @@ function spellInverse(node: Node, writer: Writer, x: string, inverse: string): v
   );
 }
 
-/** Where there is no fused kernel: transposes, product, scale as nodes of their own. */
-function spellMatMul(node: Node, writer: Writer): void {
+/** Sums of a loss, which need every digit, are products with a vector: only those of matrices are worth half precision. */
+function worthHalving({ inputs, outputs }: Node): boolean {
+  const extents = [...inputs, ...outputs].flatMap(({ shape }) => shape.slice(-2));
+  return extents.every((extent) => typeof extent === 'number' && extent >= 4);
+}
+
+/** Where there is no fused kernel: casts, transposes, product, scale as nodes of their own. */
+function spellMatMul(node: Node, writer: Writer, half = false): void {
   const operand = (index: 0 | 1, rowsFirst: Attribute | undefined, transposed: Attribute | undefined): string => {
     const tensor = node.inputs[index];
     if (!tensor) return '';
     const axes = tensor.shape.map((_, axis) => axis);
     let order = rowsFirst && axes.length > 2 ? [...axes.slice(1, -1), 0, axes.length - 1] : axes;
     if (transposed) order = [...order.slice(0, -2), order.at(-1) ?? 0, order.at(-2) ?? 0];
-    return order.every((axis, i) => axis === i)
-      ? writer.name(tensor)
-      : writer.step(node, 'Transpose', [writer.name(tensor)], { perm: order });
+    const name = half ? writer.step(node, 'Cast', [writer.name(tensor)], { to: TYPES.float16 }) : writer.name(tensor);
+    return order.every((axis, i) => axis === i) ? name : writer.step(node, 'Transpose', [name], { perm: order });
   };
   const { transA, transB, transBatchA, transBatchB, alpha = 1 } = node.attributes;
   const factors = [operand(0, transBatchA, transA), operand(1, transBatchB, transB)];
-  if (alpha === 1) writer.emit('MatMul', factors, names(node.outputs, writer));
-  else writer.emit('Mul', [writer.step(node, 'MatMul', factors), writer.number(Number(alpha))], names(node.outputs, writer));
+  const steps: [string, readonly string[], Attributes][] = [['MatMul', [], {}]];
+  if (half) steps.push(['Cast', [], { to: TYPES.float32 }]);
+  if (alpha !== 1) steps.push(['Mul', [writer.number(Number(alpha))], {}]);
+  let current: readonly string[] = factors;
+  for (const [i, [op, more, attributes]] of steps.entries()) {
+    if (i === steps.length - 1) writer.emit(op, [...current, ...more], names(node.outputs, writer), attributes);
+    else current = [writer.step(node, op, [...current, ...more], attributes)];
+  }
 }
 
 function names(tensors: readonly Tensor[], writer: Writer): string[] {

@@ -14,6 +14,8 @@ import type { Group, ParameterLayout, Parameters } from './parameters.ts';
 export interface Objective {
   readonly loss: Tensor;
   readonly metrics?: Readonly<Record<string, Tensor>>;
+  /** A scalar by which the loss is multiplied while gradients are computed, and they divided after: keeps small ones within half precision. */
+  readonly lossScale?: Tensor;
 }
 
 export type Build = (graph: Graph, parameters: Parameters) => Objective;
@@ -87,9 +89,15 @@ function differentiated(
   const values = layout.inputs(graph, 'values');
   const parameters = layout.unpack(values);
   const objective = batch.build(graph, (name) => lookup(parameters, name));
-  const found = gradients(objective.loss, [...parameters.values()]);
+  const { loss, lossScale } = objective;
+  const found = gradients(lossScale ? op.mul(loss, lossScale) : loss, [...parameters.values()]);
   const byName = new Map([...parameters.keys()].flatMap((name, i) => (found[i] ? [[name, found[i]] as const] : [])));
-  return { values, objective, packed: graph.scope('pack', () => layout.pack(byName)) };
+  const packed = graph.scope('pack', () => layout.pack(byName));
+  return {
+    values,
+    objective,
+    packed: lossScale ? new Map([...packed].map(([group, gradient]) => [group, op.div(gradient, lossScale)])) : packed,
+  };
 }
 
 /** All numbers of a step in one vector: loss, norm, metrics. */

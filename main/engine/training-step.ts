@@ -7,6 +7,7 @@ import { HostState } from './host-state.ts';
 import { ADAMW } from './optimizer.ts';
 import type { AdamWSettings } from './optimizer.ts';
 import type { Flat, ParameterLayout } from './parameters.ts';
+import { LossScale } from './loss-scale.ts';
 import { ProgramCache } from './program-cache.ts';
 import type { SessionOptions } from './session.ts';
 import type { MicroBatch, StateKeeper, StepReport, TrainingState } from './training-report.ts';
@@ -33,6 +34,8 @@ export interface TrainerOptions {
   readonly session?: SessionOptions;
   /** How many sessions are kept; the one unused for longest goes. */
   readonly sessions?: number;
+  /** Where loss scaling begins in half precision; it adapts. */
+  readonly lossScale?: number;
 }
 
 export function freshState(layout: ParameterLayout, values: Flat): TrainingState {
@@ -43,11 +46,13 @@ export class Trainer {
   readonly #state: TrainingState;
   readonly #programs: ProgramCache;
   readonly #keeper: StateKeeper;
+  readonly #scale: LossScale | undefined;
   #disposed = false;
 
-  constructor({ layout, state, optimizer = ADAMW, session = {}, sessions = 12 }: TrainerOptions) {
+  constructor({ layout, state, optimizer = ADAMW, session = {}, sessions = 12, lossScale }: TrainerOptions) {
     this.#state = state;
     this.#programs = new ProgramCache(session, sessions);
+    this.#scale = session.half ? new LossScale(lossScale) : undefined;
     const Keeper = (session.stateOnDevice ?? session.target === 'gpu') ? DeviceState : HostState;
     this.#keeper = new Keeper(layout, state, optimizer, this.#programs);
   }
@@ -59,7 +64,8 @@ export class Trainer {
   /** Takes one optimizer step on the sum of the micro-batches' losses. */
   async step(batches: readonly MicroBatch[], learningRate: number): Promise<StepReport> {
     this.#check(batches);
-    const report = await this.#keeper.step(batches, learningRate);
+    let report = await this.#keeper.step(this.#scaled(batches), learningRate);
+    while (this.#scale?.retry(report)) report = await this.#keeper.step(this.#scaled(batches), learningRate);
     if (!Number.isFinite(report.loss) || !Number.isFinite(report.gradientNorm)) throw new NotFiniteError(report, this.#state.step + 1);
     this.#state.step++;
     return report;
@@ -68,7 +74,7 @@ export class Trainer {
   /** Loss, metrics and the gradient by every parameter, without a step. */
   async gradients(batches: readonly MicroBatch[]): Promise<{ report: StepReport; gradients: Flat }> {
     this.#check(batches);
-    return this.#keeper.gradients(batches);
+    return this.#keeper.gradients(this.#scaled(batches));
   }
 
   /** The state with its arrays up to date, e.g. for a checkpoint. */
@@ -82,6 +88,10 @@ export class Trainer {
     // The state first: a device buffer that outlives the sessions' allocator takes the process down.
     this.#keeper.dispose();
     await this.#programs.dispose();
+  }
+
+  #scaled(batches: readonly MicroBatch[]): readonly MicroBatch[] {
+    return this.#scale ? batches.map((batch) => this.#scale?.apply(batch) ?? batch) : batches;
   }
 
   #check(batches: readonly MicroBatch[]): void {

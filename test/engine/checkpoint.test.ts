@@ -71,7 +71,7 @@ describe('a checkpoint', () => {
         writeCheckpoint(file, { tensors, step, random, notes: {} });
         expect(readCheckpoint(file)).toEqual({ tensors, step, random, notes: {} });
       }),
-      { numRuns: 60 },
+      { numRuns: 25 },
     );
   });
 
