@@ -7,6 +7,7 @@ import { availableParallelism } from 'node:os';
 import { advanceCurriculum, startCurriculum } from '../algorithm/curriculum.ts';
 import { scheduled } from '../algorithm/vstar.ts';
 import type { Flat } from '../engine/parameters.ts';
+import { requireDevice } from '../engine/device.ts';
 import { type TrainingState, Trainer, freshState } from '../engine/training-step.ts';
 import { evaluationMetrics, diagnoseTrajectory, tabulate } from '../evaluation/evaluate.ts';
 import { evaluatePolicy } from '../evaluation/play.ts';
@@ -51,6 +52,7 @@ export interface TrainingHost {
 const LOOKBACK = 60;
 
 export async function train(config: RunConfig, host: TrainingHost): Promise<'done' | 'stopped'> {
+  const device = await requireDevice(config.device);
   const progress = new ProgressReporter((report) => host.report(report));
   const bench = openWorkbench(config, (share, what) => void progress.tell(0, what, share, 1));
   const { training, evaluation, curriculum, checkpoints } = config;
@@ -62,7 +64,7 @@ export async function train(config: RunConfig, host: TrainingHost): Promise<'don
   let memory = saved;
   await host.report({ type: 'started', update: memory.update, device: config.device, versions: {} });
 
-  const trainer = new Trainer({ layout: bench.layout, state, optimizer: adam(training), session: { threads }, sessions: 24 });
+  const trainer = new Trainer({ layout: bench.layout, state, optimizer: adam(training), session: { threads, ...device }, sessions: 24 });
   const improver = new Improver(bench, trainer, state.values, reference.weights, threads);
   const capacity = Math.min(256, Math.max(32, training.batch));
   const policy = { environment, speech: bench.speech, sampler: new Sampler(bench.model, state.values, { capacity, threads }) };
@@ -160,6 +162,7 @@ export async function train(config: RunConfig, host: TrainingHost): Promise<'don
       await recorder.time('system/time.scoring', () => improver.score(episodes));
       const prepared = improver.prepare(episodes, { update, updates: training.updates, reward: training.reward });
       const step = await recorder.time('system/time.update', () => improver.improve(episodes, prepared, update, learningRate));
+      await trainer.download(); // from a device; on the CPU the weights that are played are those that were trained
 
       // Evaluate.
       const last = update === training.updates;
