@@ -42,7 +42,7 @@ export function decodeLength(code: number): number {
   return 24 + (shift < 0 ? rest & 7 : ((rest & 7) | 8) * 2 ** shift);
 }
 
-export function inverseNorms(averageLength: number): Float32Array {
+function inverseNorms(averageLength: number): Float32Array {
   const average = fround(averageLength);
   const inverse = new Float32Array(256);
   for (let code = 0; code < 256; code++) {

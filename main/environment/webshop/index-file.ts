@@ -36,7 +36,7 @@ const termBlock = z.tuple([z.string(), z.number(), z.number()]);
 export type TermBlock = z.infer<typeof termBlock>;
 
 /** Columns of documents.bin, each with an entry per product, widest first so that all are aligned. */
-export interface Columns {
+interface Columns {
   readonly offsets: Float64Array;
   readonly instructionOffsets: Float64Array;
   readonly lengths: Uint32Array;

@@ -5,7 +5,7 @@
 import { printFloat, strip } from './python.ts';
 import { DataError } from './records.ts';
 
-export interface OptionGroup {
+interface OptionGroup {
   readonly name: string;
   readonly values: readonly string[];
 }

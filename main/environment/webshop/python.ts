@@ -5,7 +5,7 @@ const STATE = 624;
 const SHIFT = 397;
 
 /** Python's generator (MT19937), seeded with a small non-negative integer as `random.seed(n)` does. */
-export class MersenneTwister {
+class MersenneTwister {
   readonly #state = new Uint32Array(STATE);
   #next = STATE;
 

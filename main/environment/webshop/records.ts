@@ -11,7 +11,7 @@ const LARGEST_RECORD = 1 << 28;
 const MOST_RECORDS = 4_000_000;
 
 /** One element of the array, or one member of the object, with its place in the file. */
-export interface FileRecord {
+interface FileRecord {
   /** Member name; empty in an array. */
   readonly key: string;
   readonly index: number;

@@ -10,7 +10,7 @@ import { nounsOf } from './nouns.ts';
 import type { Product } from './product.ts';
 import { printString } from './python.ts';
 
-export interface Judgement {
+interface Judgement {
   readonly reward: number;
   readonly type: number;
   readonly attributes: number;

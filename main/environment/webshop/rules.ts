@@ -14,7 +14,7 @@ export type Rule = (typeof RULES)[number];
 const ACCEPTED = 0.75;
 
 /** What the rule knows of a product that it opened. */
-export interface Seen {
+interface Seen {
   readonly product: Product;
   /** Wished option values that it offers. */
   readonly offered: number;
@@ -55,14 +55,14 @@ function openFirst(turn: Turn<WebShopState>): string {
 }
 
 /** Clicks the wished values that are offered and not chosen yet, then buys. */
-export function chooseOptions(turn: Turn<WebShopState>, wish: Wish): string {
+function chooseOptions(turn: Turn<WebShopState>, wish: Wish): string {
   const chosen = new Set(turn.state.options.map(([, value]) => value));
   const next = wish.options.find(([, value]) => turn.clickables.includes(value) && !chosen.has(value));
   return `click[${next?.[1] ?? BUY}]`;
 }
 
 /** Wished attributes: pairs of words before the kind of product, and the lists after `with` and `for`. */
-export function attributesOf(base: string): string[] {
+function attributesOf(base: string): string[] {
   const text = base.replace(/^find me /i, '').toLowerCase();
   const start = text.search(/ (?:with|for) /);
   const head = (start < 0 ? text : text.slice(0, start)).split(', ');

@@ -104,7 +104,7 @@ export class Tasks {
 }
 
 /** Small catalogs keep a third of their goals, at most, for each of the held-out splits. */
-export function officialSplit(size: number): ReadonlyMap<Split, Iterable<number>> {
+function officialSplit(size: number): ReadonlyMap<Split, Iterable<number>> {
   const test = Math.min(TEST_GOALS, Math.floor(size / 3));
   const validation = test + Math.min(VALIDATION_GOALS, Math.floor(size / 3));
   return new Map<Split, Iterable<number>>([
