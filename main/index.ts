@@ -47,5 +47,13 @@ function start(): void {
   app.on('window-all-closed', () => {
     if (process.platform !== 'darwin') app.quit();
   });
-  app.on('will-quit', () => context.close());
+  app.on('will-quit', (event) => {
+    // Training processes end first, so that their runs are stored as interrupted and not as running. Windows are gone by
+    // now and nothing else waits, so the application then ends without asking again.
+    event.preventDefault();
+    void context
+      .close()
+      .catch(console.error)
+      .finally(() => setImmediate(() => app.exit(0)));
+  });
 }

@@ -5,11 +5,16 @@
 
 import type { z } from 'zod';
 import type { Failure, Outcome } from './contract/definition.ts';
+import { compareCalls } from './contract/compare.ts';
+import { metricCalls } from './contract/metrics.ts';
+import { queueCalls } from './contract/queue.ts';
+import { replayCalls } from './contract/replay.ts';
+import { runCalls, runEvents } from './contract/runs.ts';
 import { systemCalls, systemEvents } from './contract/system.ts';
 import { trainingCalls, trainingEvents } from './contract/training.ts';
 
-export const calls = { ...systemCalls, ...trainingCalls };
-export const events = { ...systemEvents, ...trainingEvents };
+export const calls = { ...systemCalls, ...trainingCalls, ...runCalls, ...queueCalls, ...metricCalls, ...replayCalls, ...compareCalls };
+export const events = { ...systemEvents, ...trainingEvents, ...runEvents };
 
 type Calls = typeof calls;
 type Events = typeof events;

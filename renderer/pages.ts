@@ -29,7 +29,7 @@ export const PAGES: readonly PageEntry[] = [
     navigation: { command: 'runs', icon: 'runs', key: 'r', place: 'top' },
   },
   {
-    path: '/new',
+    path: '/new/:base?',
     title: 'New run',
     component: lazy(() => import('./new-run/new-run-page.tsx')),
     navigation: { command: 'new', icon: 'plus', key: 'n', place: 'top' },

@@ -7,30 +7,39 @@ import { defaultDataFolder } from '../paths.ts';
 import { SettingsFile } from '../settings.ts';
 import { Supervisor } from '../training/supervisor.ts';
 import { broadcast } from './events.ts';
+import { openLab } from './lab.ts';
+import type { Lab } from './lab.ts';
 import { spawnUtility } from './utility.ts';
 
 export interface Context {
   readonly dataFolder: string;
   readonly settings: SettingsFile;
   readonly training: Supervisor;
+  /** The store and the queue; opened when first asked for. Throws with a hint when the database cannot be opened. */
+  readonly lab: Lab;
   /** Tells every window. */
   readonly emit: <N extends EventName>(name: N, payload: Payload<N>) => void;
   /** Called once when the application quits. */
-  close(): void;
+  close(): Promise<void>;
 }
 
 export function createContext(): Context {
   const dataFolder = defaultDataFolder();
   let supervisor: Supervisor | undefined;
+  let lab: Lab | undefined;
   return {
     dataFolder,
     settings: new SettingsFile(join(dataFolder, 'settings.json')),
     get training() {
       return (supervisor ??= new Supervisor({ spawn: spawnUtility, onStatus: (status) => broadcast('training.status', status) }));
     },
+    get lab() {
+      return (lab ??= openLab(dataFolder, spawnUtility, broadcast));
+    },
     emit: broadcast,
-    close() {
+    async close() {
       supervisor?.stop();
+      await lab?.close();
     },
   };
 }

@@ -6,11 +6,24 @@ import type { calls } from '../../preload/contract.ts';
 import type { Context } from './context.ts';
 import { dispatch } from './dispatch.ts';
 import type { Caller, Handlers } from './dispatch.ts';
+import { compareHandlers } from './compare.ts';
+import { metricHandlers } from './metrics.ts';
+import { queueHandlers } from './queue.ts';
+import { replayHandlers } from './replay.ts';
+import { runHandlers } from './runs.ts';
 import { systemHandlers } from './system.ts';
 import { trainingHandlers } from './training.ts';
 
 export function registerCalls(context: Context): void {
-  const handlers: Handlers<typeof calls> = { ...systemHandlers(context), ...trainingHandlers(context) };
+  const handlers: Handlers<typeof calls> = {
+    ...systemHandlers(context),
+    ...trainingHandlers(context),
+    ...runHandlers(context),
+    ...queueHandlers(context),
+    ...metricHandlers(context),
+    ...replayHandlers(context),
+    ...compareHandlers(context),
+  };
   ipcMain.handle(CALL_CHANNEL, ({ senderFrame }, name: unknown, input: unknown) => {
     // Only a window's own top frame counts as a caller; its address is the browser's word, not the page's.
     const frame = senderFrame && senderFrame.parent === null ? senderFrame : null;

@@ -1,0 +1,62 @@
+// Calls that put runs side by side: the comparison, curves, studies.
+
+import type { compareCalls, Study as StudyRow } from '../../preload/contract/compare.ts';
+import { sideBySide } from '../evaluation/side-by-side.ts';
+import type { Study } from '../store/studies.ts';
+import type { Context } from './context.ts';
+import { CallFailure } from './dispatch.ts';
+import type { Handlers } from './dispatch.ts';
+import { plain } from './runs.ts';
+
+export function compareHandlers(context: Context): Handlers<typeof compareCalls> {
+  const known = (runs: readonly number[]): number[] => {
+    const missing = runs.filter((run) => !context.lab.store.runs.find(run));
+    if (missing.length > 0) {
+      throw new CallFailure(
+        'not-found',
+        `There is no run ${missing.join(', ')}.`,
+        'It may have been deleted; take it out of the comparison or restore it in Runs.',
+      );
+    }
+    return [...new Set(runs)];
+  };
+  return {
+    'compare.open': ({ runs, baseline }) => {
+      const { diff, ...rest } = sideBySide(context.lab.store, known(runs), baseline);
+      return {
+        ...rest,
+        diff: diff.map(({ key, values }) => ({ key, values: values.map((value) => (value === undefined ? undefined : plain(value))) })),
+      };
+    },
+
+    'compare.curves': ({ runs, name, points }) => ({
+      curves: known(runs).map((run) => {
+        const { updates, values } = context.lab.store.metrics.series(run, name, { points });
+        return { run, x: Float64Array.from(updates), y: Float64Array.from(values) };
+      }),
+    }),
+
+    'studies.list': () => ({ studies: context.lab.store.studies.list().map(rowOf) }),
+
+    'studies.save': ({ id, name, runs }) => {
+      const { studies } = context.lab.store;
+      const other = studies.find(name);
+      if (other && other.id !== id)
+        throw new CallFailure('name-taken', `There is a study named “${name}” already.`, 'Choose another name.');
+      if (id === null) return { study: rowOf(studies.create(name, known(runs))) };
+      context.lab.store.write(() => {
+        studies.change(id, { name });
+        studies.removeRuns(id, studies.get(id).runs);
+        studies.addRuns(id, known(runs));
+      });
+      return { study: rowOf(studies.get(id)) };
+    },
+
+    'studies.delete': ({ id }) => {
+      context.lab.store.studies.delete(id);
+      return {};
+    },
+  };
+}
+
+const rowOf = ({ id, name, notes, runs, createdAt }: Study): StudyRow => ({ id, name, notes, runs: [...runs], createdAt });

@@ -1,0 +1,66 @@
+// The store and the queue of the window, opened together when a page first needs them. What the queue does is told to
+// every window through News; when the application quits, training processes end and their runs stay resumable.
+
+import type { EventName, Payload } from '../../preload/contract.ts';
+import type { RunSummary } from '../store/runs.ts';
+import { Store } from '../store/store.ts';
+import { launchWith } from '../training/launch.ts';
+import { writerOptions } from '../training/new-run.ts';
+import { RunQueue } from '../training/queue.ts';
+import type { WorkerProcess } from '../training/supervisor.ts';
+import { CallFailure } from './dispatch.ts';
+import { News } from './news.ts';
+import { rowOf } from './rows.ts';
+
+export interface Lab {
+  readonly store: Store;
+  readonly queue: RunQueue;
+  /** Tells the windows that rows of the list are different now. */
+  changed(...runs: readonly number[]): void;
+  gone(runs: readonly number[]): void;
+  close(): Promise<void>;
+}
+
+export function openLab(
+  dataFolder: string,
+  spawn: () => WorkerProcess,
+  emit: <N extends EventName>(name: N, payload: Payload<N>) => void,
+): Lab {
+  const store = openStore(dataFolder);
+  const news = new News({
+    onRows: (rows, gone) => emit('runs.changed', { rows, gone }),
+    onNews: (told) => emit('runs.news', told),
+  });
+  const told = (run: RunSummary): void => news.changed(run.id, () => rowOf(store.runs.get(run.id)));
+  const queue = new RunQueue({
+    store,
+    launch: launchWith(spawn, dataFolder),
+    writer: writerOptions,
+    onChange: told,
+    onReport: (run, report) => news.report(run, report),
+  });
+  queue.start();
+  return {
+    store,
+    queue,
+    changed: (...runs) => runs.forEach((run) => told(store.runs.get(run))),
+    gone: (runs) => news.gone(runs),
+    close: async () => {
+      await queue.close();
+      news.stop();
+      store.close();
+    },
+  };
+}
+
+function openStore(dataFolder: string): Store {
+  try {
+    return Store.open(dataFolder);
+  } catch (error) {
+    throw new CallFailure(
+      'store',
+      error instanceof Error ? error.message : String(error),
+      `Nothing was changed. The data folder is ${dataFolder}; a copy from before each upgrade is in its folder “backups”.`,
+    );
+  }
+}

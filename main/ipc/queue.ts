@@ -1,0 +1,113 @@
+// Calls that set runs up and steer them.
+
+import type { queueCalls } from '../../preload/contract/queue.ts';
+import { algorithms } from '../algorithm/registry.ts';
+import { WORLDS } from '../environment/registry.ts';
+import { parseConfig } from '../training/config.ts';
+import { describeConfig, describeSettings, type KnobGroup } from '../training/describe.ts';
+import { estimateRun, probeKey } from '../training/estimate.ts';
+import { launchWith } from '../training/launch.ts';
+import { newRun } from '../training/new-run.ts';
+import { checkOrder } from '../training/orders.ts';
+import { allPresets } from '../training/presets.ts';
+import { probe } from '../training/probe.ts';
+import type { Context } from './context.ts';
+import { CallFailure } from './dispatch.ts';
+import type { Handlers } from './dispatch.ts';
+import { plain } from './runs.ts';
+import { spawnUtility } from './utility.ts';
+
+export function queueHandlers(context: Context): Handlers<typeof queueCalls> {
+  let probing = false;
+  return {
+    'setup.presets': () => ({
+      presets: allPresets().map(({ id, title, description, adapted, config }) => {
+        return { id, title, description, adapted: [...adapted], config: tree(config) };
+      }),
+    }),
+
+    'setup.schema': () => ({
+      groups: [
+        ...describeConfig().map((group) => ({ ...groupOf(group), world: null })),
+        ...WORLDS.flatMap(({ name, title, settings }) =>
+          describeSettings(settings, `Settings of the world ${title}`).map((group) => ({ ...groupOf(group), world: name })),
+        ),
+      ],
+      worlds: WORLDS.map(({ name, title, summary }) => ({ name, title, summary })),
+      variants: algorithms.map(({ id, title }) => ({ id, title })),
+    }),
+
+    'setup.check': (order) => {
+      const { config, issues, runs, seeds } = checkOrder(order);
+      return {
+        config: config && tree(config),
+        issues: issues.map(({ key, message }) => ({ key, message })),
+        runs: runs.length,
+        seeds: [...seeds],
+        estimate: config && issues.length === 0 ? estimateRun(context.lab.store, config) : null,
+      };
+    },
+
+    'setup.probe': async ({ config: raw }) => {
+      if (probing) throw new CallFailure('busy-probe', 'Another config is being measured.', 'Wait until it is done.');
+      probing = true;
+      const began = performance.now();
+      try {
+        const config = parseConfig(raw);
+        const measured = await probe(config, (folder) => launchWith(spawnUtility, folder));
+        context.lab.store.settings.set(probeKey(config), measured);
+        return { seconds: (performance.now() - began) / 1000 };
+      } finally {
+        probing = false;
+      }
+    },
+
+    'queue.add': ({ order, preset, tags }) => {
+      const { runs, issues } = checkOrder(order);
+      const [fault] = issues;
+      if (fault)
+        throw new CallFailure('invalid-config', `No run was made. ${fault.key}: ${fault.message}`, 'Mend that field and try again.');
+      return { runs: context.lab.queue.add(runs.map((config) => newRun(config, preset, tags))).map(({ id }) => id) };
+    },
+
+    'queue.move': ({ run, before }) => {
+      context.lab.queue.move(run, before);
+      // Every waiting run has a new place.
+      context.lab.changed(...context.lab.store.runs.queue().map(({ id }) => id));
+      return {};
+    },
+
+    'queue.steer': ({ run, action }) => {
+      try {
+        context.lab.queue[action](run);
+      } catch (error) {
+        const message = error instanceof Error ? error.message : String(error);
+        throw new CallFailure('not-possible', message, 'Its state may just have changed; look again.');
+      }
+      return {};
+    },
+  };
+}
+
+function tree(config: object) {
+  return Object.fromEntries(Object.entries(config).map(([key, value]) => [key, plain(value)]));
+}
+
+function groupOf({ key, title, description, variant, knobs }: KnobGroup) {
+  return {
+    key,
+    title,
+    description,
+    variant,
+    knobs: knobs.map((knob) => ({
+      key: knob.key,
+      kind: knob.kind,
+      description: knob.description,
+      unit: knob.unit,
+      ...(knob.default !== undefined && { default: plain(knob.default) }),
+      low: knob.low,
+      high: knob.high,
+      options: [...knob.options],
+    })),
+  };
+}

@@ -1,0 +1,81 @@
+// Calls about episodes: the list, one episode to replay, and another policy going on from one of its steps. The model's
+// work of the latter happens in the training process.
+
+import type { replayCalls } from '../../preload/contract/replay.ts';
+import { readReplay, replayOf } from '../evaluation/replay.ts';
+import type { EpisodeFilter } from '../store/episodes.ts';
+import { runOfEpisode } from '../store/trajectories.ts';
+import { trajectory } from '../training/reports.ts';
+import type { Context } from './context.ts';
+import { CallFailure } from './dispatch.ts';
+import type { Handlers } from './dispatch.ts';
+
+export function replayHandlers(context: Context): Handlers<typeof replayCalls> {
+  const known = (run: number): number => {
+    if (!context.lab.store.runs.find(run)) {
+      throw new CallFailure(
+        'not-found',
+        `There is no run ${run}.`,
+        'It may have been deleted for good; the page Runs lists what there is.',
+      );
+    }
+    return run;
+  };
+  return {
+    'episodes.list': ({ run, filter, order, descending, offset, limit }) => {
+      const { total, episodes } = context.lab.store.episodes.page(known(run), given(filter), order, descending, limit, offset);
+      return { total, episodes: episodes.map((episode) => ({ ...episode, actions: [...episode.actions] })) };
+    },
+
+    'episodes.facets': ({ run }) => {
+      const { episodes } = context.lab.store;
+      return { total: episodes.count(known(run)), ...structuredClone(episodes.facets(run)) };
+    },
+
+    'episodes.read': ({ episode }) => {
+      known(runOfEpisode(episode));
+      return { replay: readReplay(context.lab.store, episode) };
+    },
+
+    'episodes.policies': ({ run }) => {
+      const { store } = context.lab;
+      const { world, config } = store.runs.get(known(run));
+      const sameWorld = JSON.stringify(config.world);
+      const policies = store.runs
+        .list()
+        .filter((other) => other.world === world && JSON.stringify(store.runs.get(other.id).config.world) === sameWorld)
+        .map(({ id, name, variant, seed }) => ({
+          run: id,
+          name,
+          variant,
+          seed,
+          updates: store.checkpoints.list(id).map(({ update }) => update),
+        }))
+        .filter(({ updates }) => updates.length > 0);
+      return { policies };
+    },
+
+    'episodes.resample': async (job) => {
+      const { store } = context.lab;
+      const run = store.runs.get(known(job.run));
+      const result = await context.training.run({ kind: 'resample', dataFolder: context.dataFolder, ...job });
+      return { replay: replayOf(store, run, trajectory.parse(result.trajectory), null, job.update) };
+    },
+  };
+}
+
+/** The filter without the fields that say nothing. */
+function given(filter: { [K in keyof EpisodeFilter]?: EpisodeFilter[K] | undefined }): EpisodeFilter {
+  const { purpose, fromUpdate, toUpdate, success, category, tier, failure, task, text } = filter;
+  return {
+    ...(purpose !== undefined && { purpose }),
+    ...(fromUpdate !== undefined && { fromUpdate }),
+    ...(toUpdate !== undefined && { toUpdate }),
+    ...(success !== undefined && { success }),
+    ...(category !== undefined && { category }),
+    ...(tier !== undefined && { tier }),
+    ...(failure !== undefined && { failure }),
+    ...(task !== undefined && { task }),
+    ...(text !== undefined && text !== '' && { text }),
+  };
+}

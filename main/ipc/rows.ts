@@ -1,0 +1,34 @@
+// How stored things look on the wire: a run as a row of the list, k of n with its interval.
+
+import type { Proportion, RunRow } from '../../preload/contract/runs.ts';
+import { wilson } from '../evaluation/statistics.ts';
+import type { RunSummary, Successes } from '../store/runs.ts';
+
+/** A spark line is as wide as a word: more points would not be seen. */
+const SPARK_POINTS = 24;
+
+export function proportionOf({ k, n }: Successes): Proportion {
+  const { rate, low, high } = wilson(k, n);
+  return { k, n, rate, low, high };
+}
+
+export function rowOf(run: RunSummary): RunRow {
+  const { uid: _uid, configHash: _config, groupHash, pauseAt: _pause, deletedAt: _deleted, last, best, spark, tags, ...shown } = run;
+  return {
+    ...shown,
+    group: groupHash.slice(0, 12),
+    last: last && proportionOf(last),
+    best: best && { ...proportionOf(best), update: best.update },
+    spark: thin(spark.map(([, share]) => share)),
+    tags: [...tags],
+  };
+}
+
+/** Means of neighbours, so that a thinned-out curve keeps its level. */
+function thin(values: readonly number[]): number[] {
+  if (values.length <= SPARK_POINTS) return [...values];
+  return Array.from({ length: SPARK_POINTS }, (_, index) => {
+    const part = values.slice(Math.floor((index * values.length) / SPARK_POINTS), Math.floor(((index + 1) * values.length) / SPARK_POINTS));
+    return part.reduce((sum, value) => sum + value, 0) / part.length;
+  });
+}

@@ -1,0 +1,116 @@
+// Calls about runs: the list, one run with its config, events, evaluations and episodes, and what may be changed.
+
+import type { Difference, runCalls } from '../../preload/contract/runs.ts';
+import type { Json } from '../store/canonical.ts';
+import type { Run } from '../store/runs.ts';
+import { diffConfigs } from '../training/overrides.ts';
+import { loadPreset, presetIds } from '../training/presets.ts';
+import type { Context } from './context.ts';
+import { CallFailure } from './dispatch.ts';
+import type { Handlers } from './dispatch.ts';
+import { proportionOf, rowOf } from './rows.ts';
+
+export function runHandlers(context: Context): Handlers<typeof runCalls> {
+  const found = (id: number): Run => {
+    const run = context.lab.store.runs.find(id);
+    if (!run)
+      throw new CallFailure('not-found', `There is no run ${id}.`, 'It may have been deleted for good; the page Runs lists what there is.');
+    return run;
+  };
+  return {
+    'runs.list': () => ({ runs: context.lab.store.runs.list().map(rowOf) }),
+
+    'runs.get': ({ run: id }) => {
+      const run = found(id);
+      return { run: rowOf(run), config: plain(run.config), versions: { ...run.versions }, changes: changesOf(run) };
+    },
+
+    'runs.change': ({ run, ...change }) => {
+      found(run);
+      const { name, notes } = change;
+      context.lab.store.runs.change(run, { ...(name !== undefined && { name }), ...(notes !== undefined && { notes }) });
+      context.lab.changed(run);
+      return {};
+    },
+
+    'runs.tag': ({ runs, add, remove }) => {
+      const { store } = context.lab;
+      store.write(() => {
+        for (const id of runs) store.runs.setTags(id, [...found(id).tags.filter((tag) => !remove.includes(tag)), ...add]);
+      });
+      context.lab.changed(...runs);
+      return {};
+    },
+
+    'runs.delete': ({ runs }) => {
+      const busy = runs.map(found).filter(({ state }) => state === 'running' || state === 'stopping');
+      if (busy.length > 0) {
+        const which = busy.map(({ id }) => id).join(', ');
+        throw new CallFailure('busy-run', `Nothing was deleted: run ${which} is training.`, 'Stop it first, then delete it.');
+      }
+      context.lab.store.runs.delete(runs);
+      context.lab.gone(runs);
+      return {};
+    },
+
+    'runs.restore': ({ runs }) => {
+      context.lab.store.runs.restore(runs);
+      context.lab.changed(...runs);
+      return {};
+    },
+
+    'runs.configValues': ({ key }) => ({
+      values: [...context.lab.store.runs.configValues(key)].map(([id, value]) => [id, plain(value)] as [number, ReturnType<typeof plain>]),
+    }),
+
+    'runs.events': ({ run }) => ({
+      events: context.lab.store.events
+        .list(found(run).id)
+        .map(({ id, update, time, kind, severity, text }) => ({ id, update, time, kind, severity, text })),
+    }),
+
+    'runs.evaluations': ({ run }) => ({
+      evaluations: context.lab.store.evaluations
+        .list(found(run).id)
+        .map(({ id, update, kind, split, success, meanReturn, meanSteps }) => {
+          return { id, update, kind, split, success: proportionOf(success), meanReturn, meanSteps };
+        })
+        .sort((a, b) => a.update - b.update || a.id - b.id),
+      checkpoints: context.lab.store.checkpoints.list(run).map(({ update, bytes }) => ({ update, bytes })),
+    }),
+
+    'runs.episodes': ({ run, limit, ...filter }) => {
+      const { purpose, fromUpdate, toUpdate } = filter;
+      const wanted = {
+        ...(purpose !== undefined && { purpose }),
+        ...(fromUpdate !== undefined && { fromUpdate }),
+        ...(toUpdate !== undefined && { toUpdate }),
+      };
+      const { total, episodes } = context.lab.store.episodes.page(found(run).id, wanted, 'time', true, limit);
+      return { total, episodes: episodes.map((episode) => ({ ...episode, actions: [...episode.actions] })) };
+    },
+  };
+}
+
+/** Only what a person would have typed: name and seed differ in every run. */
+function changesOf(run: Run): Difference[] | null {
+  if (run.preset === null || !presetIds().includes(run.preset)) return null;
+  return diffConfigs([loadPreset(run.preset).config, run.config])
+    .filter(({ key }) => key !== 'name' && key !== 'seed')
+    .map(({ key, values: [before, after] }) => ({
+      key,
+      ...(before !== undefined && { before: plain(before) }),
+      ...(after !== undefined && { after: plain(after) }),
+    }));
+}
+
+type Mutable = null | boolean | number | string | Mutable[] | { [key: string]: Mutable };
+
+/** A copy of plain data that may be handed over. */
+export function plain(value: unknown | Json): Mutable {
+  if (value === null || typeof value === 'boolean' || typeof value === 'string') return value;
+  if (typeof value === 'number') return Number.isFinite(value) ? value : String(value);
+  if (Array.isArray(value)) return value.map(plain);
+  if (typeof value === 'object') return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, plain(item)]));
+  throw new TypeError(`Only plain data can be shown; found a ${typeof value}`);
+}

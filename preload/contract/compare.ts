@@ -1,0 +1,96 @@
+// Calls that put runs side by side: one answer with everything the Compare page shows, curves of one metric, studies
+// (named selections), and the report.
+
+import { z } from 'zod';
+import { nothing } from './definition.ts';
+
+const run = z.int().min(1);
+const runs = z.array(run).min(1).max(100);
+const anyNumber = z.union([z.number(), z.nan(), z.literal(Number.POSITIVE_INFINITY), z.literal(Number.NEGATIVE_INFINITY)]);
+const numbers = z.instanceof(Float64Array);
+const json = z.json();
+
+const proportion = z.object({ k: z.number(), n: z.number(), rate: anyNumber, low: anyNumber, high: anyNumber });
+const estimate = z.object({ value: anyNumber, low: anyNumber, high: anyNumber });
+
+const comparedRun = z.object({
+  run,
+  name: z.string(),
+  variant: z.string(),
+  seed: z.number(),
+  state: z.string(),
+  updates: z.number(),
+  planned: z.number(),
+  seconds: z.number(),
+  episodes: z.number(),
+  success: proportion.nullable(),
+  best: proportion.extend({ update: z.number() }).nullable(),
+  /** What the run started from, on the same tasks where it was evaluated there. */
+  reference: proportion.nullable(),
+  return: anyNumber.nullable(),
+  steps: anyNumber.nullable(),
+  /** Where the numbers come from: which evaluation. */
+  evaluated: z.object({ update: z.number(), split: z.string(), kind: z.string() }).nullable(),
+  categories: z.record(z.string(), proportion),
+  /** Held-out success over training, and which share of the tasks failed in which way. */
+  evaluations: z.array(z.object({ update: z.number(), success: proportion, failures: z.record(z.string(), z.number()) })),
+});
+export type ComparedRun = z.infer<typeof comparedRun>;
+
+const pair = z.object({
+  a: run,
+  b: run,
+  n: z.number(),
+  both: z.number(),
+  neither: z.number(),
+  onlyA: z.number(),
+  onlyB: z.number(),
+  difference: anyNumber,
+  low: anyNumber,
+  high: anyNumber,
+  p: anyNumber,
+  improvement: anyNumber,
+  returns: estimate,
+  words: z.string(),
+});
+export type Pair = z.infer<typeof pair>;
+
+const matrix = z.object({
+  tasks: z.array(z.object({ task: z.string(), category: z.string(), tier: z.string() })),
+  /** One entry per task for every run: 1 solved, 0 failed, −1 not played; and the stored episode, 0 when there is none. */
+  columns: z.array(z.object({ run, outcome: z.instanceof(Int8Array), episode: numbers })),
+});
+export type Matrix = z.infer<typeof matrix>;
+
+const study = z.object({ id: z.int(), name: z.string(), notes: z.string(), runs: z.array(run), createdAt: z.number() });
+export type Study = z.infer<typeof study>;
+
+export const compareCalls = {
+  'compare.open': {
+    /** Pairs are made with the baseline; null makes every pair. */
+    input: z.strictObject({ runs, baseline: run.nullable() }),
+    answer: z.object({
+      runs: z.array(comparedRun),
+      groups: z.array(z.object({ name: z.string(), runs: z.array(run), mean: estimate, iqm: estimate })),
+      groupWords: z.array(z.string()),
+      paired: z.array(pair),
+      words: z.array(z.string()),
+      /** Only the keys that differ; one value per run, undefined where the run has no such key. */
+      diff: z.array(z.object({ key: z.string(), values: z.array(json.optional()) })),
+      matrix,
+      /** Metrics that at least one of the runs recorded. */
+      metrics: z.array(z.string()),
+    }),
+  },
+  'compare.curves': {
+    input: z.strictObject({ runs, name: z.string().max(100), points: z.int().min(10).max(5000) }),
+    answer: z.object({ curves: z.array(z.object({ run, x: numbers, y: numbers })) }),
+  },
+  'studies.list': { input: nothing, answer: z.object({ studies: z.array(study) }) },
+  /** A new study, or the runs and name of one that is there. */
+  'studies.save': {
+    input: z.strictObject({ id: z.int().nullable(), name: z.string().trim().min(1).max(120), runs }),
+    answer: z.object({ study }),
+  },
+  'studies.delete': { input: z.strictObject({ id: z.int() }), answer: nothing },
+};

@@ -1,0 +1,102 @@
+// Calls that set runs up and steer them: presets and schema for the form, checking what was typed, what it will cost,
+// adding to the queue, and the words pause, one update, resume, stop.
+
+import { z } from 'zod';
+import { nothing } from './definition.ts';
+import type { Json } from './runs.ts';
+
+const json = z.json();
+const config = z.record(z.string(), json);
+export type ConfigTree = z.infer<typeof config>;
+
+const knob = z.object({
+  key: z.string(),
+  kind: z.enum(['whole number', 'number', 'switch', 'text', 'choice', 'list of numbers', 'settings']),
+  description: z.string(),
+  unit: z.string(),
+  default: json.optional(),
+  low: z.number().nullable(),
+  high: z.number().nullable(),
+  options: z.array(z.string()),
+});
+export type Knob = z.infer<typeof knob>;
+
+const knobGroup = z.object({
+  key: z.string(),
+  title: z.string(),
+  description: z.string(),
+  /** Only for this variant, or only in this world. */
+  variant: z.string().nullable(),
+  world: z.string().nullable(),
+  knobs: z.array(knob),
+});
+export type KnobGroup = z.infer<typeof knobGroup>;
+
+const preset = z.object({
+  id: z.string(),
+  title: z.string(),
+  description: z.string(),
+  adapted: z.array(z.string()),
+  config,
+});
+export type Preset = z.infer<typeof preset>;
+
+/** What the user asks for: a config, the seeds as typed ("1-5, 9") and values to combine. */
+const order = z.strictObject({
+  config,
+  seeds: z.string().max(400),
+  sweep: z.array(z.strictObject({ key: z.string().max(200), values: z.string().max(2000) })).max(6),
+});
+export type Order = z.infer<typeof order>;
+
+const issue = z.object({ key: z.string(), message: z.string() });
+export type Issue = z.infer<typeof issue>;
+
+const estimate = z.object({
+  /** Of one run; null while nothing comparable was ever measured here. */
+  seconds: z.number().nullable(),
+  memoryBytes: z.number().nullable(),
+  diskBytes: z.number(),
+  freeBytes: z.number(),
+  /** What it rests on, in words. */
+  basis: z.string(),
+});
+export type Estimate = z.infer<typeof estimate>;
+
+export const queueCalls = {
+  'setup.presets': { input: nothing, answer: z.object({ presets: z.array(preset) }) },
+  'setup.schema': {
+    input: nothing,
+    answer: z.object({
+      groups: z.array(knobGroup),
+      worlds: z.array(z.object({ name: z.string(), title: z.string(), summary: z.string() })),
+      variants: z.array(z.object({ id: z.string(), title: z.string() })),
+    }),
+  },
+  /** Checks an order as it is typed. `config` comes back complete when it is right. */
+  'setup.check': {
+    input: order,
+    answer: z.object({
+      config: config.nullable(),
+      issues: z.array(issue),
+      /** How many runs it makes, and the seeds. */
+      runs: z.number(),
+      seeds: z.array(z.number()),
+      estimate: estimate.nullable(),
+    }),
+  },
+  /** Trains two small updates of this config in a process of its own, to know its speed and memory. */
+  'setup.probe': { input: z.strictObject({ config }), answer: z.object({ seconds: z.number() }) },
+  'queue.add': {
+    input: z.strictObject({ order, preset: z.string().nullable(), tags: z.array(z.string().max(60)).max(20) }),
+    answer: z.object({ runs: z.array(z.int()) }),
+  },
+  /** Before another waiting run, or at the end. */
+  'queue.move': { input: z.strictObject({ run: z.int(), before: z.int().nullable() }), answer: nothing },
+  'queue.steer': {
+    input: z.strictObject({ run: z.int(), action: z.enum(['pause', 'resume', 'step', 'stop', 'cancel']) }),
+    answer: nothing,
+  },
+};
+
+export type { Json };

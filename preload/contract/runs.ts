@@ -1,0 +1,165 @@
+// Calls and events about runs: the list, one run with everything about it, and what may be changed. The list is sent
+// whole (a row is small) and kept fresh by `runs.changed`, so that filtering and sorting answer at once.
+
+import { z } from 'zod';
+import { nothing } from './definition.ts';
+
+const runId = z.int().min(1);
+const runIds = z.array(runId).min(1).max(10_000);
+
+export const runState = z.enum(['queued', 'running', 'paused', 'stopping', 'stopped', 'done', 'failed', 'interrupted']);
+export type RunState = z.infer<typeof runState>;
+
+/** k successes of n with the Wilson 95% interval. */
+const proportion = z.object({ k: z.number(), n: z.number(), rate: z.number(), low: z.number(), high: z.number() });
+export type Proportion = z.infer<typeof proportion>;
+
+/** What the list shows of a run. */
+export const runRow = z.object({
+  id: runId,
+  name: z.string(),
+  world: z.string(),
+  variant: z.string(),
+  preset: z.string().nullable(),
+  seed: z.number(),
+  device: z.string(),
+  /** Equal for runs that differ in their seed only. */
+  group: z.string(),
+  state: runState,
+  reason: z.string().nullable(),
+  /** Place in the queue; null when it does not wait. */
+  position: z.number().nullable(),
+  planned: z.number(),
+  updates: z.number(),
+  episodes: z.number(),
+  tokens: z.number(),
+  seconds: z.number(),
+  /** Held-out success of the latest evaluation, and of the best one. */
+  last: proportion.nullable(),
+  best: proportion.extend({ update: z.number() }).nullable(),
+  /** Share of successful training episodes, thinned out, oldest first. */
+  spark: z.array(z.number()),
+  tags: z.array(z.string()),
+  notes: z.string(),
+  createdAt: z.number(),
+  startedAt: z.number().nullable(),
+  finishedAt: z.number().nullable(),
+});
+export type RunRow = z.infer<typeof runRow>;
+
+const json = z.json();
+export type Json = z.infer<typeof json>;
+
+const difference = z.object({ key: z.string(), before: json.optional(), after: json.optional() });
+export type Difference = z.infer<typeof difference>;
+
+/** A number that may be NaN or infinite: a diverged run has such points, and they are shown as gaps. */
+const anyNumber = z.union([z.number(), z.nan(), z.literal(Number.POSITIVE_INFINITY), z.literal(Number.NEGATIVE_INFINITY)]);
+
+const runEvent = z.object({
+  id: z.number(),
+  update: z.number(),
+  time: z.number(),
+  kind: z.string(),
+  severity: z.enum(['info', 'warning', 'error']),
+  text: z.string(),
+});
+export type RunEvent = z.infer<typeof runEvent>;
+
+const evaluation = z.object({
+  id: z.number(),
+  update: z.number(),
+  kind: z.enum(['periodic', 'final', 'manual']),
+  split: z.string(),
+  success: proportion,
+  meanReturn: anyNumber,
+  meanSteps: z.number(),
+});
+
+const episode = z.object({
+  id: z.number(),
+  update: z.number(),
+  purpose: z.enum(['train', 'vstar', 'evaluation']),
+  task: z.string(),
+  category: z.string(),
+  tier: z.string(),
+  failure: z.string().nullable(),
+  success: z.boolean(),
+  return: anyNumber,
+  advantage: anyNumber.nullable(),
+  steps: z.number(),
+  actions: z.array(z.string()),
+});
+export type EpisodeRow = z.infer<typeof episode>;
+
+const page = z.object({ total: z.number(), episodes: z.array(episode) });
+
+export const runCalls = {
+  'runs.list': { input: nothing, answer: z.object({ runs: z.array(runRow) }) },
+  'runs.get': {
+    input: z.strictObject({ run: runId }),
+    answer: z.object({
+      run: runRow,
+      config: json,
+      versions: z.record(z.string(), z.string()),
+      /** What differs from the preset it began with; null when that preset is gone. */
+      changes: z.array(difference).nullable(),
+    }),
+  },
+  'runs.change': {
+    input: z.strictObject({ run: runId, name: z.string().min(1).max(120).optional(), notes: z.string().max(20_000).optional() }),
+    answer: nothing,
+  },
+  'runs.tag': {
+    input: z.strictObject({ runs: runIds, add: z.array(z.string().max(60)), remove: z.array(z.string().max(60)) }),
+    answer: nothing,
+  },
+  /** Into the trash; `runs.restore` undoes it. */
+  'runs.delete': { input: z.strictObject({ runs: runIds }), answer: nothing },
+  'runs.restore': { input: z.strictObject({ runs: runIds }), answer: nothing },
+  /** One config key of every run, for grouping and for columns. */
+  'runs.configValues': {
+    input: z.strictObject({ key: z.string().min(1).max(200) }),
+    answer: z.object({ values: z.array(z.tuple([runId, json])) }),
+  },
+  'runs.events': { input: z.strictObject({ run: runId }), answer: z.object({ events: z.array(runEvent) }) },
+  'runs.evaluations': {
+    input: z.strictObject({ run: runId }),
+    answer: z.object({ evaluations: z.array(evaluation), checkpoints: z.array(z.object({ update: z.number(), bytes: z.number() })) }),
+  },
+  /** Newest first: the latest episodes, or those behind one point of a chart. */
+  'runs.episodes': {
+    input: z.strictObject({
+      run: runId,
+      purpose: z.enum(['train', 'vstar', 'evaluation']).optional(),
+      fromUpdate: z.int().min(0).optional(),
+      toUpdate: z.int().min(0).optional(),
+      limit: z.int().min(1).max(1000),
+    }),
+    answer: page,
+  },
+};
+
+const livePoint = z.object({ update: z.number(), values: z.record(z.string(), anyNumber) });
+export type LivePoint = z.infer<typeof livePoint>;
+
+const liveProgress = z.object({ phase: z.string(), done: z.number(), total: z.number(), secondsLeft: z.number().nullable() });
+export type LiveProgress = z.infer<typeof liveProgress>;
+
+/** All that a run reported since the last time, at most four times a second. */
+export const runNews = z.object({
+  run: runId,
+  points: z.array(livePoint),
+  progress: liveProgress.nullable(),
+  /** Episodes, evaluations, checkpoints or events were stored. */
+  stored: z.object({ episodes: z.boolean(), evaluations: z.boolean(), events: z.boolean() }),
+  /** The run went back to a checkpoint: what was read before may no longer be there. */
+  rewound: z.boolean(),
+});
+export type RunNews = z.infer<typeof runNews>;
+
+export const runEvents = {
+  /** Rows that are new or different, and those that are gone. */
+  'runs.changed': z.object({ rows: z.array(runRow), gone: z.array(runId) }),
+  'runs.news': runNews,
+};

@@ -1,0 +1,67 @@
+// The list of runs, kept fresh: asked for once, then changed row by row as events come. Every page reads this one list.
+
+import { useQueryClient } from '@tanstack/react-query';
+import type { QueryClient } from '@tanstack/react-query';
+import { useEffect } from 'react';
+import type { RunRow } from '../../preload/contract/runs.ts';
+import { call, callOptions, listen, useCall } from '../bridge.ts';
+import { toast, toastError, toastWithUndo } from './toasts.ts';
+
+const list = callOptions('runs.list', {});
+
+/** Keeps the list in step with the main process; mounted once, around all pages. */
+export function useRunEvents(): void {
+  const client = useQueryClient();
+  useEffect(() => listen('runs.changed', ({ rows, gone }) => applyChanges(client, rows, gone)), [client]);
+}
+
+function applyChanges(client: QueryClient, rows: readonly RunRow[], gone: readonly number[]): void {
+  client.setQueryData(list.queryKey, (before) => {
+    if (!before) return before;
+    const left = new Map(before.runs.map((run) => [run.id, run]));
+    for (const id of gone) left.delete(id);
+    let added = false;
+    for (const row of rows) {
+      added ||= !left.has(row.id);
+      left.set(row.id, row);
+    }
+    const runs = [...left.values()];
+    return { runs: added ? runs.sort((a, b) => b.id - a.id) : runs };
+  });
+}
+
+export function useRuns() {
+  return useCall('runs.list', {});
+}
+
+/** Waiting runs in the order they will start. */
+export function queued(runs: readonly RunRow[]): RunRow[] {
+  return runs.filter(({ state }) => state === 'queued').sort((a, b) => (a.position ?? 0) - (b.position ?? 0));
+}
+
+/** A name that tells runs with the same name apart. */
+export const runName = ({ id, name, seed }: RunRow): string => `#${id} ${name}, seed ${seed}`;
+
+const howMany = (count: number): string => (count === 1 ? 'Run' : `${count} runs`);
+
+/** Deletes at once and offers it back. */
+export async function deleteRuns(runs: readonly number[]): Promise<void> {
+  const input = { runs: [...runs] };
+  try {
+    await call('runs.delete', input);
+    toastWithUndo(`${howMany(runs.length)} deleted`, () => {
+      call('runs.restore', input).then(
+        () => toast({ title: `${howMany(runs.length)} restored`, tone: 'success' }),
+        (error: unknown) => toastError('The runs were not restored', error),
+      );
+    });
+  } catch (error) {
+    toastError('Nothing was deleted', error);
+  }
+}
+
+export type Steering = 'pause' | 'resume' | 'step' | 'stop' | 'cancel';
+
+export function steer(run: number, action: Steering): void {
+  call('queue.steer', { run, action }).catch((error: unknown) => toastError('That did not work', error));
+}
