@@ -100,18 +100,23 @@ export class EpisodeList {
     if (where === undefined) return { total: 0, episodes: [] };
     const direction = descending ? 'DESC' : 'ASC';
     const sort = order === 'time' ? `id ${direction}` : `${ORDERS[order]} ${direction}, id`;
-    if (Object.values(filter).every((value) => value === undefined || value === '')) {
-      const rows = this.#db
-        .prepare<(number | string)[], Row>(`SELECT ${COLUMNS} FROM episodes WHERE ${where.sql} ORDER BY ${sort} LIMIT ? OFFSET ?`)
-        .all(...where.values, limit, offset);
-      return { total: this.count(run), episodes: rows.map((row) => this.#fromRow(row)) };
+    const everything = Object.values(filter).every((value) => value === undefined || value === '');
+    if (order === 'time' && !everything) {
+      // One pass over the rows finds them all: the number for the scroll bar, a slice for the page.
+      const ids = this.#db
+        .prepare<(number | string)[], number>(`SELECT id FROM episodes WHERE ${where.sql} ORDER BY ${sort}`)
+        .pluck()
+        .all(...where.values);
+      return { total: ids.length, episodes: ids.slice(offset, offset + limit).map((id) => this.get(id)) };
     }
-    // One pass over the rows finds them all: the number for the scroll bar, a slice for the page.
-    const ids = this.#db
-      .prepare<(number | string)[], number>(`SELECT id FROM episodes WHERE ${where.sql} ORDER BY ${sort}`)
-      .pluck()
-      .all(...where.values);
-    return { total: ids.length, episodes: ids.slice(offset, offset + limit).map((id) => this.get(id)) };
+    const counted = this.#db.prepare<(number | string)[], { n: number }>(`SELECT count(*) AS n FROM episodes WHERE ${where.sql}`);
+    const rows = this.#db
+      .prepare<(number | string)[], Row>(`SELECT ${COLUMNS} FROM episodes WHERE ${where.sql} ORDER BY ${sort} LIMIT ? OFFSET ?`)
+      .all(...where.values, limit, offset);
+    return {
+      total: everything ? this.count(run) : (counted.get(...where.values)?.n ?? 0),
+      episodes: rows.map((row) => this.#fromRow(row)),
+    };
   }
 
   /** All episodes of a run. */
@@ -143,16 +148,22 @@ export class EpisodeList {
 
   /** What there is to filter by, with counts. */
   facets(run: number): EpisodeFacets {
-    const [first, last] = episodeRange(run);
-    const count = (column: string): Record<string, number> => {
-      const rows = this.#db
-        .prepare<[number, number], { value: number; n: number }>(
-          `SELECT ${column} AS value, count(*) AS n FROM episodes WHERE id BETWEEN ? AND ? AND ${column} IS NOT NULL GROUP BY ${column}`,
-        )
-        .all(first, last);
-      return Object.fromEntries(rows.map(({ value, n }) => [this.#dictionary.labelText(value), n]));
+    const rows = this.#db
+      .prepare<[number, number], { purpose: number; category: number; tier: number; failure: number | null; n: number }>(
+        'SELECT purpose, category, tier, failure, count(*) AS n FROM episodes WHERE id BETWEEN ? AND ? GROUP BY purpose, category, tier, failure',
+      )
+      .all(...episodeRange(run));
+    const sum = (column: 'purpose' | 'category' | 'tier' | 'failure'): Record<string, number> => {
+      const counts: Record<string, number> = {};
+      for (const row of rows) {
+        const id = row[column];
+        if (id === null) continue;
+        const label = this.#dictionary.labelText(id);
+        counts[label] = (counts[label] ?? 0) + row.n;
+      }
+      return counts;
     };
-    return { purposes: count('purpose'), categories: count('category'), tiers: count('tier'), failures: count('failure') };
+    return { purposes: sum('purpose'), categories: sum('category'), tiers: sum('tier'), failures: sum('failure') };
   }
 
   /** Undefined when nothing can match: a label that no episode has. */
