@@ -8,7 +8,7 @@ import { fileURLToPath } from 'node:url';
 import { ensureBuilt } from './build.mjs';
 import { ensureDependencies } from './dependencies.mjs';
 import { ensureElectron, here } from './electron.mjs';
-import { lockFile, main, root, stage, withLock } from './stage.mjs';
+import { lockFile, main, root, SetupError, stage, withLock } from './stage.mjs';
 import { ensureSystem } from './system.mjs';
 
 /**
@@ -17,6 +17,11 @@ import { ensureSystem } from './system.mjs';
  * @returns {Promise<import('./electron.mjs').Electron>}
  */
 export async function setUp(voice, needs) {
+  const [major = 0, minor = 0] = process.versions.node.split('.').map(Number);
+  if (major < 20 || (major === 20 && minor < 19)) {
+    const failed = `this is Node ${process.versions.node}; the installation needs 20.19 or newer`;
+    throw new SetupError({ tried: 'starting', failed, fix: 'install a current Node from https://nodejs.org and run this again' });
+  }
   await stage(voice, 'Dependencies', (say) => withLock(lockFile, say, () => ensureDependencies(root, say)));
   /** @type {import('./electron.mjs').Electron | undefined} */
   let electron;

@@ -1,6 +1,6 @@
 // @ts-check
 // `npm test`: set-up, then formatting, lint, types, unused code, import rules, unit and integration tests, and the tests
-// that drive the real window under a virtual display. A failing stage prints its output and the rest still runs. The
+// that drive the bundle in the real window under a virtual display. A failing stage prints its output and the rest still runs. The
 // last line is `N passed, N failed`, where every check and every test counts as one.
 //
 //   npm test                    everything
@@ -11,9 +11,10 @@
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { ensureBuilt } from './build.mjs';
 import { nodeEnvironment } from './electron.mjs';
 import { aloud, setUp } from './setup.mjs';
-import { main, root, run } from './stage.mjs';
+import { lockFile, main, root, run, SetupError, withLock } from './stage.mjs';
 import { hasDisplay, withVirtualDisplay } from './system.mjs';
 
 /** @typedef {{ name: string, passed: number, failed: number, output: string }} Result */
@@ -32,30 +33,38 @@ const PARTS = ['checks', 'unit', 'e2e', 'slow'];
 const words = process.argv.slice(2);
 const chosen = words.includes('--slow') ? ['slow'] : words.filter((word) => PARTS.includes(word));
 const filters = words.filter((word) => !PARTS.includes(word) && word !== '--slow');
-const wanted = (/** @type {string} */ part) =>
-  chosen.length > 0 ? chosen.includes(part) : part !== 'slow' && (part !== 'checks' || filters.length === 0);
+const wanted = (/** @type {string} */ part) => {
+  if (chosen.length > 0) return chosen.includes(part);
+  if (filters.length === 0) return part !== 'slow';
+  return part === 'unit' ? filters.some((path) => !path.includes('e2e')) : part === 'e2e' && filters.some((path) => path.includes('e2e'));
+};
 
 await main(async () => {
   const inWindow = wanted('e2e') || wanted('slow');
-  const electron = await setUp(aloud, { build: inWindow, virtualDisplay: inWindow && !hasDisplay() });
-  const scratch = mkdtempSync(join(tmpdir(), 'astrolab-test-'));
-  const base = {
-    ...nodeEnvironment(electron),
-    ASTROLAB_DATA: join(scratch, 'data'),
-    KNIP_DISABLE_RAW_TRANSFER: '1', // its 6 GB buffer does not fit into Electron's compressed pointers
-    NO_COLOR: '1',
-  };
   /** @type {Result[]} */
   const results = [];
+  const scratch = mkdtempSync(join(tmpdir(), 'astrolab-test-'));
   try {
+    const electron = await setUp(aloud, { build: false, virtualDisplay: inWindow && !hasDisplay() });
+    const base = {
+      ...nodeEnvironment(electron),
+      ASTROLAB_DATA: join(scratch, 'data'),
+      KNIP_DISABLE_RAW_TRANSFER: '1', // its 6 GB buffer does not fit into Electron's compressed pointers
+      NO_COLOR: '1',
+    };
     if (wanted('checks')) for (const check of CHECKS) results.push(tell(await runCheck(electron.executable, check, base)));
     if (wanted('unit')) results.push(tell(await runTests(electron.executable, 'unit', scratch, base)));
+    if (inWindow) results.push(tell(await runBuild(electron)));
     for (const project of ['e2e', 'slow']) {
       if (!wanted(project)) continue;
       const start = (/** @type {NodeJS.ProcessEnv} */ env) =>
         runTests(electron.executable, project, scratch, { ...base, DISPLAY: env.DISPLAY });
       results.push(tell(hasDisplay() ? await start(process.env) : await withVirtualDisplay(start)));
     }
+  } catch (error) {
+    if (!(error instanceof SetupError)) throw error;
+    console.log(error.explain());
+    results.push({ name: 'set-up', passed: 0, failed: 1, output: '' });
   } finally {
     rmSync(scratch, { recursive: true, force: true, maxRetries: 5 });
   }
@@ -65,6 +74,22 @@ await main(async () => {
   console.log(`${count('passed')} passed, ${count('failed')} failed`);
   return count('failed') > 0 || count('passed') === 0 ? 1 : 0;
 });
+
+/** The bundle that the window's tests drive; it counts as a check. @param {import('./electron.mjs').Electron} electron */
+async function runBuild(electron) {
+  const began = performance.now();
+  const outcome = await withLock(
+    lockFile,
+    () => undefined,
+    () => ensureBuilt(root, electron, () => undefined),
+  ).catch((error) => {
+    if (!(error instanceof SetupError)) throw error;
+    return error;
+  });
+  const failed = outcome instanceof SetupError;
+  const seconds = (performance.now() - began) / 1000;
+  return { name: 'bundle', passed: failed ? 0 : 1, failed: failed ? 1 : 0, output: failed ? outcome.explain() : '', seconds };
+}
 
 /**
  * Prints a stage's line, and all it said when it failed.
