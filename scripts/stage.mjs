@@ -4,7 +4,7 @@
 // scripts run before anything is installed.
 
 import { spawn } from 'node:child_process';
-import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { linkSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
@@ -138,9 +138,11 @@ export function alive(pid) {
  */
 export async function withLock(file, say, work) {
   mkdirSync(dirname(file), { recursive: true });
+  const mine = `${file}.${process.pid}`;
   for (;;) {
     try {
-      writeFileSync(file, String(process.pid), { flag: 'wx' });
+      writeFileSync(mine, String(process.pid));
+      linkSync(mine, file); // a link appears with its content, so nobody ever reads an empty lock
       break;
     } catch (error) {
       if (!(error instanceof Error && 'code' in error && error.code === 'EEXIST')) throw error;
@@ -151,6 +153,8 @@ export async function withLock(file, say, work) {
       }
       say(`waiting for another set-up (process ${holder})`);
       await new Promise((wake) => setTimeout(wake, 300));
+    } finally {
+      rmSync(mine, { force: true });
     }
   }
   try {

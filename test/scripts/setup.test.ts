@@ -28,10 +28,8 @@ test('the lock of a dead process is taken over, that of a living one is waited f
 
   const order: string[] = [];
   const said: string[] = [];
-  const holder = run(process.execPath, [
-    '-e',
-    `require('fs').writeFileSync(${JSON.stringify(file)}, String(process.pid)); setTimeout(() => {}, 700)`,
-  ]);
+  const held = `const fs = require('fs'); fs.writeFileSync('${file}.new', String(process.pid)); fs.renameSync('${file}.new', '${file}');`;
+  const holder = run(process.execPath, ['-e', `${held} setTimeout(() => {}, 700)`]);
   while (!existsSync(file)) await new Promise((resolve) => setTimeout(resolve, 20));
   void holder.then(() => order.push('first ended'));
   await withLock(
