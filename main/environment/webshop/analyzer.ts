@@ -111,15 +111,19 @@ function termOf(token: string): string {
   return word === '' || STOP_WORDS.has(word) ? '' : stemmer(word);
 }
 
+/** A part of a text keeps the whole text in memory; what is kept for long has to be a text of its own. */
+const copied = (part: string): string => Buffer.from(part, 'utf16le').toString('utf16le');
+
 /** The terms under which a text is found, in order, repeated as often as they occur. */
 export function analyze(text: string): string[] {
   const found: string[] = [];
   for (const token of tokenize(text)) {
     let term = terms.get(token);
     if (term === undefined) {
-      term = termOf(token);
+      const own = copied(token);
+      term = termOf(own);
       if (terms.size >= MOST_TERMS) terms.clear();
-      terms.set(token, term);
+      terms.set(own, term);
     }
     if (term !== '') found.push(term);
   }
