@@ -16,6 +16,7 @@ const families: readonly Family[] = [
   { commands: ['play'], load: () => import('./commands/play.ts') },
   { commands: ['train', 'resume'], load: () => import('./commands/train.ts') },
   { commands: ['eval'], load: () => import('./commands/eval.ts') },
+  { commands: ['demo'], load: () => import('./commands/demo.ts') },
   { commands: ['vstar'], load: () => import('./commands/vstar.ts') },
   { commands: ['compare'], load: () => import('./commands/compare.ts') },
   { commands: ['runs', 'metrics', 'delete', 'restore', 'clean'], load: () => import('./commands/runs.ts') },

@@ -47,7 +47,8 @@ export function register(program: Command): void {
       await withStore(async (store) => {
         const run = store.runs.create(newRun(config, options.preset ?? null, options.tag));
         note(`Run ${run.id} “${run.name}” in ${store.dataFolder}`);
-        await follow(store, run.id);
+        await trainHere(store, run.id);
+        tellOutcome(store, run.id);
       });
     });
 
@@ -57,7 +58,9 @@ export function register(program: Command): void {
     .action(async (reference: string) => {
       await withStore(async (store) => {
         recover(store);
-        await follow(store, findRun(store, reference));
+        const run = findRun(store, reference);
+        await trainHere(store, run);
+        tellOutcome(store, run);
       });
     });
 }
@@ -82,7 +85,7 @@ function configOf(options: TrainOptions): RunConfig {
 }
 
 /** Trains a run to its end, telling how it goes. */
-async function follow(store: Store, id: number): Promise<void> {
+export async function trainHere(store: Store, id: number): Promise<void> {
   const queue = new RunQueue({
     store,
     launch: launchWith(spawnChild, store.dataFolder),
@@ -107,6 +110,10 @@ async function follow(store: Store, id: number): Promise<void> {
     process.off('SIGINT', interrupt);
     process.off('SIGTERM', interrupt);
   }
+}
+
+/** The command's answer; a run that failed ends the command with exit code 1. */
+function tellOutcome(store: Store, id: number): void {
   const run = store.runs.get(id);
   const evaluation = store.evaluations.decisive(id);
   const table = evaluation && tabulate(store.evaluations.results(evaluation.id));

@@ -76,33 +76,11 @@ export function demonstrate(
   const key = task.words.toSorted().join(' ');
   const exact = shown.filter((product) => canonical(product.name, shop.catalog.synonyms).toSorted().join(' ') === key);
   const name = exact[0]?.name.toLowerCase() ?? '';
-  if (task.constraint?.kind === 'category')
-    return chooseByCategory(exact, name, task.constraint.category, shop, task, state, imperfection, random);
   const right = exact.find((product) => satisfies(product, task.constraint));
   if (!right) return lookFor(shop, task, imperfection, random);
   if (!task.constraint) return { thought: `${right.id} matches ${name}`, action: `buy ${right.id}` };
+  if (task.constraint.kind === 'category') return { thought: `${right.id} is from ${task.constraint.category}`, action: `buy ${right.id}` };
   return { thought: `${right.id} is $${right.price} ${task.constraint.kind} $${task.constraint.limit}`, action: `buy ${right.id}` };
-}
-
-/** The category stands only on item pages: open one of the same name after the other; the last one left needs no look. */
-function chooseByCategory(
-  exact: readonly Product[],
-  name: string,
-  category: string,
-  shop: Shop,
-  task: ShopTask,
-  state: ShopState,
-  imperfection: Imperfection,
-  random: () => number,
-): { thought: string; action: string } {
-  const seen = exact.find((product) => state.clicked.includes(product.id) && product.category === category);
-  if (seen) return { thought: `${seen.id} is from ${category}`, action: `buy ${seen.id}` };
-  const unseen = exact.filter((product) => !state.clicked.includes(product.id));
-  const [only] = unseen;
-  if (!only) return lookFor(shop, task, imperfection, random);
-  if (unseen.length === 1 && exact.length > 1) return { thought: `${only.id} must be from ${category}`, action: `buy ${only.id}` };
-  const next = pick(unseen, random) ?? only;
-  return { thought: `is ${next.id} ${name} from ${category}`, action: `click ${next.id}` };
 }
 
 /** Searches for what the task names: in the shop's words or in the task's own, and sometimes with too few or wrong ones. */

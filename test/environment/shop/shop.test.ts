@@ -30,7 +30,7 @@ describe('the example of its first authors', () => {
   it('reads the same', () => {
     const turns = play(['search blanket', 'buy 201']);
     expect(turns[0]?.observation).toBe('TASK: User wants to buy classic blanket. Available: 497 products across 8 categories.');
-    expect(turns[1]?.observation).toMatch(/^Found 7 results\. Top 5: .*Classic Blanket \$75 201;/);
+    expect(turns[1]?.observation).toMatch(/^Found 7 results\. Top 5: .*Classic Blanket home \$75 201;/);
     expect(turns[2]).toMatchObject({ observation: 'You bought Classic Blanket.', reward: 1, done: true, success: true });
   });
 

@@ -1,0 +1,72 @@
+// `lab demo` (npm run demo): the whole idea in about five minutes. Trains the flagship in small, then plays held-out tasks with
+// what was learned and with everyone it should be compared with, and says where to look next.
+
+import type { Command } from 'commander';
+import { AGENT_NAMES, createAgent } from '../environment/agents.ts';
+import { evaluationSeed, playAgent, tabulate } from '../evaluation/evaluate.ts';
+import { evaluatePolicy } from '../evaluation/play.ts';
+import { policyOfRun, referencePolicy, type StoredPolicy } from '../evaluation/policies.ts';
+import { duration, percent, summaryText } from '../evaluation/report.ts';
+import { newRun } from '../training/new-run.ts';
+import { loadPreset } from '../training/presets.ts';
+import { worldHash } from '../training/workbench.ts';
+import { answer, note } from './output.ts';
+import { withStore } from './store.ts';
+import { trainHere } from './train.ts';
+
+const PRESET = 'shop-demo';
+const TASKS = 200;
+
+export function register(program: Command): void {
+  program
+    .command('demo')
+    .description('train a small policy in about five minutes and compare it with the baselines')
+    .action(() =>
+      withStore(async (store) => {
+        const preset = loadPreset(PRESET);
+        note(`${preset.title}. ${preset.description}`);
+        const { id } = store.runs.create(newRun(preset.config, PRESET, ['demo']));
+        await trainHere(store, id);
+        const run = store.runs.get(id);
+        if (run.state !== 'done') throw new Error(`The demo's run ended as ${run.state}${run.reason === null ? '' : `: ${run.reason}`}`);
+
+        const trained = policyOfRun(store, id);
+        const reference = await referencePolicy(store, trained.bench);
+        const { world, environment } = trained.bench;
+        const tasks = environment.tasks('test').slice(0, TASKS);
+        const rows = [
+          ...AGENT_NAMES.map((name) => {
+            const agent = createAgent(world, name);
+            return { name, table: tabulate(tasks.map((task) => playAgent(environment, agent, task, evaluationSeed(task, 1)).result)) };
+          }),
+          { name: 'reference', table: await play(reference) },
+          { name: 'trained', table: await play(trained) },
+        ];
+        const [before, after] = rows.slice(-2).map(({ table }) => table.success);
+        await trained.player.sampler.dispose();
+        await reference.player.sampler.dispose();
+        answer(
+          { run: id, seconds: run.seconds, agents: Object.fromEntries(rows.map(({ name, table }) => [name, table])) },
+          [
+            '',
+            `Held-out tasks (products never seen in training), ${TASKS} each:`,
+            summaryText(rows),
+            '',
+            `${run.episodes} episodes in ${duration(run.seconds)} of updates took the policy from ${percent(before?.rate ?? 0)} (the reference) to ${percent(after?.rate ?? 0)}.`,
+            `Run ${id} is stored in ${store.dataFolder}.`,
+            'Next: npm start (the window: curves, episodes, comparison), or',
+            `  npm run lab -- eval ${id}         why episodes failed`,
+            `  npm run lab -- metrics ${id}      every recorded number`,
+            '  npm run lab -- train --preset shop-astar-po     the flagship itself',
+          ].join('\n'),
+        );
+      }),
+    );
+}
+
+async function play({ player, bench, update }: StoredPolicy): Promise<ReturnType<typeof tabulate>> {
+  const { environment } = bench;
+  const hash = worldHash(environment, environment.levels - 1);
+  const request = { split: 'test', tasks: TASKS, temperature: 0, seed: 1, update, kind: 'manual', agent: 'policy', worldHash: hash } as const;
+  return tabulate((await evaluatePolicy(player, request)).results);
+}
