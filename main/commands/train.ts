@@ -6,7 +6,7 @@ import { readFileSync } from 'node:fs';
 import type { Command } from 'commander';
 import { tabulate } from '../evaluation/evaluate.ts';
 import { duration, evaluationText, percent } from '../evaluation/report.ts';
-import { Store } from '../store/store.ts';
+import type { Store } from '../store/store.ts';
 import { spawnChild } from '../training/child.ts';
 import { ConfigError, type RunConfig, parseConfig } from '../training/config.ts';
 import { launchWith } from '../training/launch.ts';
