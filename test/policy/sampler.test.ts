@@ -238,7 +238,7 @@ describe('the scorer', () => {
     };
     const at = (value: typeof own, row: number, a: number): number[] => {
       const start = (row * batch.shape.agentTokens + a) * config.vocabulary;
-      return [...value.data.slice(start, start + config.vocabulary)].map(Number);
+      return Array.from(value.data.slice(start, start + config.vocabulary), Number);
     };
     const first = batch.shape.agentTokens > 0 ? (kls[0]?.[0] ?? Number.NaN) : Number.NaN;
     const [p, q] = [softmax(at(own, 0, 0)), softmax(at(reference, 0, 0))];
