@@ -78,11 +78,18 @@ function attendBlock(query: Tensor, key: Tensor, value: Tensor, scale: number) {
     const dScores = op.mul(weights, op.sub(dWeights, common));
     return {
       dQuery: timeFirst(op.matmul(dScores, key, { rowsFirstB: true, scale })),
-      dKey: timeFirst(op.matmul(dScores, query, { transposeA: true, rowsFirstB: true, scale })),
-      dValue: timeFirst(op.matmul(weights, dy, { transposeA: true, rowsFirstB: true })),
+      dKey: overTime(dScores, query, scale),
+      dValue: overTime(weights, dy, 1),
     };
   };
   return { output, gradients };
+}
+
+/** Aᵀ·X·scale by heads, A [rows, heads, last, time] and X [last, rows, heads, size], as [time, rows, heads, size]. */
+function overTime(a: Tensor, x: Tensor, scale: number): Tensor {
+  // Transposing the smaller factor is a fifth faster, once it is much the smaller one.
+  if (Number(a.shape.at(-1)) < 96) return op.transpose(op.matmul(a, x, { transposeA: true, rowsFirstB: true, scale }), [2, 0, 1, 3]);
+  return op.transpose(op.matmul(x, a, { transposeA: true, rowsFirstA: true, scale }), [3, 0, 1, 2]);
 }
 
 /** silu(gate) · up. */
