@@ -8,7 +8,7 @@ import { call, useEvent } from './bridge.ts';
 import { LinkButton } from './components/button.tsx';
 import { Page } from './components/page.tsx';
 import { EmptyState, Loading } from './components/states.tsx';
-import { baseAddress, PAGES } from './pages.ts';
+import { baseAddress, pageKey, PAGES } from './pages.ts';
 import { ErrorBoundary } from './shell/error-boundary.tsx';
 import { useKeyboard } from './shell/keyboard.ts';
 import { KeysDialog } from './shell/keys-dialog.tsx';
@@ -45,7 +45,7 @@ export function App() {
       <Sidebar location={location} onSearch={() => setOverlay('palette')} onKeys={() => setOverlay('keys')} />
       <main className={styles.main} aria-label="Page">
         {/* A new address gets a new boundary, so leaving a broken page heals it. */}
-        <ErrorBoundary key={location} where={`the page ${location}`}>
+        <ErrorBoundary key={pageKey(location)} where={`the page ${location}`}>
           <Suspense fallback={<Loading label="Loading the page" />}>
             <Switch>
               {PAGES.map(({ path, component }) => (

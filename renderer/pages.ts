@@ -11,6 +11,8 @@ interface PageEntry {
   readonly path: string;
   readonly title: string;
   readonly component: LazyExoticComponent<ComponentType>;
+  /** The address changes while the page is used (another episode, another selection): it stays mounted. */
+  readonly steady?: true;
   /** Absent for pages that are reached from within another (a run, an episode). */
   readonly navigation?: {
     readonly command: MenuCommand;
@@ -38,12 +40,14 @@ export const PAGES: readonly PageEntry[] = [
   {
     path: '/replay/:run?/:episode?',
     title: 'Replay',
+    steady: true,
     component: lazy(() => import('./replay/replay-page.tsx')),
     navigation: { command: 'replay', icon: 'replay', key: 'e', place: 'top' },
   },
   {
     path: '/compare/:study?',
     title: 'Compare',
+    steady: true,
     component: lazy(() => import('./compare/compare-page.tsx')),
     navigation: { command: 'compare', icon: 'compare', key: 'c', place: 'top' },
   },
@@ -61,6 +65,11 @@ export const PAGES: readonly PageEntry[] = [
   },
   { path: '/gallery', title: 'Building blocks', component: lazy(() => import('./gallery/gallery-page.tsx')) },
 ];
+
+/** What a page is known by while it is shown: its whole address, or its beginning where the rest may change under it. */
+export function pageKey(location: string): string {
+  return PAGES.find((page) => page.steady && location.startsWith(baseAddress(page)))?.path ?? location;
+}
 
 /** The address without its parameters: where the navigation leads. */
 export function baseAddress({ path }: PageEntry): string {

@@ -78,13 +78,16 @@ export interface Comparison {
   readonly words: readonly string[];
 }
 
-export function compare(contenders: readonly Contender[]): Comparison {
+/** Every pair, or with `baseline` only the pairs of that run with each other one: what twenty runs can be read by. */
+export function compare(contenders: readonly Contender[], baseline?: number): Comparison {
   const runs = contenders.map(comparedRun);
   const groups = seedGroups(contenders);
   // One seed says nothing about the spread between seeds: those runs are compared task by task only.
   const groupPairs = pairsOf(groups.filter((group) => group.runs.length > 1)).map(([a, b]) => groupPair(a, b, contenders));
-  const paired = pairsOf(contenders).flatMap(([a, b]) => pair(a, b) ?? []);
-  const unpaired = pairsOf(contenders).length - paired.length;
+  const base = contenders.find(({ run }) => run === baseline);
+  const pairs = base ? contenders.flatMap((other): [Contender, Contender][] => (other === base ? [] : [[other, base]])) : pairsOf(contenders);
+  const paired = pairs.flatMap(([a, b]) => pair(a, b) ?? []);
+  const unpaired = pairs.length - paired.length;
   return {
     runs,
     groups,

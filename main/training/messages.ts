@@ -17,6 +17,17 @@ const job = z.discriminatedUnion('kind', [
     resumeFrom: z.string().nullable(),
     until: z.number().nullable(),
   }),
+  /** Goes on from a step of a recorded episode with a policy of the store (evaluation/resample.ts). */
+  z.object({
+    kind: z.literal('resample'),
+    dataFolder: z.string(),
+    episode: z.number(),
+    step: z.number(),
+    run: z.number(),
+    update: z.number(),
+    temperature: z.number(),
+    attempt: z.number(),
+  }),
 ]);
 export type Job = z.infer<typeof job>;
 

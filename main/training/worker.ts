@@ -39,7 +39,15 @@ function run(job: Job): Promise<JobResult> {
       return runSelfTest(job, stream);
     case 'train':
       return runTraining(job, (report) => tell({ kind: 'report', report }));
+    case 'resample':
+      return resample(job);
   }
+}
+
+/** The engine is loaded when it is first needed: the self-test must answer even where it cannot be loaded. */
+async function resample(job: Extract<Job, { kind: 'resample' }>): Promise<JobResult> {
+  const { runResample } = await import('../evaluation/resample.ts');
+  return { ...(await runResample(job)) };
 }
 
 function receive(raw: unknown, ports: readonly Port[]): void {

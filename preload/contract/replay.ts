@@ -55,6 +55,7 @@ const product = z.object({
   id: z.string(),
   name: z.string(),
   price: z.string(),
+  category: z.string().nullable(),
   /** What the task is after. The agent is not told. */
   target: z.boolean(),
 });
@@ -68,7 +69,6 @@ const drawnPage = z.discriminatedUnion('kind', [
     kind: z.literal('item'),
     product,
     description: z.string(),
-    category: z.string().nullable(),
     options: z.array(z.string()),
   }),
   z.object({ kind: z.literal('bought'), name: z.string(), right: z.boolean().nullable() }),

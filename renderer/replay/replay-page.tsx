@@ -1,15 +1,126 @@
-// Replay: not built yet; says so and leads back.
+// Replay: any episode of any run, step by step and word by word. The list with its filters at the left, the player at the
+// right; the address holds run and episode, so that a chart point, a cell of a matrix or a copied link leads here.
 
-import { LinkButton } from '../components/button.tsx';
+import { keepPreviousData, useQuery } from '@tanstack/react-query';
+import { useCallback, useState } from 'react';
+import { useLocation, useParams } from 'wouter';
+import { z } from 'zod';
+import { episodeFilter, episodeOrder } from '../../preload/contract/replay.ts';
+import { callOptions, useCall } from '../bridge.ts';
+import { Button, LinkButton } from '../components/button.tsx';
+import { Select } from '../components/field.tsx';
 import { Page } from '../components/page.tsx';
-import { EmptyState } from '../components/states.tsx';
+import { EmptyState, ErrorState, Loading } from '../components/states.tsx';
+import { useActions } from '../state/actions.ts';
+import { runName, useRuns } from '../state/runs.ts';
+import { useView } from '../state/view.ts';
+import { EpisodeList, type ListView } from './episode-list.tsx';
+import { Filters } from './filters.tsx';
+import { Player } from './player.tsx';
+import { episodeLink } from './text.ts';
+import styles from './replay.module.css';
+
+const viewSchema = z.object({ filter: episodeFilter, order: episodeOrder, descending: z.boolean() });
+const NEWEST_FIRST: ListView = { filter: {}, order: 'time', descending: true };
+const lastRun = z.int().nullable();
 
 export default function ReplayPage() {
+  const params = useParams();
+  const [, navigate] = useLocation();
+  const runs = useRuns();
+  const [remembered, remember] = useView('replay.run', lastRun, null);
+  const rows = (runs.data?.runs ?? []).filter(({ episodes, state }) => episodes > 0 || state !== 'queued');
+  const asked = Number(params.run ?? Number.NaN);
+  const run = Number.isInteger(asked) ? asked : (rows.find(({ id }) => id === remembered)?.id ?? rows[0]?.id);
+  const episode = params.episode === undefined ? null : Number(params.episode);
+
+  if (runs.isError) {
+    return (
+      <Page title="Replay">
+        <ErrorState title="The runs could not be read" error={runs.error} retry={() => void runs.refetch()} />
+      </Page>
+    );
+  }
+  if (run === undefined) {
+    return (
+      <Page title="Replay">
+        {runs.isPending ? (
+          <Loading label="Loading the runs" />
+        ) : (
+          <EmptyState title="No episode to replay yet" actions={<LinkButton href="/new">Set up a run</LinkButton>}>
+            <p>Every episode of a run is recorded with all its words and numbers. Start a run, and its first episodes appear here.</p>
+          </EmptyState>
+        )}
+      </Page>
+    );
+  }
   return (
-    <Page title="Replay">
-      <EmptyState title="No episode to replay yet" actions={<LinkButton href="/">Go to Runs</LinkButton>}>
-        <p>Episodes are recorded by runs and evaluations. The replay is not part of this version yet.</p>
-      </EmptyState>
+    <Page
+      title="Replay"
+      actions={
+        <Select
+          aria-label="Run"
+          value={String(run)}
+          options={rows.map((row) => ({ value: String(row.id), label: `${runName(row)} · ${row.variant}` }))}
+          onValue={(value) => {
+            remember(Number(value));
+            navigate(`/replay/${value}`);
+          }}
+        />
+      }
+    >
+      <RunReplay key={run} run={run} episode={episode} onEpisode={(id) => navigate(episodeLink(run, id), { replace: episode === null })} />
     </Page>
+  );
+}
+
+function RunReplay({ run, episode, onEpisode }: { run: number; episode: number | null; onEpisode: (episode: number) => void }) {
+  const [view, setView] = useView('replay.view', viewSchema, NEWEST_FIRST);
+  const [total, setTotal] = useState<number | null>(null);
+  const [open, setOpen] = useView('replay.filters', z.boolean(), true);
+  const facets = useCall('episodes.facets', { run });
+  const replay = useQuery({
+    ...callOptions('episodes.read', { episode: episode ?? 0 }),
+    enabled: episode !== null,
+    placeholderData: keepPreviousData,
+  });
+  const select = useCallback((id: number) => onEpisode(id), [onEpisode]);
+  const all = facets.data?.total ?? 0;
+  useActions([
+    { id: 'replay.filters', title: 'Show or hide the filters', group: 'Replay', keys: 'f', run: () => setOpen(!open) },
+    {
+      id: 'replay.failures',
+      title: 'Only failures',
+      group: 'Replay',
+      run: () => setView({ ...view, filter: { ...view.filter, success: false } }),
+    },
+  ]);
+
+  return (
+    <div className={styles.columns}>
+      <aside className={styles.side} aria-label="Episodes of the run">
+        <div className={styles.sideHead}>
+          <span role="status">
+            {total === null ? '…' : total.toLocaleString('en')}
+            {total !== null && total !== all && ` of ${all.toLocaleString('en')}`} {all === 1 ? 'episode' : 'episodes'}
+          </span>
+          <Button kind="quiet" icon="filter" aria-expanded={open} onClick={() => setOpen(!open)}>
+            Filters{Object.keys(view.filter).length > 0 && ` (${Object.keys(view.filter).length})`}
+          </Button>
+        </div>
+        {open && <Filters view={view} onView={setView} facets={facets.data} />}
+        <EpisodeList run={run} view={view} selected={episode} onSelect={select} onTotal={setTotal} />
+      </aside>
+      <div className={styles.stage} tabIndex={-1}>
+        {replay.isError && <ErrorState title="The episode could not be read" error={replay.error} retry={() => void replay.refetch()} />}
+        {replay.data && !replay.isError && <Player key={replay.data.replay.id} replay={replay.data.replay} />}
+        {!replay.data && !replay.isError && total !== 0 && <Loading label="Loading the episode" />}
+        {total === 0 && episode === null && (
+          <EmptyState title="Nothing to show" actions={<Button onClick={() => setView(NEWEST_FIRST)}>Clear filters</Button>}>
+            <p>{all === 0 ? 'This run has not recorded an episode yet.' : 'No episode matches the filters.'}</p>
+          </EmptyState>
+        )}
+      </div>
+    </div>
   );
 }

@@ -1,0 +1,115 @@
+// What narrows the list of episodes: text, outcome, where they come from, category, tier, failure class, updates, order.
+
+import type { Answer } from '../../preload/contract.ts';
+import { episodeOrder } from '../../preload/contract/replay.ts';
+import type { EpisodeFilter } from '../../preload/contract/replay.ts';
+import { Button } from '../components/button.tsx';
+import { Select, TextInput } from '../components/field.tsx';
+import type { ListView } from './episode-list.tsx';
+import styles from './replay.module.css';
+
+interface FiltersProps {
+  view: ListView;
+  onView: (view: ListView) => void;
+  facets: Answer<'episodes.facets'> | undefined;
+}
+
+const PURPOSES: Readonly<Record<string, string>> = { train: 'training', vstar: 'V* samples', evaluation: 'evaluation' };
+const ORDERS = [
+  { value: 'time-', label: 'newest first' },
+  { value: 'time+', label: 'oldest first' },
+  { value: 'surprise-', label: 'most surprising' },
+  { value: 'return-', label: 'highest return' },
+  { value: 'return+', label: 'lowest return' },
+  { value: 'advantage-', label: 'highest advantage' },
+  { value: 'advantage+', label: 'lowest advantage' },
+  { value: 'steps-', label: 'most steps' },
+] as const;
+
+export function Filters({ view, onView, facets }: FiltersProps) {
+  const { filter } = view;
+  /** Sets one field; an empty value takes it out. */
+  const set = (change: { [K in keyof EpisodeFilter]?: EpisodeFilter[K] | undefined }): void => {
+    const next = Object.fromEntries(Object.entries({ ...filter, ...change }).filter(([, value]) => value !== undefined && value !== ''));
+    onView({ ...view, filter: next });
+  };
+  const options = (all: string, counts: Readonly<Record<string, number>> | undefined, names: Readonly<Record<string, string>> = {}) => [
+    { value: '', label: all },
+    ...Object.entries(counts ?? {}).map(([value, count]) => ({ value, label: `${names[value] ?? value} (${count.toLocaleString('en')})` })),
+  ];
+  const number = (text: string): number | undefined => (/^\d+$/.test(text) ? Number(text) : undefined);
+  return (
+    <div className={styles.filters} role="search" aria-label="Filter episodes">
+      <span className={styles.wide}>
+        <TextInput
+          aria-label="Text in the task or the actions"
+          placeholder="Task or action contains…"
+          value={filter.text ?? ''}
+          onChange={(event) => set({ text: event.target.value })}
+        />
+      </span>
+      <Select
+        aria-label="Outcome"
+        value={filter.success === undefined ? '' : String(filter.success)}
+        options={[
+          { value: '', label: 'any outcome' },
+          { value: 'true', label: 'success' },
+          { value: 'false', label: 'failure' },
+        ]}
+        onValue={(value) => set({ success: value === '' ? undefined : value === 'true' })}
+      />
+      <Select
+        aria-label="Failure class"
+        value={filter.failure ?? ''}
+        options={options('any failure class', facets?.failures)}
+        onValue={(failure) => set({ failure: failure || undefined })}
+      />
+      <Select
+        aria-label="Category"
+        value={filter.category ?? ''}
+        options={options('any category', facets?.categories)}
+        onValue={(category) => set({ category: category || undefined })}
+      />
+      <Select
+        aria-label="Tier"
+        value={filter.tier ?? ''}
+        options={options('any tier', facets?.tiers)}
+        onValue={(tier) => set({ tier: tier || undefined })}
+      />
+      <Select
+        aria-label="Purpose"
+        value={filter.purpose ?? ''}
+        options={options('any purpose', facets?.purposes, PURPOSES)}
+        onValue={(value) => set({ purpose: (['train', 'vstar', 'evaluation'] as const).find((one) => one === value) })}
+      />
+      <Select
+        aria-label="Order"
+        value={`${view.order}${view.descending ? '-' : '+'}`}
+        options={ORDERS}
+        onValue={(value) => {
+          const order = episodeOrder.safeParse(value.slice(0, -1));
+          if (order.success) onView({ ...view, order: order.data, descending: value.endsWith('-') });
+        }}
+      />
+      <span className={styles.updates}>
+        <TextInput
+          aria-label="From update"
+          inputMode="numeric"
+          placeholder="from update"
+          value={filter.fromUpdate ?? ''}
+          onChange={(event) => set({ fromUpdate: number(event.target.value) })}
+        />
+        <TextInput
+          aria-label="To update"
+          inputMode="numeric"
+          placeholder="to update"
+          value={filter.toUpdate ?? ''}
+          onChange={(event) => set({ toUpdate: number(event.target.value) })}
+        />
+      </span>
+      <Button kind="quiet" icon="cross" disabled={Object.keys(filter).length === 0} onClick={() => onView({ ...view, filter: {} })}>
+        Clear filters
+      </Button>
+    </div>
+  );
+}

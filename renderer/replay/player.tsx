@@ -1,0 +1,158 @@
+// Plays one episode: the head says what it was about and how it ended, the transport moves through its steps by button,
+// key, scrubber or by itself, and the step fills the rest.
+
+import { useEffect, useMemo, useState } from 'react';
+import { z } from 'zod';
+import type { Replay } from '../../preload/contract/replay.ts';
+import { Button, IconButton } from '../components/button.tsx';
+import { Badge } from '../components/stat.tsx';
+import { CopyButton } from '../components/states.tsx';
+import { formatValue } from '../format.ts';
+import { useActions } from '../state/actions.ts';
+import { useView } from '../state/view.ts';
+import { PAINTS, scaleOf } from './paint.ts';
+import { Resample } from './resample.tsx';
+import { StepView } from './step-view.tsx';
+import { episodeLink, episodeText } from './text.ts';
+import styles from './replay.module.css';
+
+const drawingSchema = z.enum(['page', 'text']);
+const paintSchema = z.enum(PAINTS);
+const AUTOPLAY_MS = 1400;
+
+export function Player({ replay }: { replay: Replay }) {
+  const last = replay.steps.length;
+  const [position, setPosition] = useState(0);
+  const [playing, setPlaying] = useState(false);
+  const [drawing, setDrawing] = useView('replay.drawing', drawingSchema, 'page');
+  const [paint, setPaint] = useView('replay.paint', paintSchema, 'probability');
+  const [again, setAgain] = useState(false);
+  const scale = useMemo(
+    () =>
+      scaleOf(
+        replay.steps.flatMap(({ words }) => words),
+        paint,
+      ),
+    [replay, paint],
+  );
+  const go = (to: number): void => setPosition(Math.max(0, Math.min(last, to)));
+
+  useEffect(() => {
+    if (!playing) return undefined;
+    const timer = setInterval(() => setPosition((now) => Math.min(last, now + 1)), AUTOPLAY_MS);
+    return () => clearInterval(timer);
+  }, [playing, last]);
+  useEffect(() => {
+    if (position === last) setPlaying(false);
+  }, [position, last]);
+
+  const togglePlay = (): void => {
+    if (!playing && position === last) setPosition(0);
+    setPlaying(!playing);
+  };
+  useActions([
+    { id: 'replay.next', title: 'Next step', group: 'Replay', keys: 'ArrowRight', keyboardOnly: true, run: () => go(position + 1) },
+    { id: 'replay.previous', title: 'Step before', group: 'Replay', keys: 'ArrowLeft', keyboardOnly: true, run: () => go(position - 1) },
+    { id: 'replay.first', title: 'First step', group: 'Replay', keys: 'Home', keyboardOnly: true, run: () => go(0) },
+    { id: 'replay.end', title: 'The end', group: 'Replay', keys: 'End', keyboardOnly: true, run: () => go(last) },
+    { id: 'replay.play', title: 'Play or pause', group: 'Replay', keys: 'p', run: togglePlay },
+    { id: 'replay.text', title: 'Page or text', group: 'Replay', keys: 't', run: () => setDrawing(drawing === 'page' ? 'text' : 'page') },
+    {
+      id: 'replay.paint',
+      title: 'Paint the words by the next number',
+      group: 'Replay',
+      keys: 'w',
+      run: () => setPaint(PAINTS[(PAINTS.indexOf(paint) + 1) % PAINTS.length] ?? 'probability'),
+    },
+    { id: 'replay.resample', title: 'Go on from this step with another policy', group: 'Replay', keys: 'r', run: () => setAgain(!again) },
+  ]);
+
+  return (
+    <article className={styles.player} aria-label={`Episode: ${replay.instruction}`}>
+      <EpisodeHead replay={replay} />
+      <div className={styles.transport} role="group" aria-label="Steps">
+        <IconButton icon={playing ? 'pause' : 'start'} label={playing ? 'Pause' : 'Play'} keys="p" onClick={togglePlay} />
+        <span className={styles.back}>
+          <IconButton icon="chevronRight" label="Step before" keys="ArrowLeft" disabled={position === 0} onClick={() => go(position - 1)} />
+        </span>
+        <IconButton icon="chevronRight" label="Next step" keys="ArrowRight" disabled={position === last} onClick={() => go(position + 1)} />
+        <Scrubber replay={replay} position={position} onPosition={go} />
+        <output className={styles.place}>{position === last ? 'End' : `Step ${position + 1} of ${last}`}</output>
+        <Button icon="replay" disabled={position === last} aria-expanded={again} onClick={() => setAgain(!again)}>
+          What if…
+        </Button>
+      </div>
+      {again && position < last && <Resample replay={replay} step={position} onClose={() => setAgain(false)} />}
+      <StepView {...{ replay, position, drawing, paint, scale }} onDrawing={setDrawing} onPaint={setPaint} />
+    </article>
+  );
+}
+
+/** What it was about, how it ended, and why. */
+export function EpisodeHead({ replay }: { replay: Replay }) {
+  const { diagnosis, id, run } = replay;
+  return (
+    <header className={styles.head}>
+      <div className={styles.headRow}>
+        <h2 className={styles.title}>{replay.instruction}</h2>
+        <span className={styles.headActions}>
+          {id !== null && <CopyButton text={`#${episodeLink(run.id, id)}`} label="Copy link" />}
+          <CopyButton text={() => episodeText(replay)} label="Copy as text" />
+        </span>
+      </div>
+      <p className={styles.facts}>
+        <Badge tone={replay.success ? 'success' : 'failure'}>{replay.success ? 'success' : (diagnosis?.failure ?? 'failure')}</Badge>
+        <span>
+          Return <strong>{formatValue(replay.return)}</strong>
+        </span>
+        {replay.vstar && (
+          <span title="The best expected return of the task, estimated from samples of the reference policy">
+            V* <strong>{formatValue(replay.vstar.value)}</strong>
+          </span>
+        )}
+        {replay.advantage !== null && (
+          <span>
+            Advantage <strong>{formatValue(replay.advantage)}</strong>
+          </span>
+        )}
+        <span className={styles.muted}>
+          {replay.category} · {replay.tier} · {replay.purpose === 'vstar' ? 'V* sample' : replay.purpose} at update {replay.update} · task{' '}
+          {replay.task}
+        </span>
+      </p>
+      {diagnosis && (
+        <p className={styles.why}>
+          <strong>Why it failed.</strong> {diagnosis.meaning}. {diagnosis.evidence}
+        </p>
+      )}
+    </header>
+  );
+}
+
+/** A place for every step and one for the end; rewards, mistakes and the end are marked. */
+function Scrubber({ replay, position, onPosition }: { replay: Replay; position: number; onPosition: (position: number) => void }) {
+  const last = replay.steps.length;
+  return (
+    <div className={styles.scrubber}>
+      <input
+        type="range"
+        min={0}
+        max={last}
+        step={1}
+        value={position}
+        aria-label="Step"
+        aria-valuetext={position === last ? 'end' : `step ${position + 1} of ${last}`}
+        onChange={(event) => onPosition(Number(event.target.value))}
+      />
+      <div className={styles.ticks} aria-hidden="true">
+        {[...replay.steps, null].map((step, index) => (
+          <span
+            key={index}
+            data-kind={step === null ? 'end' : !step.valid ? 'invalid' : step.reward > 0 ? 'reward' : step.reward < 0 ? 'penalty' : 'plain'}
+            data-now={index === position || undefined}
+          />
+        ))}
+      </div>
+    </div>
+  );
+}

@@ -1,0 +1,145 @@
+// One step of an episode: on the left what the world showed (drawn, or as the very text the policy read), on the right
+// what the agent said about it, what it got for it and by which rule, and what the oracle would have said.
+
+import type { Replay } from '../../preload/contract/replay.ts';
+import { Icon } from '../components/icons.tsx';
+import { Badge } from '../components/stat.tsx';
+import { Segmented } from '../components/tabs.tsx';
+import { Explain } from '../components/tooltip.tsx';
+import { formatValue } from '../format.ts';
+import { MEANING, PAINTS, type Paint } from './paint.ts';
+import { ShopPage } from './shop-page.tsx';
+import { Words } from './words.tsx';
+import styles from './replay.module.css';
+
+export type Drawing = 'page' | 'text';
+
+interface StepViewProps {
+  replay: Replay;
+  /** 0 … steps; the last place is the end. */
+  position: number;
+  drawing: Drawing;
+  onDrawing: (drawing: Drawing) => void;
+  paint: Paint;
+  onPaint: (paint: Paint) => void;
+  scale: number;
+}
+
+export function StepView({ replay, position, drawing, onDrawing, paint, onPaint, scale }: StepViewProps) {
+  const step = replay.steps[position];
+  const page = step?.page ?? replay.finalPage;
+  const text = step?.observation ?? replay.finalObservation;
+  return (
+    <div className={styles.step}>
+      <section className={styles.panel} aria-label="What the world showed">
+        <header className={styles.panelHead}>
+          <h3>{step ? 'What it saw' : 'How it ended'}</h3>
+          <Segmented
+            label="Show the observation as"
+            value={drawing}
+            onValue={onDrawing}
+            options={[
+              { value: 'page', label: 'Page' },
+              { value: 'text', label: 'Text' },
+            ]}
+          />
+        </header>
+        {drawing === 'page' ? <ShopPage page={page} action={step?.action} /> : <pre className={styles.raw}>{text}</pre>}
+      </section>
+      <section className={styles.panel} aria-label="What the agent said">
+        {step ? (
+          <>
+            <header className={styles.panelHead}>
+              <h3>What it said</h3>
+              <span className={styles.paints}>
+                <Segmented
+                  label="Paint the words by"
+                  value={paint}
+                  onValue={onPaint}
+                  options={PAINTS.map((value) => ({ value, label: MEANING[value].label }))}
+                />
+                <Explain what={MEANING[paint].label}>
+                  <p>{MEANING[paint].explain}</p>
+                </Explain>
+              </span>
+            </header>
+            <Words key={position} step={step} paint={paint} scale={scale} />
+            <dl className={styles.outcome}>
+              <dt>Reward</dt>
+              <dd>
+                <strong>{formatValue(step.reward)}</strong> <span className={styles.muted}>{step.reason}</span>
+                {!step.valid && <Badge tone="warning">not possible</Badge>}
+              </dd>
+              <dt>Return so far</dt>
+              <dd>
+                {formatValue(step.returned)}
+                {replay.vstar && <span className={styles.muted}> of V* {formatValue(replay.vstar.value)} expected at best</span>}
+              </dd>
+              <dt>The oracle</dt>
+              <dd>
+                {step.oracle === null ? (
+                  <span className={styles.muted}>{replay.retraced ? 'cannot know here' : 'the world has changed since'}</span>
+                ) : step.oracle === step.action ? (
+                  <span>
+                    <Icon name="check" size={13} /> would have said the same
+                  </span>
+                ) : (
+                  <span>
+                    would have said <code>{step.oracle}</code>
+                  </span>
+                )}
+              </dd>
+            </dl>
+          </>
+        ) : (
+          <End replay={replay} />
+        )}
+      </section>
+    </div>
+  );
+}
+
+function End({ replay }: { replay: Replay }) {
+  return (
+    <>
+      <header className={styles.panelHead}>
+        <h3>The outcome</h3>
+      </header>
+      <dl className={styles.outcome}>
+        <dt>Outcome</dt>
+        <dd>
+          <Badge tone={replay.success ? 'success' : 'failure'}>
+            {replay.success ? 'success' : (replay.diagnosis?.failure ?? 'failure')}
+          </Badge>
+        </dd>
+        <dt>Return</dt>
+        <dd>{formatValue(replay.return)}</dd>
+        <dt>V* of the task</dt>
+        <dd>
+          {replay.vstar ? (
+            <>
+              {formatValue(replay.vstar.value)}
+              {replay.vstar.k !== null && (
+                <span className={styles.muted}>
+                  {' '}
+                  from {replay.vstar.k} of {replay.vstar.n} reference samples solved
+                </span>
+              )}
+            </>
+          ) : (
+            <span className={styles.muted}>not estimated for this task</span>
+          )}
+        </dd>
+        <dt>Advantage</dt>
+        <dd>{replay.advantage === null ? <span className={styles.muted}>not learned from</span> : formatValue(replay.advantage)}</dd>
+      </dl>
+      <ol className={styles.recap}>
+        {replay.steps.map((step, index) => (
+          <li key={index}>
+            <code>{step.action}</code> <span className={styles.muted}>{step.reason}</span>
+          </li>
+        ))}
+      </ol>
+    </>
+  );
+}
