@@ -10,6 +10,7 @@ import { encodeLength } from './bm25.ts';
 import { ByteWriter } from './bytes.ts';
 import { ASIN_BYTES, asinAt, columnBytes, columns, fingerprint, type IndexMeta, VERSION } from './index-file.ts';
 import { mergeSegments } from './index-merge.ts';
+import { Portion } from './index-portion.ts';
 import { contents, goalCount, readAsin, readInstruction, readProduct } from './product.ts';
 import { DataError, placeOf, readRecords } from './records.ts';
 import { type Progress, type SourceFiles, withoutInstruction } from './source.ts';
@@ -122,23 +123,22 @@ function addSegments(files: SourceFiles, partial: string, segments: Segment[], p
   const taken = takenNumbers(partial, segments);
   const size = statSync(files.products).size;
   const from = segments.at(-1)?.next;
-  const terms = new Map<string, number[]>();
+  const terms = new Portion(portion);
   const rows = new ByteWriter();
-  let [documents, tokens, pairs] = [0, 0, 0];
+  let [documents, tokens] = [0, 0];
   let notes: string[] = [];
   let next = from ?? { offset: 0, index: 0 };
 
   const flush = (last: boolean): void => {
     const number = segments.length;
-    writeTerms(segmentFile(partial, number, 'terms'), terms);
+    terms.flush(segmentFile(partial, number, 'terms'));
     writeFileSync(segmentFile(partial, number, 'rows'), rows.view());
     const segment: Segment = { next, documents, tokens, notes, last };
     writeFileSync(segmentFile(partial, number, 'tmp'), JSON.stringify(segment));
     renameSync(segmentFile(partial, number, 'tmp'), segmentFile(partial, number, 'json'));
     segments.push(segment);
-    terms.clear();
     rows.clear();
-    [documents, tokens, pairs] = [0, 0, 0];
+    [documents, tokens] = [0, 0];
     notes = [];
   };
 
@@ -159,27 +159,16 @@ function addSegments(files: SourceFiles, partial: string, segments: Segment[], p
     const [offset, length, asked] = found;
     const product = readProduct(record.value, { attributes: [], instruction: asked ? '' : null, wanted: [] }, place);
     const words = analyze(contents(product));
-    for (const [term, count] of counted(words)) {
-      const list = terms.get(term);
-      if (list === undefined) terms.set(term, [documents, count]);
-      else list.push(documents, count);
-      pairs++;
-    }
+    terms.add(documents, words);
     rows.bytes(
       row(record.offset, record.length, offset, length, Math.min(goalCount(product), 2 ** 31 - 1), encodeLength(words.length), asin),
     );
     documents++;
     tokens += words.length;
     if (documents % 2000 === 0) progress(0.1 + (0.8 * next.offset) / size, 'indexing products');
-    if (pairs >= portion) flush(false);
+    if (terms.pairs >= portion) flush(false);
   }
   flush(true);
-}
-
-function counted(words: readonly string[]): Map<string, number> {
-  const counts = new Map<string, number>();
-  for (const word of words) counts.set(word, (counts.get(word) ?? 0) + 1);
-  return counts;
 }
 
 function row(offset: number, length: number, entry: number, entryLength: number, goals: number, norm: number, asin: string): Buffer {
@@ -201,35 +190,6 @@ function takenNumbers(partial: string, segments: readonly Segment[]): Set<string
     for (let at = 0; at < rows.length; at += ROW) taken.add(asinAt(rows.subarray(at + 29, at + ROW), 0));
   }
   return taken;
-}
-
-/** Terms in order, each with its last document and its posting list. */
-function writeTerms(path: string, terms: ReadonlyMap<string, readonly number[]>): void {
-  const file = openSync(path, 'w');
-  const out = new ByteWriter();
-  const list = new ByteWriter();
-  for (const term of [...terms.keys()].sort()) {
-    const pairs = terms.get(term) ?? [];
-    list.clear();
-    let before = 0;
-    for (let i = 0; i < pairs.length; i += 2) {
-      const document = pairs[i] ?? 0;
-      list.number(document - before);
-      list.number(pairs[i + 1] ?? 0);
-      before = document;
-    }
-    out.text(term);
-    out.number(pairs.length / 2);
-    out.number(before);
-    out.number(list.length);
-    out.bytes(list.view());
-    if (out.length > 1 << 22) {
-      writeSync(file, out.view());
-      out.clear();
-    }
-  }
-  writeSync(file, out.view());
-  closeSync(file);
 }
 
 function writeColumns(partial: string, segments: readonly Segment[], documents: number): void {
