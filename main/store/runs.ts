@@ -5,7 +5,7 @@ import type { Statement } from 'better-sqlite3';
 import { randomUUID } from 'node:crypto';
 import { canonicalJson, contentHash, type Json, parseCanonical } from './canonical.ts';
 import type { Connection } from './database.ts';
-import { ByteReader, ByteWriter } from './pack.ts';
+import { object, packSpark, type Row, strings, summary, SUMMARY_COLUMNS, unpackSpark } from './run-rows.ts';
 
 export const RUN_STATES = ['queued', 'running', 'paused', 'stopping', 'stopped', 'done', 'failed', 'interrupted'] as const;
 export type RunState = (typeof RUN_STATES)[number];
@@ -106,44 +106,6 @@ const CHANGEABLE = [
 ] as const;
 
 export type RunChange = Partial<Pick<RunSummary, (typeof CHANGEABLE)[number][0]>>;
-
-interface Row {
-  id: number;
-  uid: string;
-  name: string;
-  world: string;
-  variant: string;
-  preset: string | null;
-  seed: number;
-  device: string;
-  config_hash: string;
-  group_hash: string;
-  state: RunState;
-  reason: string | null;
-  position: number | null;
-  pause_at: number | null;
-  planned: number;
-  updates: number;
-  episodes: number;
-  tokens: number;
-  seconds: number;
-  last_k: number | null;
-  last_n: number | null;
-  best_k: number | null;
-  best_n: number | null;
-  best_update: number | null;
-  spark: Buffer | null;
-  notes: string;
-  created_at: number;
-  started_at: number | null;
-  finished_at: number | null;
-  deleted_at: number | null;
-  tags: string | null;
-}
-
-const SUMMARY_COLUMNS = `id, uid, name, world, variant, preset, seed, device, config_hash, group_hash, state, reason, position, pause_at,
-  planned, updates, episodes, tokens, seconds, last_k, last_n, best_k, best_n, best_update, spark, notes, created_at, started_at,
-  finished_at, deleted_at, (SELECT json_group_array(tag) FROM run_tags WHERE run_id = runs.id) AS tags`;
 
 const SPARK_POINTS = 48;
 
@@ -329,66 +291,6 @@ export class RunStore {
   }
 
   #setSpark(id: number, points: readonly (readonly [number, number])[]): void {
-    const writer = new ByteWriter();
-    for (const [update, success] of points) {
-      writer.varint(update);
-      writer.float32(success);
-    }
-    this.#db.prepare('UPDATE runs SET spark = ? WHERE id = ?').run(writer.bytes(), id);
+    this.#db.prepare('UPDATE runs SET spark = ? WHERE id = ?').run(packSpark(points), id);
   }
-}
-
-function unpackSpark(blob: Buffer | null): (readonly [number, number])[] {
-  const points: (readonly [number, number])[] = [];
-  if (blob === null) return points;
-  const reader = new ByteReader(blob);
-  while (!reader.done) points.push([reader.varint(), reader.float32()]);
-  return points;
-}
-
-function summary(row: Row): RunSummary {
-  return {
-    id: row.id,
-    uid: row.uid,
-    name: row.name,
-    world: row.world,
-    variant: row.variant,
-    preset: row.preset,
-    seed: row.seed,
-    device: row.device,
-    configHash: row.config_hash,
-    groupHash: row.group_hash,
-    state: row.state,
-    reason: row.reason,
-    position: row.position,
-    pauseAt: row.pause_at,
-    planned: row.planned,
-    updates: row.updates,
-    episodes: row.episodes,
-    tokens: row.tokens,
-    seconds: row.seconds,
-    last: row.last_k === null || row.last_n === null ? null : { k: row.last_k, n: row.last_n },
-    best:
-      row.best_k === null || row.best_n === null || row.best_update === null
-        ? null
-        : { k: row.best_k, n: row.best_n, update: row.best_update },
-    spark: unpackSpark(row.spark),
-    tags: JSON.parse(row.tags ?? '[]'),
-    notes: row.notes,
-    createdAt: row.created_at,
-    startedAt: row.started_at,
-    finishedAt: row.finished_at,
-    deletedAt: row.deleted_at,
-  };
-}
-
-function object(text: string): RunConfig {
-  const value = parseCanonical(text);
-  if (typeof value !== 'object' || value === null || Array.isArray(value))
-    throw new Error(`A stored JSON object was expected, found ${text.slice(0, 40)}`);
-  return Object.fromEntries(Object.entries(value));
-}
-
-function strings(text: string): Record<string, string> {
-  return Object.fromEntries(Object.entries(object(text)).map(([key, value]) => [key, String(value)]));
 }

@@ -19,7 +19,7 @@ const TRAIN = [
   '--seed',
   '3',
   '--set',
-  'training.updates=24',
+  'training.updates=12',
   '--set',
   'checkpoints.every=2',
   '--set',
@@ -71,7 +71,7 @@ it(`gives the metrics and weights of an undisturbed run after ${KILLS} kills at 
     void current.ended.then(() => (ended = true));
     while (!ended && look(folder)?.trainer === undefined) await sleep(20);
     while (!ended && look(folder)?.locked !== true) await sleep(20);
-    await Promise.race([current.ended, sleep(random.next() * Math.min(duration * 0.6, 20_000))]);
+    await Promise.race([current.ended, sleep(random.next() * Math.min(duration * 0.6, 60_000))]);
     if (ended) break;
     const { trainer = null, updates = 0 } = look(folder) ?? {};
     const target = kill % 2 === 0 ? trainer : current.pid;

@@ -1,0 +1,107 @@
+// Rows of the table `runs` as records and back: the columns of the list, and the spark line as a few packed pairs.
+
+import { parseCanonical } from './canonical.ts';
+import { ByteReader, ByteWriter } from './pack.ts';
+import type { RunConfig, RunState, RunSummary } from './runs.ts';
+
+export interface Row {
+  id: number;
+  uid: string;
+  name: string;
+  world: string;
+  variant: string;
+  preset: string | null;
+  seed: number;
+  device: string;
+  config_hash: string;
+  group_hash: string;
+  state: RunState;
+  reason: string | null;
+  position: number | null;
+  pause_at: number | null;
+  planned: number;
+  updates: number;
+  episodes: number;
+  tokens: number;
+  seconds: number;
+  last_k: number | null;
+  last_n: number | null;
+  best_k: number | null;
+  best_n: number | null;
+  best_update: number | null;
+  spark: Buffer | null;
+  notes: string;
+  created_at: number;
+  started_at: number | null;
+  finished_at: number | null;
+  deleted_at: number | null;
+  tags: string | null;
+}
+
+export const SUMMARY_COLUMNS = `id, uid, name, world, variant, preset, seed, device, config_hash, group_hash, state, reason, position, pause_at,
+  planned, updates, episodes, tokens, seconds, last_k, last_n, best_k, best_n, best_update, spark, notes, created_at, started_at,
+  finished_at, deleted_at, (SELECT json_group_array(tag) FROM run_tags WHERE run_id = runs.id) AS tags`;
+
+export function packSpark(points: readonly (readonly [number, number])[]): Buffer {
+  const writer = new ByteWriter();
+  for (const [update, success] of points) {
+    writer.varint(update);
+    writer.float32(success);
+  }
+  return writer.bytes();
+}
+
+export function unpackSpark(blob: Buffer | null): (readonly [number, number])[] {
+  const points: (readonly [number, number])[] = [];
+  if (blob === null) return points;
+  const reader = new ByteReader(blob);
+  while (!reader.done) points.push([reader.varint(), reader.float32()]);
+  return points;
+}
+
+export function summary(row: Row): RunSummary {
+  return {
+    id: row.id,
+    uid: row.uid,
+    name: row.name,
+    world: row.world,
+    variant: row.variant,
+    preset: row.preset,
+    seed: row.seed,
+    device: row.device,
+    configHash: row.config_hash,
+    groupHash: row.group_hash,
+    state: row.state,
+    reason: row.reason,
+    position: row.position,
+    pauseAt: row.pause_at,
+    planned: row.planned,
+    updates: row.updates,
+    episodes: row.episodes,
+    tokens: row.tokens,
+    seconds: row.seconds,
+    last: row.last_k === null || row.last_n === null ? null : { k: row.last_k, n: row.last_n },
+    best:
+      row.best_k === null || row.best_n === null || row.best_update === null
+        ? null
+        : { k: row.best_k, n: row.best_n, update: row.best_update },
+    spark: unpackSpark(row.spark),
+    tags: JSON.parse(row.tags ?? '[]'),
+    notes: row.notes,
+    createdAt: row.created_at,
+    startedAt: row.started_at,
+    finishedAt: row.finished_at,
+    deletedAt: row.deleted_at,
+  };
+}
+
+export function object(text: string): RunConfig {
+  const value = parseCanonical(text);
+  if (typeof value !== 'object' || value === null || Array.isArray(value))
+    throw new Error(`A stored JSON object was expected, found ${text.slice(0, 40)}`);
+  return Object.fromEntries(Object.entries(value));
+}
+
+export function strings(text: string): Record<string, string> {
+  return Object.fromEntries(Object.entries(object(text)).map(([key, value]) => [key, String(value)]));
+}
