@@ -1,15 +1,287 @@
-// Run: not built yet; says so and leads back.
+// Live: one run, as it trains or as it was. Its state and progress with pause, one update, resume and stop; the charts;
+// the episodes as they happen; alerts with advice; the log; the config.
 
-import { LinkButton } from '../components/button.tsx';
+import { useState } from 'react';
+import { useLocation, useParams } from 'wouter';
+import { z } from 'zod';
+import type { RunEvent, RunRow } from '../../preload/contract/runs.ts';
+import { useCall } from '../bridge.ts';
+import { Button, LinkButton } from '../components/button.tsx';
+import { Dialog } from '../components/dialog.tsx';
+import { Icon } from '../components/icons.tsx';
 import { Page } from '../components/page.tsx';
-import { EmptyState } from '../components/states.tsx';
+import { RunStateBadge } from '../components/run-state.tsx';
+import { Progress, Stat, Stats } from '../components/stat.tsx';
+import { EmptyState, ErrorState, Loading } from '../components/states.tsx';
+import { Tabs } from '../components/tabs.tsx';
+import { formatDate, formatDuration, formatValue } from '../format.ts';
+import { useActions } from '../state/actions.ts';
+import { deleteRuns, steer, useRuns } from '../state/runs.ts';
+import type { Steering } from '../state/runs.ts';
+import { useView } from '../state/view.ts';
+import { ChartsTab } from './charts-tab.tsx';
+import type { Point } from './charts-tab.tsx';
+import { ConfigTab } from './config-tab.tsx';
+import { EpisodeList } from './episode-list.tsx';
+import { useProgress, useRunLists } from './use-live.ts';
+import styles from './live.module.css';
+
+const tabSchema = z.enum(['charts', 'episodes', 'log', 'config']);
+const LATEST = 40;
+const BEHIND = 400;
+const whole = new Intl.NumberFormat('en');
 
 export default function LivePage() {
+  const { run: text } = useParams<{ run: string }>();
+  const runs = useRuns();
+  if (runs.isError) {
+    return (
+      <Page title="Run">
+        <ErrorState title="The run could not be read" error={runs.error} retry={() => void runs.refetch()} />
+      </Page>
+    );
+  }
+  if (runs.isPending) {
+    return (
+      <Page title={`Run ${text}`}>
+        <Loading label="Loading the run" rows={8} />
+      </Page>
+    );
+  }
+  const run = runs.data.runs.find(({ id }) => String(id) === text);
+  if (!run) {
+    return (
+      <Page title={`Run ${text}`}>
+        <EmptyState title="This run is not here" actions={<LinkButton href="/">Go to Runs</LinkButton>}>
+          <p>It was deleted, or it belongs to another data folder.</p>
+        </EmptyState>
+      </Page>
+    );
+  }
+  return <Live key={run.id} run={run} />;
+}
+
+function Live({ run }: { run: RunRow }) {
+  const [, navigate] = useLocation();
+  const [tab, setTab] = useView<z.infer<typeof tabSchema>>('live.tab', tabSchema, 'charts');
+  const [point, setPoint] = useState<Point | null>(null);
+  const { events, evaluations } = useRunLists(run.id);
+  const steps = possible(run.state);
+  const log = events.data?.events ?? [];
+  const alerts = log.filter(({ kind }) => kind === 'alert');
+  useActions(
+    steps.map(({ action, title, keys }) => ({
+      id: `live.${action}`,
+      title: `${title} (run ${run.id})`,
+      group: 'Run',
+      keys,
+      run: () => steer(run.id, action),
+    })),
+  );
   return (
-    <Page title="Run">
-      <EmptyState title="Nothing to watch yet" actions={<LinkButton href="/">Go to Runs</LinkButton>}>
-        <p>The live view of a run is not part of this version yet.</p>
-      </EmptyState>
+    <Page
+      title={run.name}
+      subtitle={`#${run.id} · ${run.variant} · ${run.world} · seed ${run.seed} · ${run.device}`}
+      actions={
+        <>
+          {steps.map(({ action, title, icon, keys }) => (
+            <Button key={action} icon={icon} title={`Key: ${keys}`} onClick={() => steer(run.id, action)}>
+              {title}
+            </Button>
+          ))}
+          <LinkButton href={`/new/run-${run.id}`} icon="copy">
+            Duplicate
+          </LinkButton>
+          {run.state !== 'running' && run.state !== 'stopping' && (
+            <Button
+              icon="trash"
+              aria-label="Delete the run"
+              onClick={() => {
+                void deleteRuns([run.id]);
+                navigate('/');
+              }}
+            />
+          )}
+        </>
+      }
+    >
+      <Overview run={run} />
+      <Alerts alerts={alerts} />
+      <Tabs
+        label="Views of the run"
+        value={tab}
+        onValue={setTab}
+        tabs={[
+          {
+            value: 'charts',
+            label: 'Charts',
+            content: <ChartsTab run={run} events={log} evaluations={evaluations.data} onPoint={setPoint} />,
+          },
+          { value: 'episodes', label: 'Episodes', content: <LatestEpisodes run={run} /> },
+          { value: 'log', label: 'Log', count: log.length, content: <Log events={log} /> },
+          { value: 'config', label: 'Config', content: <ConfigTab run={run.id} /> },
+        ]}
+      />
+      <Dialog
+        open={point !== null}
+        onClose={() => setPoint(null)}
+        width={760}
+        title={point ? `${point.purpose === 'train' ? 'Episodes' : 'Evaluation episodes'} of update ${point.update}` : ''}
+      >
+        {point && <Behind run={run.id} point={point} />}
+      </Dialog>
     </Page>
+  );
+}
+
+interface Step {
+  readonly action: Steering;
+  readonly title: string;
+  readonly icon: 'pause' | 'step' | 'start' | 'stop';
+  readonly keys: string;
+}
+
+const STEPS: Readonly<Record<'pause' | 'resume' | 'step' | 'stop', Step>> = {
+  pause: { action: 'pause', title: 'Pause', icon: 'pause', keys: 'Shift+P' },
+  resume: { action: 'resume', title: 'Resume', icon: 'start', keys: 'Shift+P' },
+  step: { action: 'step', title: 'One update', icon: 'step', keys: 'Shift+U' },
+  stop: { action: 'stop', title: 'Stop', icon: 'stop', keys: 'Shift+S' },
+};
+
+/** What can be asked of a run in this state, the most likely first. */
+function possible(state: RunRow['state']): readonly Step[] {
+  const { pause, resume, step, stop } = STEPS;
+  switch (state) {
+    case 'running':
+      return [pause, stop];
+    case 'queued':
+      return [pause, step, stop];
+    case 'paused':
+      return [resume, step, stop];
+    case 'stopped':
+    case 'failed':
+    case 'interrupted':
+      return [resume, step];
+    default:
+      return [];
+  }
+}
+
+function Overview({ run }: { run: RunRow }) {
+  const live = run.state === 'running' || run.state === 'stopping';
+  const progress = useProgress(run.id, live);
+  const left = run.updates > 0 ? ((run.planned - run.updates) * run.seconds) / run.updates : null;
+  const doing = live ? progress : null;
+  const share =
+    doing && doing.phase !== 'training' ? doing.done / Math.max(1, doing.total) : run.planned > 0 ? run.updates / run.planned : null;
+  return (
+    <section className={styles.overview} aria-label="State of the run">
+      <div className={styles.progress}>
+        <div className={styles.progressLine}>
+          <RunStateBadge state={run.state} />
+          <span>
+            update <strong data-testid="updates">{whole.format(run.updates)}</strong> of {whole.format(run.planned)}
+          </span>
+          <span className={styles.faint}>
+            {live
+              ? [doing?.phase ?? 'starting', left === null ? null : `about ${formatDuration(left)} left`].filter(Boolean).join(' · ')
+              : (run.reason ?? '')}
+          </span>
+        </div>
+        <Progress label="Progress of the run" value={share} />
+      </div>
+      <Stats>
+        <Stat
+          label="Held-out success"
+          value={run.last ? formatValue(run.last.rate, 'share') : '–'}
+          note={
+            run.last
+              ? `${(100 * run.last.low).toFixed(1)}–${(100 * run.last.high).toFixed(1)}%, ${run.last.k} of ${run.last.n}`
+              : 'not evaluated yet'
+          }
+        />
+        <Stat
+          label="Best"
+          value={run.best ? formatValue(run.best.rate, 'share') : '–'}
+          note={run.best ? `at update ${run.best.update}` : ''}
+        />
+        <Stat label="Episodes" value={whole.format(run.episodes)} note={`${whole.format(run.tokens)} tokens`} />
+        <Stat
+          label="Time"
+          value={formatDuration(run.seconds)}
+          note={run.seconds > 0 ? `${formatValue(run.updates / run.seconds)} updates/s` : ''}
+        />
+      </Stats>
+    </section>
+  );
+}
+
+/** The latest one in full; the others are in the log. */
+function Alerts({ alerts }: { alerts: readonly RunEvent[] }) {
+  const [hidden, setHidden] = useState(0);
+  const latest = alerts.at(-1);
+  if (!latest || latest.id === hidden) return null;
+  return (
+    <div className={styles.alert} role="status">
+      <Icon name="warning" />
+      <p>
+        <strong>Update {latest.update}.</strong> {latest.text}
+        {alerts.length > 1 && <span className={styles.faint}> {alerts.length - 1} earlier in the log.</span>}
+      </p>
+      <Button kind="quiet" onClick={() => setHidden(latest.id)}>
+        Hide
+      </Button>
+    </div>
+  );
+}
+
+function LatestEpisodes({ run }: { run: RunRow }) {
+  const query = useCall('runs.episodes', { run: run.id, purpose: 'train', limit: LATEST });
+  if (query.isError) return <ErrorState title="The episodes could not be read" error={query.error} />;
+  if (!query.data) return <Loading label="Loading the episodes" />;
+  if (query.data.total === 0) return <p className={styles.faint}>No training episode is stored yet.</p>;
+  return (
+    <>
+      <p className={styles.caption}>
+        The latest {query.data.episodes.length} of {whole.format(query.data.total)} training episodes, newest first
+      </p>
+      <EpisodeList run={run.id} episodes={query.data.episodes} label="Latest episodes" />
+    </>
+  );
+}
+
+function Behind({ run, point }: { run: number; point: Point }) {
+  const query = useCall('runs.episodes', { run, purpose: point.purpose, fromUpdate: point.update, toUpdate: point.update, limit: BEHIND });
+  if (query.isError) return <ErrorState title="The episodes could not be read" error={query.error} />;
+  if (!query.data) return <Loading label="Loading the episodes" />;
+  const { episodes, total } = query.data;
+  if (total === 0) return <p>No episode of this update is stored: the run’s retention setting did not keep it.</p>;
+  const successes = episodes.filter(({ success }) => success).length;
+  return (
+    <>
+      <p className={styles.caption}>
+        {successes} of {episodes.length} succeeded ({formatValue(successes / episodes.length, 'share')})
+      </p>
+      <EpisodeList run={run} episodes={episodes} label="Episodes behind the point" />
+    </>
+  );
+}
+
+function Log({ events }: { events: readonly RunEvent[] }) {
+  if (events.length === 0) return <p className={styles.faint}>Nothing to report.</p>;
+  return (
+    <ol className={styles.log} aria-label="Log of the run">
+      {events.toReversed().map(({ id, update, time, kind, severity, text }) => (
+        <li key={id} data-severity={severity}>
+          <span className={styles.number}>u{update}</span>
+          <span className={styles.faint}>{formatDate(time)}</span>
+          <span className={styles.kind}>
+            {severity !== 'info' && <Icon name="warning" size={13} />}
+            {kind}
+          </span>
+          <span className={styles.text}>{text}</span>
+        </li>
+      ))}
+    </ol>
   );
 }

@@ -1,0 +1,201 @@
+// The charts of a run: one crosshair and one zoom for all of them, marks for what happened, and a click on a point that
+// leads to the episodes behind it. Charts out of sight are not drawn.
+
+import { useEffect, useMemo, useRef, useState } from 'react';
+import type { ReactNode } from 'react';
+import { z } from 'zod';
+import type { Answer } from '../../preload/contract.ts';
+import { axis as axisSchema } from '../../preload/contract/metrics.ts';
+import type { Axis } from '../../preload/contract/metrics.ts';
+import type { RunEvent, RunRow } from '../../preload/contract/runs.ts';
+import { LineChart } from '../charts/line-chart.tsx';
+import { nearest } from '../charts/series.ts';
+import type { Mark, Series } from '../charts/series.ts';
+import { Select } from '../components/field.tsx';
+import { ErrorState } from '../components/states.tsx';
+import { Segmented } from '../components/tabs.tsx';
+import { formatDuration, formatTick } from '../format.ts';
+import { useView } from '../state/view.ts';
+import { runStyle } from '../theme/runs.ts';
+import { CHARTS } from './charts.ts';
+import type { ChartPlan } from './charts.ts';
+import { HistogramChart } from './histogram.tsx';
+import { MetricExplain } from './metric-explain.tsx';
+import { rangeGroup, useGlossary, useLiveSeries } from './use-live.ts';
+import type { LiveSeries } from './use-live.ts';
+import styles from './live.module.css';
+
+export interface Point {
+  readonly update: number;
+  readonly purpose: 'train' | 'evaluation';
+}
+
+interface ChartsTabProps {
+  run: RunRow;
+  events: readonly RunEvent[];
+  evaluations: Answer<'runs.evaluations'> | undefined;
+  onPoint: (point: Point) => void;
+}
+
+const scaleSchema = z.enum(['linear', 'log']);
+const SMOOTHINGS = [0, 0.6, 0.9, 0.97];
+const AXIS_LABELS: Readonly<Record<Axis, string>> = { update: 'update', episodes: 'episode', time: 'time' };
+const HEIGHT = 176;
+
+export function ChartsTab({ run, events, evaluations, onPoint }: ChartsTabProps) {
+  const [axis, setAxis] = useView<Axis>('live.axis', axisSchema, 'update');
+  const [scale, setScale] = useView<'linear' | 'log'>('live.scale', scaleSchema, 'linear');
+  const [smoothing, setSmoothing] = useView('live.smoothing', z.number().min(0).max(0.99), 0);
+  const { series, query } = useLiveSeries(run.id, axis);
+  const glossary = useGlossary();
+
+  const placeOf = useMemo(() => placer(series.get('rollout.success'), axis), [series, axis]);
+  const marks = useMemo(() => marksOf(events, evaluations, placeOf), [events, evaluations, placeOf]);
+  const evaluated = useMemo(() => evaluationSeries(evaluations, placeOf), [evaluations, placeOf]);
+  const formatX = axis === 'time' ? formatDuration : formatTick;
+  const stale = run.state === 'paused' ? 'paused' : undefined;
+
+  const charts = useMemo(
+    () => CHARTS.map((plan) => ({ plan, lines: [...linesOf(plan, series, glossary), ...(plan.id === 'success' ? evaluated : [])] })),
+    [series, glossary, evaluated],
+  );
+  const open = (id: string, x: number): void => {
+    const line = series.get(id);
+    const update =
+      id === 'evaluation'
+        ? evaluations?.evaluations.findLast((one) => placeOf(one.update) <= x + 1e-9)?.update
+        : line?.updates[nearest(line.x, x)];
+    if (update !== undefined) onPoint({ update, purpose: id === 'evaluation' ? 'evaluation' : 'train' });
+  };
+
+  if (query.isError) return <ErrorState title="The metrics could not be read" error={query.error} retry={() => void query.refetch()} />;
+  return (
+    <>
+      <div className={styles.controls}>
+        <Segmented
+          label="X axis"
+          value={axis}
+          onValue={setAxis}
+          options={[
+            { value: 'update', label: 'Update' },
+            { value: 'episodes', label: 'Episode' },
+            { value: 'time', label: 'Time' },
+          ]}
+        />
+        <Segmented
+          label="Y axis"
+          value={scale}
+          onValue={setScale}
+          options={[
+            { value: 'linear', label: 'Linear' },
+            { value: 'log', label: 'Log' },
+          ]}
+        />
+        <Select
+          aria-label="Smoothing"
+          value={String(smoothing)}
+          options={SMOOTHINGS.map((value) => ({ value: String(value), label: value === 0 ? 'Not smoothed' : `Smoothed ${value}` }))}
+          onValue={(value) => setSmoothing(Number(value))}
+        />
+        <span className={styles.faint}>Drag to zoom all, double-click for everything. Click a point for its episodes.</span>
+      </div>
+      <div className={styles.charts}>
+        {charts.map(({ plan, lines }, index) => (
+          <InView key={plan.id} eager={index < 4} height={HEIGHT + 70}>
+            <LineChart
+              title={plan.title}
+              unit={plan.unit}
+              series={lines}
+              explain={<MetricExplain title={plan.title} metrics={explained(plan, lines, glossary)} />}
+              {...(plan.perUpdate && run.updates > 0 && { sample: `n = ${Math.round(run.episodes / run.updates)}` })}
+              smoothing={smoothing}
+              scale={plan.unit === 'share' ? 'linear' : scale}
+              xLabel={AXIS_LABELS[axis]}
+              formatX={formatX}
+              marks={marks}
+              group={rangeGroup(run.id, axis)}
+              height={HEIGHT}
+              {...(stale && { stale })}
+              onPoint={open}
+            />
+          </InView>
+        ))}
+        <InView height={HEIGHT + 70}>
+          <HistogramChart run={run.id} name="advantage" title="Distribution of advantages" glossary={glossary} />
+        </InView>
+        <InView height={HEIGHT + 70}>
+          <HistogramChart run={run.id} name="vstar" title="Distribution of V*" glossary={glossary} />
+        </InView>
+      </div>
+    </>
+  );
+}
+
+/** From an update to its place on the axis. */
+function placer(along: LiveSeries | undefined, axis: Axis): (update: number) => number {
+  if (axis === 'update') return (update) => update;
+  return (update) => {
+    if (!along || update <= 0) return 0;
+    return along.x[nearest(along.updates, update)] ?? 0;
+  };
+}
+
+function linesOf({ metrics }: ChartPlan, series: ReadonlyMap<string, LiveSeries>, glossary: ReturnType<typeof useGlossary>): Series[] {
+  return metrics.flatMap((name, index) => {
+    const line = series.get(name);
+    return line ? [{ id: name, label: glossary.get(name)?.name ?? name, look: runStyle(index), x: line.x, y: line.y }] : [];
+  });
+}
+
+function evaluationSeries(answer: Answer<'runs.evaluations'> | undefined, placeOf: (update: number) => number): Series[] {
+  const periodic = answer?.evaluations.filter(({ kind }) => kind === 'periodic') ?? [];
+  if (periodic.length === 0) return [];
+  const of = (value: (one: (typeof periodic)[number]) => number): number[] => periodic.map(value);
+  return [
+    {
+      id: 'evaluation',
+      label: `Held-out (n = ${periodic.at(-1)?.success.n ?? 0}, 95%)`,
+      look: runStyle(1),
+      x: of(({ update }) => placeOf(update)),
+      y: of(({ success }) => success.rate),
+      low: of(({ success }) => success.low),
+      high: of(({ success }) => success.high),
+    },
+  ];
+}
+
+function explained(plan: ChartPlan, lines: readonly Series[], glossary: ReturnType<typeof useGlossary>) {
+  const ids = [...lines.map(({ id }) => (id === 'evaluation' ? 'evaluation.success' : id)), ...(lines.length === 0 ? plan.metrics : [])];
+  return ids.flatMap((id) => glossary.get(id) ?? []);
+}
+
+function marksOf(events: readonly RunEvent[], answer: Answer<'runs.evaluations'> | undefined, placeOf: (update: number) => number): Mark[] {
+  const marks: Mark[] = (answer?.checkpoints ?? []).map(({ update }) => ({ x: placeOf(update), label: 'checkpoint', kind: 'checkpoint' }));
+  for (const { update, kind } of answer?.evaluations ?? []) {
+    if (kind === 'final') marks.push({ x: placeOf(update), label: 'final evaluation', kind: 'evaluation' });
+  }
+  for (const { update, kind, text } of events) {
+    if (kind === 'level') marks.push({ x: placeOf(update), label: text.split(' from')[0] ?? text, kind: 'level' });
+    else if (kind === 'alert') marks.push({ x: placeOf(update), label: 'alert', kind: 'alert' });
+  }
+  return marks;
+}
+
+/** Draws its children once they come near the visible part; before that, their room. */
+function InView({ eager = false, height, children }: { eager?: boolean; height: number; children: ReactNode }) {
+  const [seen, setSeen] = useState(eager);
+  const place = useRef<HTMLDivElement>(null);
+  useEffect(() => {
+    if (seen || !place.current) return undefined;
+    const watch = new IntersectionObserver((entries) => entries.some(({ isIntersecting }) => isIntersecting) && setSeen(true), {
+      rootMargin: '200px',
+    });
+    watch.observe(place.current);
+    return () => watch.disconnect();
+  }, [seen]);
+  return (
+    <div ref={place} style={seen ? undefined : { minHeight: height }} className={styles.cell}>
+      {seen && children}
+    </div>
+  );
+}

@@ -1,0 +1,107 @@
+// What the Live page knows of a run, kept fresh while it trains: series are asked for once per view and then grow by the
+// points that arrive; lists are asked for again when the run says that it stored something.
+
+import { keepPreviousData, useQuery, useQueryClient } from '@tanstack/react-query';
+import { useEffect, useMemo, useState } from 'react';
+import type { Axis, Metric } from '../../preload/contract/metrics.ts';
+import type { LivePoint, LiveProgress } from '../../preload/contract/runs.ts';
+import { callOptions, useCall, useEvent } from '../bridge.ts';
+import { chartGroup, useRange } from '../charts/group.ts';
+import { CHART_METRICS } from './charts.ts';
+
+/** A chart is at most this many pixels wide; more points would not be seen. */
+const POINTS = 700;
+
+export interface LiveSeries {
+  readonly x: readonly number[];
+  readonly y: readonly number[];
+  /** Needed to lead from a point to its episodes. */
+  readonly updates: readonly number[];
+}
+
+const AXIS_VALUE: Readonly<Record<Axis, (point: LivePoint) => number | undefined>> = {
+  update: ({ update }) => update,
+  episodes: ({ values }) => values.episodes,
+  time: ({ values }) => values['system/time.elapsed'],
+};
+
+export const rangeGroup = (run: number, axis: Axis): string => `live-${run}-${axis}`;
+
+export function useLiveSeries(run: number, axis: Axis) {
+  const range = useRange(chartGroup(rangeGroup(run, axis)));
+  const input = { run, names: [...CHART_METRICS], axis, points: POINTS, ...(range && { from: range.min, to: range.max }) };
+  const query = useQuery({ ...callOptions('metrics.series', input), placeholderData: keepPreviousData });
+  const [fresh, setFresh] = useState<readonly LivePoint[]>([]);
+  const client = useQueryClient();
+
+  useEvent('runs.news', (news) => {
+    if (news.run !== run) return;
+    if (news.rewound) {
+      setFresh([]);
+      void client.invalidateQueries({ queryKey: ['metrics.series'] });
+    }
+    if (news.points.length > 0) setFresh((before) => [...before, ...news.points]);
+  });
+  // A long watch would grow without end: then the thinned-out series is asked for again.
+  const tooMany = fresh.length > POINTS;
+  useEffect(() => {
+    if (!tooMany) return;
+    void client.invalidateQueries({ queryKey: ['metrics.series'] }).then(() => setFresh([]));
+  }, [tooMany, client]);
+
+  const series = useMemo(() => {
+    const all = new Map<string, LiveSeries>();
+    const stored = new Map(query.data?.series.map((one) => [one.name, one]));
+    for (const name of CHART_METRICS) {
+      const old = stored.get(name);
+      const x = old ? [...old.x] : [];
+      const y = old ? [...old.y] : [];
+      const updates = old ? [...old.updates] : [];
+      const last = updates.at(-1) ?? -1;
+      for (const point of fresh) {
+        const value = point.values[name];
+        const place = AXIS_VALUE[axis](point);
+        if (value === undefined || place === undefined || point.update <= last) continue;
+        x.push(place);
+        y.push(value);
+        updates.push(point.update);
+      }
+      if (x.length > 0) all.set(name, { x, y, updates });
+    }
+    return all;
+  }, [query.data, fresh, axis]);
+  return { series, query };
+}
+
+/** What the run does at this moment; forgotten when it stops. */
+export function useProgress(run: number, live: boolean): LiveProgress | null {
+  const [progress, setProgress] = useState<LiveProgress | null>(null);
+  useEvent('runs.news', (news) => {
+    if (news.run === run && news.progress) setProgress(news.progress);
+  });
+  return live ? progress : null;
+}
+
+/** Lists of a run, asked for again when something was added. */
+export function useRunLists(run: number) {
+  const client = useQueryClient();
+  useEvent('runs.news', (news) => {
+    if (news.run !== run) return;
+    const again = (name: string): void => void client.invalidateQueries({ queryKey: [name] });
+    if (news.stored.evaluations || news.rewound) again('runs.evaluations');
+    if (news.stored.episodes || news.rewound) {
+      again('runs.episodes');
+      again('metrics.histogram');
+    }
+    if (news.stored.events || news.rewound) again('runs.events');
+  });
+  useEvent('runs.changed', ({ rows }) => {
+    if (rows.some(({ id }) => id === run)) void client.invalidateQueries({ queryKey: ['runs.events'] });
+  });
+  return { events: useCall('runs.events', { run }), evaluations: useCall('runs.evaluations', { run }) };
+}
+
+export function useGlossary(): ReadonlyMap<string, Metric> {
+  const { data } = useCall('metrics.glossary', {});
+  return useMemo(() => new Map(data?.metrics.map((metric) => [metric.id, metric])), [data]);
+}

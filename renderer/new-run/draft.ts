@@ -1,0 +1,109 @@
+// What is being set up: a base (a preset, or another run), and the fields that were edited. Values stay as typed until
+// the schema has judged them, so "1e-" can become "1e-4". Pure, and tested as such.
+
+import type { ConfigTree, Knob } from '../../preload/contract/queue.ts';
+import type { Json } from '../../preload/contract/runs.ts';
+
+/** Texts as typed, switches as booleans. */
+export type Edits = Readonly<Record<string, string | boolean>>;
+
+export function getKey(tree: Json, key: string): Json | undefined {
+  let node: Json | undefined = tree;
+  for (const part of key.split('.')) {
+    if (typeof node !== 'object' || node === null || Array.isArray(node)) return undefined;
+    node = node[part];
+  }
+  return node;
+}
+
+function setKey(tree: ConfigTree, key: string, value: Json): void {
+  const parts = key.split('.');
+  const last = parts.pop() ?? '';
+  let node: { [key: string]: Json } = tree;
+  for (const part of parts) {
+    const next = node[part];
+    if (typeof next === 'object' && next !== null && !Array.isArray(next)) node = next;
+    else node = node[part] = {};
+  }
+  node[last] = value;
+}
+
+/** The base with the edits in it. Another variant or world brings its own settings, so the old ones go. */
+export function applyEdits(base: ConfigTree, edits: Edits, knobs: ReadonlyMap<string, Knob>): ConfigTree {
+  const tree = structuredClone(base);
+  const { 'algorithm.id': variant, 'world.name': world } = edits;
+  if (typeof variant === 'string' && variant !== getKey(base, 'algorithm.id')) tree.algorithm = { id: variant };
+  if (typeof world === 'string' && world !== getKey(base, 'world.name')) tree.world = { name: world };
+  for (const [key, value] of Object.entries(edits)) {
+    if (key === 'algorithm.id' || key === 'world.name') continue;
+    const knob = knobs.get(key);
+    if (knob) setKey(tree, key, typeof value === 'boolean' ? value : typed(value, knob.kind));
+  }
+  return tree;
+}
+
+/** A text as the kind of value its knob holds; what does not fit stays a text, and the schema says what is wrong. */
+function typed(text: string, kind: Knob['kind']): Json {
+  const number = (part: string): Json => (part.trim() !== '' && Number.isFinite(Number(part)) ? Number(part) : part);
+  if (kind === 'whole number' || kind === 'number') return number(text);
+  if (kind === 'list of numbers')
+    return text
+      .split(/[\s,]+/)
+      .filter(Boolean)
+      .map(number);
+  return text;
+}
+
+/** A value as it stands in its field and after `--set key=`. */
+export function showValue(value: Json | undefined): string {
+  if (value === undefined || value === null) return '';
+  if (Array.isArray(value)) return value.map((item) => showValue(item)).join(', ');
+  return typeof value === 'object' ? JSON.stringify(value) : String(value);
+}
+
+function flatten(tree: Json, path = ''): [string, Json][] {
+  if (typeof tree !== 'object' || tree === null || Array.isArray(tree)) return [[path, tree]];
+  return Object.entries(tree).flatMap(([key, inner]) => flatten(inner, path === '' ? key : `${path}.${key}`));
+}
+
+export interface Change {
+  readonly key: string;
+  readonly before: Json | undefined;
+  readonly after: Json | undefined;
+}
+
+/** What differs between two complete configs; the seed is chosen elsewhere. */
+export function changesBetween(before: Json, after: Json): Change[] {
+  const old = new Map(flatten(before));
+  const now = new Map(flatten(after));
+  return [...new Set([...old.keys(), ...now.keys()])]
+    .filter((key) => key !== 'seed' && JSON.stringify(old.get(key)) !== JSON.stringify(now.get(key)))
+    .sort()
+    .map((key) => ({ key, before: old.get(key), after: now.get(key) }));
+}
+
+/** The same order for a shell: one call per seed. */
+export function commandLines(preset: string, changes: readonly Change[], seeds: readonly number[]): string {
+  const variant = changes.find(({ key }) => key === 'algorithm.id');
+  const rest = changes.filter(({ key, after }) => key !== 'algorithm.id' && key !== 'name' && after !== undefined);
+  const name = changes.find(({ key }) => key === 'name');
+  const sets = [...(variant ? [variant] : []), ...rest].map(
+    ({ key, after }) => `--set ${quote(`${key}=${showValue(after).replaceAll(', ', ',')}`)}`,
+  );
+  const parts = ['npm run lab -- train', `--preset ${preset}`, ...(name ? [`--name ${quote(showValue(name.after))}`] : []), ...sets];
+  const [first, ...others] = seeds;
+  if (others.length === 0) return [...parts, `--seed ${first ?? 1}`].join(' ');
+  return `for seed in ${seeds.join(' ')}; do ${[...parts, '--seed $seed'].join(' ')}; done`;
+}
+
+function quote(text: string): string {
+  return /^[\w.,=:/+-]+$/.test(text) ? text : `'${text.replaceAll("'", String.raw`'\''`)}'`;
+}
+
+/** "learningRate" as words. */
+export function words(key: string): string {
+  const last = key
+    .slice(key.lastIndexOf('.') + 1)
+    .replaceAll(/([a-z\d])([A-Z])/g, (_match, a: string, b: string) => `${a} ${b.toLowerCase()}`);
+  return last.charAt(0).toUpperCase() + last.slice(1);
+}

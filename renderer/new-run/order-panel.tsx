@@ -1,0 +1,156 @@
+// The right side of New run: what differs from the base, seeds and sweeps, what it will cost, the same as a command, and
+// the button.
+
+import { useQueryClient } from '@tanstack/react-query';
+import { useState } from 'react';
+import type { Answer } from '../../preload/contract.ts';
+import type { Estimate, Issue, Order } from '../../preload/contract/queue.ts';
+import { call } from '../bridge.ts';
+import { Button, IconButton } from '../components/button.tsx';
+import { Field, TextInput } from '../components/field.tsx';
+import { CopyButton } from '../components/states.tsx';
+import { Stat, Stats } from '../components/stat.tsx';
+import { formatBytes, formatDuration } from '../format.ts';
+import { toastError } from '../state/toasts.ts';
+import { showValue } from './draft.ts';
+import type { Change } from './draft.ts';
+import styles from './new-run.module.css';
+
+export type Sweep = Order['sweep'];
+
+export function Changes({ changes, base, onReset }: { changes: readonly Change[]; base: string; onReset: () => void }) {
+  if (changes.length === 0) return <p className={styles.muted}>As {base}: nothing changed.</p>;
+  return (
+    <>
+      <table className={styles.changes} aria-label={`Changed from ${base}`}>
+        <tbody>
+          {changes.map(({ key, before, after }) => (
+            <tr key={key}>
+              <th scope="row">
+                <code>{key}</code>
+              </th>
+              <td>
+                <del>{before === undefined ? '–' : showValue(before) || 'empty'}</del>
+              </td>
+              <td>
+                <ins>{after === undefined ? '–' : showValue(after) || 'empty'}</ins>
+              </td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+      <Button kind="quiet" onClick={onReset}>
+        Undo all changes
+      </Button>
+    </>
+  );
+}
+
+interface RepeatsProps {
+  seeds: string;
+  onSeeds: (seeds: string) => void;
+  sweep: Sweep;
+  onSweep: (sweep: Sweep) => void;
+  keys: readonly string[];
+  issues: readonly Issue[];
+}
+
+export function Repeats({ seeds, onSeeds, sweep, onSweep, keys, issues }: RepeatsProps) {
+  const errorOf = (key: string): string | undefined => issues.find((issue) => issue.key === key)?.message;
+  const change = (index: number, part: Partial<Sweep[number]>): void =>
+    onSweep(sweep.map((entry, other) => (other === index ? { ...entry, ...part } : entry)));
+  return (
+    <>
+      <Field label="Seeds" hint="One run each: 1-5 or 1, 2, 7" error={errorOf('seeds')}>
+        {(ids) => <TextInput {...ids} value={seeds} onChange={(event) => onSeeds(event.target.value)} />}
+      </Field>
+      {sweep.map((entry, index) => (
+        <div key={index} className={styles.sweep}>
+          <Field label="Setting to sweep" error={errorOf(`sweep.${index}`)} hint="Every value with every seed">
+            {(ids) => (
+              <span className={styles.sweepRow}>
+                <TextInput
+                  {...ids}
+                  list="sweep-keys"
+                  placeholder="training.learningRate"
+                  value={entry.key}
+                  onChange={(event) => change(index, { key: event.target.value })}
+                />
+                <TextInput
+                  aria-label={`Values of ${entry.key || 'the setting'}`}
+                  placeholder="0.001, 0.003"
+                  value={entry.values}
+                  onChange={(event) => change(index, { values: event.target.value })}
+                />
+                <IconButton
+                  icon="cross"
+                  label="Remove this sweep"
+                  onClick={() => onSweep(sweep.filter((_entry, other) => other !== index))}
+                />
+              </span>
+            )}
+          </Field>
+        </div>
+      ))}
+      <datalist id="sweep-keys">
+        {keys.map((key) => (
+          <option key={key} value={key}>
+            {key}
+          </option>
+        ))}
+      </datalist>
+      {sweep.length < 3 && (
+        <Button kind="quiet" icon="plus" onClick={() => onSweep([...sweep, { key: '', values: '' }])}>
+          Sweep a setting
+        </Button>
+      )}
+    </>
+  );
+}
+
+export function Cost({ estimate, runs, config }: { estimate: Estimate | null; runs: number; config: Answer<'setup.check'>['config'] }) {
+  const client = useQueryClient();
+  const [busy, setBusy] = useState(false);
+  if (!estimate || !config) return <p className={styles.muted}>Known once every field is right.</p>;
+  const { seconds, memoryBytes, diskBytes, freeBytes, basis } = estimate;
+  const each = runs > 1 ? ' each' : '';
+  const measure = async (): Promise<void> => {
+    setBusy(true);
+    try {
+      await call('setup.probe', { config });
+      await client.invalidateQueries({ queryKey: ['setup.check'] });
+    } catch (error) {
+      toastError('It could not be measured', error);
+    } finally {
+      setBusy(false);
+    }
+  };
+  return (
+    <>
+      <Stats>
+        <Stat
+          label={`Time${each}`}
+          value={seconds === null ? '–' : `≈ ${formatDuration(seconds)}`}
+          {...(runs > 1 && seconds !== null && { note: `${formatDuration(seconds * runs)} for all ${runs}, one after the other` })}
+        />
+        <Stat label="Memory" value={memoryBytes === null ? '–' : `≈ ${formatBytes(memoryBytes)}`} />
+        <Stat label={`Disk${each}`} value={`≈ ${formatBytes(diskBytes)}`} note={`${formatBytes(freeBytes)} free`} />
+      </Stats>
+      <p className={styles.basis}>{basis}</p>
+      <Button icon="clock" disabled={busy} onClick={() => void measure()}>
+        {busy ? 'Measuring two updates…' : 'Measure on this machine'}
+      </Button>
+    </>
+  );
+}
+
+export function CommandLine({ text }: { text: string }) {
+  return (
+    <>
+      <pre className={styles.command} tabIndex={0} aria-label="Command">
+        {text}
+      </pre>
+      <CopyButton text={text} label="Copy the command" />
+    </>
+  );
+}
