@@ -7,7 +7,7 @@ import { createHash } from 'node:crypto';
 import { deflateRawSync, inflateRawSync } from 'node:zlib';
 import type { Connection } from './database.ts';
 
-const REMEMBERED_TEXTS = 20_000;
+const REMEMBERED_TEXTS = 8000;
 const DEFLATE_FROM_BYTES = 160;
 
 export class Dictionary {
