@@ -14,10 +14,8 @@ import { temporaryFolder } from './helpers.ts';
 /** Fewer for a quick look: KILLS=3. A few in the first stages (reference, V*), the others in the updates. */
 const KILLS = Number(process.env.KILLS ?? 16);
 const EARLY_KILLS = Number(process.env.EARLY_KILLS ?? 4);
-const TRAIN = [
-  ...['train', '--preset', 'shop-tiny', '--seed', '3', '--set', 'training.updates=12'],
-  ...['--set', 'checkpoints.every=2', '--set', 'evaluation.every=3'],
-];
+const SETTINGS = ['training.updates=12', 'checkpoints.every=2', 'evaluation.every=3'];
+const TRAIN = ['train', '--preset', 'shop-tiny', '--seed', '3', ...SETTINGS.flatMap((setting) => ['--set', setting])];
 
 interface Lab {
   readonly pid: number | undefined;
