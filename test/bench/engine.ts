@@ -2,14 +2,10 @@
 // Both sides are child processes that take turns; the idle one is stopped, because its waiting threads would spin on
 // the other's cores. Nothing is installed: where no PyTorch is found, our own numbers are printed and that is said.
 
-import { spawn, spawnSync } from 'node:child_process';
-import type { ChildProcessWithoutNullStreams } from 'node:child_process';
-import { readFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
-import { join } from 'node:path';
-import { createInterface } from 'node:readline';
 import { parseArgs } from 'node:util';
 import { z } from 'zod';
+import { type Side, describePeer, findPython, startOurs, startPeer } from './peer-process.ts';
 import { median, report } from './report.ts';
 import type { BenchRow } from './report.ts';
 
@@ -43,67 +39,6 @@ const SAMPLES = [
 const timed = z.object({ seconds: z.array(z.number()) });
 const sampled = timed.extend({ tokens: z.number() });
 
-/** One of the two competitors: a process that answers JSON lines and sleeps while it is not asked. */
-class Side {
-  readonly #child: ChildProcessWithoutNullStreams;
-  readonly #lines: AsyncIterator<string>;
-  readonly #name: string;
-  #errors = '';
-
-  constructor(name: string, command: string, args: readonly string[], environment: NodeJS.ProcessEnv) {
-    this.#name = name;
-    this.#child = spawn(command, args, { env: { ...process.env, ...environment } });
-    this.#child.stderr.on('data', (data) => (this.#errors = (this.#errors + String(data)).slice(-2000)));
-    this.#lines = createInterface({ input: this.#child.stdout })[Symbol.asyncIterator]();
-  }
-
-  async ask<T>(schema: z.ZodType<T>, request: { command: string; [key: string]: unknown }): Promise<T> {
-    this.#signal('SIGCONT');
-    this.#child.stdin.write(`${JSON.stringify(request)}\n`);
-    const { value, done } = await this.#lines.next();
-    if (done) throw new Error(`${this.#name} ended while asked to ${request.command}: ${this.#errors.trim()}`);
-    this.#signal('SIGSTOP');
-    return schema.parse(JSON.parse(value));
-  }
-
-  close(): void {
-    this.#signal('SIGCONT');
-    this.#child.stdin.end();
-    this.#child.kill();
-  }
-
-  #signal(signal: 'SIGCONT' | 'SIGSTOP'): void {
-    if (process.platform !== 'win32') this.#child.kill(signal);
-  }
-}
-
-function ours(): Side {
-  return new Side('Our side', process.execPath, [join(import.meta.dirname, 'engine-ours.ts')], {
-    NODE_NO_WARNINGS: '1',
-    ORT_DISABLE_TELEMETRY: '1',
-  });
-}
-
-/** The interpreter that can import torch, if there is one. */
-function findPython(): string | undefined {
-  const candidates = [process.env.ASTROLAB_PYTHON, '/usr/bin/python3', 'python3', 'python'].filter((name) => name !== undefined);
-  return candidates.find((python) => spawnSync(python, ['-c', 'import torch']).status === 0);
-}
-
-function peer(python: string): Side {
-  return new Side('PyTorch', python, [join(import.meta.dirname, 'engine_peer.py')], {
-    OMP_NUM_THREADS: String(THREADS),
-    MALLOC_TRIM_THRESHOLD_: '1000000000', // keeps freed memory, without which PyTorch asks the system for it every step
-    MALLOC_MMAP_THRESHOLD_: '1000000000',
-    // OpenBLAS as Debian builds it does not always choose its AVX-512 kernels by itself.
-    ...(hasAvx512() ? { OPENBLAS_CORETYPE: 'SkylakeX' } : {}),
-  });
-}
-
-function hasAvx512(): boolean {
-  return process.platform === 'linux' && readFileSync('/proc/cpuinfo', 'utf8').includes('avx512dq');
-}
-
 /** Floating-point operations of one training step: forward once, backward twice, attention included. */
 function stepFlops(config: typeof SMALL, batch: number): number {
   const { width, layers, feedForward, vocabulary, contextLength } = config;
@@ -113,8 +48,8 @@ function stepFlops(config: typeof SMALL, batch: number): number {
 }
 
 async function withSides<T>(python: string | undefined, body: (us: Side, them: Side | undefined) => Promise<T>): Promise<T> {
-  const us = ours();
-  const them = python === undefined ? undefined : peer(python);
+  const us = startOurs('engine-ours.ts');
+  const them = python === undefined ? undefined : startPeer(python, 'engine_peer.py', THREADS);
   try {
     for (const side of [us, them]) await side?.ask(z.object({ threads: z.number() }), { command: 'hello', threads: THREADS });
     return await body(us, them);
@@ -203,10 +138,4 @@ const python = findPython();
 const rows: BenchRow[] = [];
 if (options.only !== 'sampling') await benchSteps(python, rows);
 if (options.only !== 'steps') await benchSampling(python, rows);
-const version = python && spawnSync(python, ['-c', 'import torch; print(torch.__version__)'], { encoding: 'utf8' }).stdout.trim();
-report(
-  rows,
-  version
-    ? `PyTorch ${version}, ${THREADS} threads, OpenBLAS${hasAvx512() ? ' SkylakeX' : ''}`
-    : 'none: no Python with PyTorch was found (Debian: apt-get install python3-torch libopenblas0-openmp)',
-);
+report(rows, describePeer(python, THREADS));
