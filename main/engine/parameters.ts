@@ -103,10 +103,14 @@ export class ParameterLayout {
     return parameters;
   }
 
-  /** The opposite: one vector per group from tensors by name, such as gradients. */
+  /**
+   * The opposite: one vector per group from tensors by name, such as gradients. The order matters: the runtime works backwards from
+   * the node that was added last, so with the matrices last it computes each layer's gradients as soon as it can and frees what
+   * they need. The other way round they all wait for the end, and everything stays in memory until then.
+   */
   pack(tensors: ReadonlyMap<string, Tensor>): ReadonlyMap<Group, Tensor> {
     return new Map(
-      this.groups.map((group) => {
+      this.groups.toReversed().map((group) => {
         const parts = this.#of(group).map(({ spec, size }) => reshape(lookup(tensors, spec.name), [size]));
         return [group, concat(parts, 0)];
       }),
