@@ -82,6 +82,9 @@ const gradientSpike: Rule = (history) => {
   if (now === undefined || before.length < 2 * WINDOW) return undefined;
   const usual = mean(before) + 6 * deviation(before);
   if (now <= usual || now < 3 * mean(before)) return undefined;
+  // When nearly everything succeeds, gradients are tiny and a single failure stands out: no trouble.
+  const success = last(history, 'rollout.success');
+  if (success.length > 0 && mean(success) > 0.9) return undefined;
   return {
     id: 'gradient-spike',
     sign: `The gradient norm jumped to ${now.toPrecision(3)}; it was ${mean(before).toPrecision(3)} on average over the last ${before.length} updates`,

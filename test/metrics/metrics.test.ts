@@ -87,6 +87,8 @@ test('each sign of trouble is named with its advice', () => {
   expect(ids(trap)).toEqual(['echo-trap']);
   const spike = history(20, (update) => ({ 'gradient.norm': update === 19 ? 50 : 1 + 0.1 * (update % 3) }));
   expect(ids(spike)).toEqual(['gradient-spike']);
+  // At 98% success gradients are tiny, and one failure's is no sign of collapse.
+  expect(ids(spike.map((record) => ({ ...record, values: { ...record.values, 'rollout.success': 0.98 } })))).toEqual([]);
   const fall = history(3, (update) => ({ 'evaluation.success': [0.2, 0.8, 0.5][update]! }));
   expect(ids(fall)).toEqual(['collapse']);
   const [alert] = alertsOf(history(1, () => ({ 'vstar.unsolved': 1 })));
