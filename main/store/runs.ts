@@ -151,7 +151,7 @@ export class RunStore {
       const created = Number(lastInsertRowid);
       this.setTags(created, run.tags ?? []);
       return created;
-    })();
+    }).immediate();
     return this.get(id);
   }
 
@@ -244,7 +244,7 @@ export class RunStore {
       this.#db.prepare('DELETE FROM run_tags WHERE run_id = ?').run(id);
       const add = this.#db.prepare('INSERT OR IGNORE INTO run_tags VALUES (?, ?)');
       for (const tag of tags) if (tag.trim() !== '') add.run(id, tag.trim());
-    })();
+    }).immediate();
   }
 
   tags(): string[] {
@@ -262,11 +262,11 @@ export class RunStore {
       if (state === 'running' || state === 'stopping') throw new Error(`Run ${id} is ${state}: stop it before it is deleted`);
       this.change(id, { deletedAt: now });
     };
-    this.#db.transaction(() => ids.forEach(one))();
+    this.#db.transaction(() => ids.forEach(one)).immediate();
   }
 
   restore(ids: readonly number[]): void {
-    this.#db.transaction(() => ids.forEach((id) => this.change(id, { deletedAt: null })))();
+    this.#db.transaction(() => ids.forEach((id) => this.change(id, { deletedAt: null }))).immediate();
   }
 
   setEvaluated(id: number, last: Successes | null, best: (Successes & { update: number }) | null): void {

@@ -40,7 +40,7 @@ export class StudyStore {
         .run(uid, name, canonicalJson(plan), Date.now());
       this.addRuns(Number(lastInsertRowid), runs);
       return Number(lastInsertRowid);
-    })();
+    }).immediate();
     return this.get(id);
   }
 
@@ -51,12 +51,12 @@ export class StudyStore {
         .get(id) ?? { last: null };
       const add = this.#db.prepare('INSERT OR IGNORE INTO study_runs VALUES (?, ?, ?)');
       runs.forEach((run, index) => add.run(id, run, (last ?? -1) + 1 + index));
-    })();
+    }).immediate();
   }
 
   removeRuns(id: number, runs: readonly number[]): void {
     const remove = this.#db.prepare('DELETE FROM study_runs WHERE study_id = ? AND run_id = ?');
-    this.#db.transaction(() => runs.forEach((run) => remove.run(id, run)))();
+    this.#db.transaction(() => runs.forEach((run) => remove.run(id, run))).immediate();
   }
 
   change(id: number, change: { readonly name?: string; readonly notes?: string; readonly plan?: Json }): void {
