@@ -8,9 +8,9 @@
 //   npm test -- test/engine     the tests whose path contains this
 //   npm run test:slow           only what takes minutes (*.slow.test.ts)
 
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { appendFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join, relative } from 'node:path';
 import { ensureBuilt } from './build.mjs';
 import { nodeEnvironment } from './electron.mjs';
 import { aloud, setUp } from './setup.mjs';
@@ -93,13 +93,14 @@ async function runBuild(electron) {
 
 /**
  * Prints a stage's line, and all it said when it failed.
- * @param {Result & { seconds: number }} result
+ * @param {Result & { seconds: number, slowest?: string }} result
  * @returns {Result}
  */
 function tell(result) {
-  const { name, passed, failed, output, seconds } = result;
+  const { name, passed, failed, output, seconds, slowest } = result;
   const verdict = failed > 0 ? `${failed} FAILED` : 'ok';
   console.log(`${name}: ${verdict}${passed > 1 ? `, ${passed} passed` : ''} (${seconds.toFixed(1)} s)`);
+  if (slowest) console.log(`  slowest: ${slowest}`);
   if (failed > 0) console.log(output.trim().replace(/^/gm, '  '));
   return result;
 }
@@ -136,9 +137,12 @@ async function runTests(executable, project, scratch, env) {
     `--outputFile.json=${report}`,
   ];
   if (filters.length > 0) args.push('--passWithNoTests');
-  const { code, output } = await run(executable, [...args, ...filters], { env });
+  const log = join(root, '.cache', `test-${project}.log`); // to look at while it runs
+  mkdirSync(dirname(log), { recursive: true });
+  writeFileSync(log, '');
+  const { code, output } = await run(executable, [...args, ...filters], { env, onLine: (line) => appendFileSync(log, `${line}\n`) });
   const seconds = (performance.now() - began) / 1000;
-  const { passed, failed } = countTests(report);
+  const { passed, failed, slowest } = countTests(report);
   const unexplained = code !== 0 && failed === 0 ? 1 : 0; // vitest itself failed, or an error outside any test
   return {
     name: project === 'unit' ? 'unit and integration tests' : `${project} tests`,
@@ -151,15 +155,15 @@ async function runTests(executable, project, scratch, env) {
 
 /**
  * @param {string} report vitest's JSON report
- * @returns {{ passed: number, failed: number }}
+ * @returns {{ passed: number, failed: number, slowest: string }}
  */
 function countTests(report) {
-  /** @type {{ testResults: { status: string, assertionResults: { status: string }[] }[] }} */
+  /** @type {{ testResults: { name: string, status: string, startTime: number, endTime: number, assertionResults: { status: string }[] }[] }} */
   let content;
   try {
     content = JSON.parse(readFileSync(report, 'utf8'));
   } catch {
-    return { passed: 0, failed: 0 }; // no report: the exit code counts as one failure
+    return { passed: 0, failed: 0, slowest: '' }; // no report: the exit code counts as one failure
   }
   let passed = 0;
   let failed = 0;
@@ -168,5 +172,17 @@ function countTests(report) {
     passed += assertionResults.filter((test) => test.status === 'passed').length;
     failed += failures === 0 && status === 'failed' ? 1 : failures; // a file that did not even load is one failure
   }
-  return { passed, failed };
+  const seconds = content.testResults.map(({ name, startTime, endTime }) => ({
+    name: relative(root, name),
+    took: (endTime - startTime) / 1000,
+  }));
+  const slow = seconds.filter(({ took }) => took >= 10).sort((a, b) => b.took - a.took);
+  return {
+    passed,
+    failed,
+    slowest: slow
+      .slice(0, 5)
+      .map(({ name, took }) => `${name} ${took.toFixed(0)} s`)
+      .join(', '),
+  };
 }
