@@ -26,6 +26,8 @@ import { QueuePanel } from './queue-panel.tsx';
 import styles from './new-run.module.css';
 
 const FIRST_PRESET = 'shop-tiny';
+/** The ones to begin with stand first; the others follow by name. */
+const FOREMOST = [FIRST_PRESET, 'shop-astar-po'];
 const openSchema = z.record(z.string(), z.boolean());
 const OPEN_AT_FIRST: Record<string, boolean> = { '': true, training: true };
 /** Shown elsewhere on the page. */
@@ -73,6 +75,11 @@ function baseOf(address: string | undefined, presets: readonly Preset[], run: An
   const wanted = address?.replace(/^preset-/, '') ?? FIRST_PRESET;
   const preset = presets.find(({ id }) => id === wanted) ?? presets[0];
   return preset ? { id: `preset-${preset.id}`, name: `preset ${preset.id}`, preset: preset.id, config: preset.config } : null;
+}
+
+function inOrder(presets: readonly Preset[]): Preset[] {
+  const place = ({ id }: Preset): number => (FOREMOST.includes(id) ? FOREMOST.indexOf(id) : FOREMOST.length);
+  return presets.toSorted((a, b) => place(a) - place(b));
 }
 
 function Setup({ base, presets, schema }: { base: Base; presets: readonly Preset[]; schema: Answer<'setup.schema'> }) {
@@ -174,7 +181,7 @@ function Setup({ base, presets, schema }: { base: Base; presets: readonly Preset
       <div className={styles.columns}>
         <div className={styles.left}>
           <div className={styles.presets} role="radiogroup" aria-label="Preset">
-            {presets.map((preset) => (
+            {inOrder(presets).map((preset) => (
               <button
                 key={preset.id}
                 type="button"

@@ -26,23 +26,23 @@ const WHOLE = { min: 0, max: 1 };
 const whole = new Intl.NumberFormat('en');
 
 export const COLUMNS: readonly Column[] = [
-  { id: 'state', title: 'State', width: 100, sort: ({ state }) => state, cell: ({ state }) => <RunStateBadge state={state} /> },
-  { id: 'id', title: '#', width: 46, numeric: true, sort: ({ id }) => id, cell: ({ id }) => id },
+  { id: 'state', title: 'State', width: 96, sort: ({ state }) => state, cell: ({ state }) => <RunStateBadge state={state} /> },
+  { id: 'id', title: '#', width: 44, numeric: true, sort: ({ id }) => id, cell: ({ id }) => id },
   {
     id: 'name',
     title: 'Name',
-    width: 130,
+    width: 120,
     grow: true,
     sort: ({ name }) => name.toLowerCase(),
     cell: ({ name }) => <span className={styles.name}>{name}</span>,
   },
-  { id: 'variant', title: 'Variant', width: 98, sort: ({ variant }) => variant, cell: ({ variant }) => variant },
-  { id: 'seed', title: 'Seed', width: 54, numeric: true, sort: ({ seed }) => seed, cell: ({ seed }) => seed },
-  { id: 'world', title: 'World', width: 66, sort: ({ world }) => world, cell: ({ world }) => world },
+  { id: 'variant', title: 'Variant', width: 90, sort: ({ variant }) => variant, cell: ({ variant }) => variant },
+  { id: 'seed', title: 'Seed', width: 50, numeric: true, sort: ({ seed }) => seed, cell: ({ seed }) => seed },
+  { id: 'world', title: 'World', width: 60, sort: ({ world }) => world, cell: ({ world }) => world },
   {
     id: 'success',
     title: 'Success',
-    width: 126,
+    width: 122,
     numeric: true,
     sort: ({ last }) => last?.rate ?? null,
     cell: ({ last }) => <Share value={last} />,
@@ -73,7 +73,7 @@ export const COLUMNS: readonly Column[] = [
   {
     id: 'updates',
     title: 'Updates',
-    width: 88,
+    width: 80,
     numeric: true,
     sort: ({ updates }) => updates,
     cell: (run) => <Updates run={run} />,
@@ -104,7 +104,7 @@ export const COLUMNS: readonly Column[] = [
   {
     id: 'notes',
     title: 'Notes',
-    width: 100,
+    width: 60,
     sort: ({ notes }) => notes || null,
     cell: ({ notes }) => <span title={notes}>{notes.split('\n')[0]}</span>,
   },

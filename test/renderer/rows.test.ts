@@ -1,0 +1,95 @@
+// What the list of runs and the form of a new run promise, without a window: filter, sort, group, edits, the command.
+
+import { describe, expect, test } from 'vitest';
+import type { Knob } from '../../preload/contract/queue.ts';
+import type { RunRow } from '../../preload/contract/runs.ts';
+import { applyEdits, changesBetween, commandLines } from '../../renderer/new-run/draft.ts';
+import { filterRuns, groupRuns, NO_FILTER, sortRuns } from '../../renderer/runs/rows.ts';
+
+function run(id: number, change: Partial<RunRow> = {}): RunRow {
+  return {
+    id,
+    name: `run ${id}`,
+    world: 'shop',
+    variant: 'astar-po',
+    preset: null,
+    seed: id,
+    device: 'cpu',
+    group: 'g',
+    state: 'done',
+    reason: null,
+    position: null,
+    planned: 10,
+    updates: 10,
+    episodes: 100,
+    tokens: 1000,
+    seconds: 10,
+    last: null,
+    best: null,
+    spark: [],
+    tags: [],
+    notes: '',
+    createdAt: 0,
+    startedAt: null,
+    finishedAt: null,
+    ...change,
+  };
+}
+const rate = (value: number) => ({ k: 10 * value, n: 10, rate: value, low: 0, high: 1 });
+
+describe('the list', () => {
+  test('every word of the filter must occur, #7 is a number and seed:2 a seed', () => {
+    const runs = [run(1, { notes: 'Too hot' }), run(2, { tags: ['hot'] }), run(7)];
+    const found = (text: string) => filterRuns(runs, { ...NO_FILTER, text }).map(({ id }) => id);
+    expect(found('hot')).toEqual([1, 2]);
+    expect(found('hot too')).toEqual([1]);
+    expect(found('#7')).toEqual([7]);
+    expect(found('seed:2')).toEqual([2]);
+  });
+
+  test('what has no value is last, whichever way it is sorted', () => {
+    const runs = [run(1), run(2, { last: rate(0.2) }), run(3, { last: rate(0.8) })];
+    const order = (descending: boolean) => sortRuns(runs, ({ last }) => last?.rate ?? null, descending).map(({ id }) => id);
+    expect(order(true)).toEqual([3, 2, 1]);
+    expect(order(false)).toEqual([2, 3, 1]);
+  });
+
+  test('a group has the mean of its runs with Student’s interval: 0.5 ± 12.706 · 0.1414 ÷ √2, within 0 and 1', () => {
+    const [group] = groupRuns([run(1, { last: rate(0.4) }), run(2, { last: rate(0.6) }), run(3)], () => 'all');
+    expect(group?.success).toMatchObject({ n: 2, mean: 0.5, interval: [0, 1] });
+    const [five] = groupRuns(
+      [0.5, 0.52, 0.48, 0.51, 0.49].map((value, index) => run(index, { last: rate(value) })),
+      () => 'all',
+    );
+    expect(five?.success?.interval?.[0]).toBeCloseTo(0.5 - (2.776 * 0.0158114) / Math.sqrt(5), 4);
+  });
+});
+
+describe('a draft', () => {
+  const knob = (key: string, kind: Knob['kind']): [string, Knob] => [
+    key,
+    { key, kind, description: '', unit: '', low: null, high: null, options: [] },
+  ];
+  const knobs = new Map([knob('training.updates', 'whole number'), knob('training.temperature', 'list of numbers')]);
+  const base = { seed: 1, algorithm: { id: 'grpo', group: 8 }, world: { name: 'shop' }, training: { updates: 10, temperature: [1] } };
+
+  test('keeps what is typed until it is a number, and another variant loses the old one’s settings', () => {
+    expect(applyEdits(base, { 'training.updates': '1e' }, knobs).training).toEqual({ updates: '1e', temperature: [1] });
+    expect(applyEdits(base, { 'training.updates': '1e2' }, knobs).training).toEqual({ updates: 100, temperature: [1] });
+    expect(applyEdits(base, { 'training.temperature': '1.5, 1' }, knobs).training).toEqual({ updates: 10, temperature: [1.5, 1] });
+    expect(applyEdits(base, { 'algorithm.id': 'ppo' }, knobs).algorithm).toEqual({ id: 'ppo' });
+    expect(base.algorithm).toEqual({ id: 'grpo', group: 8 });
+  });
+
+  test('becomes a command with the variant first and values quoted for a shell', () => {
+    const changes = changesBetween(base, {
+      ...base,
+      name: "it's hot",
+      algorithm: { id: 'ppo' },
+      training: { updates: 5, temperature: [1.5, 1] },
+    });
+    expect(commandLines('shop-tiny', changes, [3])).toBe(
+      String.raw`npm run lab -- train --preset shop-tiny --name 'it'\''s hot' --set algorithm.id=ppo --set training.temperature=1.5,1 --set training.updates=5 --seed 3`,
+    );
+  });
+});
