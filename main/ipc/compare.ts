@@ -1,4 +1,4 @@
-// Calls that put runs side by side: the comparison, curves, studies.
+// Calls that put runs side by side: the comparison, curves, studies, the report.
 
 import type { compareCalls, Study as StudyRow } from '../../preload/contract/compare.ts';
 import { sideBySide } from '../evaluation/side-by-side.ts';
@@ -6,6 +6,7 @@ import type { Study } from '../store/studies.ts';
 import type { Context } from './context.ts';
 import { CallFailure } from './dispatch.ts';
 import type { Handlers } from './dispatch.ts';
+import { exportReport } from './report.ts';
 import { plain } from './runs.ts';
 
 export function compareHandlers(context: Context): Handlers<typeof compareCalls> {
@@ -51,6 +52,8 @@ export function compareHandlers(context: Context): Handlers<typeof compareCalls>
       });
       return { study: rowOf(studies.get(id)) };
     },
+
+    'report.export': async ({ runs, title }) => ({ written: await exportReport(context.lab.store, known(runs), title) }),
 
     'studies.delete': ({ id }) => {
       context.lab.store.studies.delete(id);

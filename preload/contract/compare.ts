@@ -93,4 +93,9 @@ export const compareCalls = {
     answer: z.object({ study }),
   },
   'studies.delete': { input: z.strictObject({ id: z.int() }), answer: nothing },
+  /** Asks for a folder and writes the report there; null when the user changed their mind. */
+  'report.export': {
+    input: z.strictObject({ runs, title: z.string().trim().min(1).max(200) }),
+    answer: z.object({ written: z.object({ folder: z.string(), files: z.array(z.string()) }).nullable() }),
+  },
 };

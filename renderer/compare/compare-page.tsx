@@ -1,15 +1,144 @@
-// Compare: not built yet; says so and leads back.
+// Compare: two to many runs side by side. Curves over seeds, final results with paired statistics in words and numbers, what
+// differs in their settings, how they fail, who solved what, and two of them on one task. The address holds the selection:
+// /compare/1,2,3 or /compare/study-4.
 
+import { keepPreviousData, useQuery } from '@tanstack/react-query';
+import { useMemo, useState } from 'react';
+import { useLocation, useParams } from 'wouter';
+import { z } from 'zod';
+import { callOptions, useCall } from '../bridge.ts';
 import { LinkButton } from '../components/button.tsx';
+import { Select } from '../components/field.tsx';
 import { Page } from '../components/page.tsx';
-import { EmptyState } from '../components/states.tsx';
+import { EmptyState, ErrorState, Loading } from '../components/states.tsx';
+import { writeView, useView } from '../state/view.ts';
+import { Categories, ConfigDiff, Failures } from './breakdown.tsx';
+import { Curves } from './curves.tsx';
+import { ExportButton } from './export-button.tsx';
+import { groupRuns } from './groups.ts';
+import { Results } from './results.tsx';
+import { SideBySide } from './side-by-side.tsx';
+import { StudyBar } from './study-bar.tsx';
+import { TaskMatrix } from './task-matrix.tsx';
+import styles from './compare.module.css';
+
+const selectionSchema = z.string();
 
 export default function ComparePage() {
+  const params = useParams();
+  const [remembered, remember] = useView('compare.selection', selectionSchema, '');
+  const selection = params.study ?? remembered;
+  if (params.study !== undefined && params.study !== remembered) queueMicrotask(() => remember(params.study ?? ''));
+  const studies = useCall('studies.list', {});
+  const studyId = /^study-(\d+)$/.exec(selection)?.[1];
+  const study = studyId === undefined ? undefined : studies.data?.studies.find(({ id }) => id === Number(studyId));
+  const runs = useMemo(
+    () =>
+      studyId === undefined
+        ? [
+            ...new Set(
+              selection
+                .split(',')
+                .map(Number)
+                .filter((id) => Number.isInteger(id) && id > 0),
+            ),
+          ]
+        : (study?.runs ?? []),
+    [selection, studyId, study],
+  );
+  if (studyId !== undefined && studies.isPending) {
+    return (
+      <Page title="Compare">
+        <Loading label="Loading the study" />
+      </Page>
+    );
+  }
+  if (runs.length === 0) {
+    return (
+      <Page title="Compare" actions={<StudyBar runs={[]} study={study} />}>
+        <EmptyState title="Nothing to compare yet" actions={<LinkButton href="/">Go to Runs</LinkButton>}>
+          <p>
+            Choose two or more runs here, or select them in Runs and press Compare. Seeds of one variant become one curve with an interval.
+          </p>
+        </EmptyState>
+      </Page>
+    );
+  }
+  return <Comparison runs={runs} study={study} />;
+}
+
+function Comparison({ runs, study }: { runs: readonly number[]; study: Parameters<typeof StudyBar>[0]['study'] }) {
+  const [, navigate] = useLocation();
+  const [chosenBaseline, setBaseline] = useState<number | null>(null);
+  const [chosenGrouping, setGrouping] = useView('compare.group', z.string(), 'variant');
+  const [chosenTask, setTask] = useState<string | null>(null);
+  const baseline = chosenBaseline !== null && runs.includes(chosenBaseline) ? chosenBaseline : (runs[0] ?? 0);
+  const answer = useQuery({ ...callOptions('compare.open', { runs: [...runs], baseline }), placeholderData: keepPreviousData });
+  const { data } = answer;
+  const keys = data?.diff.map(({ key }) => key) ?? [];
+  const grouping = chosenGrouping === 'run' || chosenGrouping === 'variant' || keys.includes(chosenGrouping) ? chosenGrouping : 'variant';
+  const groups = useMemo(() => (data ? groupRuns(data.runs, grouping, data.diff) : []), [data, grouping]);
+  const firstDiffering = useMemo(() => differingTask(data), [data]);
+  const task = chosenTask ?? firstDiffering;
+
+  const replayAt = (run: number, update: number): void => {
+    writeView('replay.view', { filter: { fromUpdate: update, toUpdate: update }, order: 'time', descending: true });
+    navigate(`/replay/${run}`);
+  };
   return (
-    <Page title="Compare">
-      <EmptyState title="Nothing to compare yet" actions={<LinkButton href="/">Go to Runs</LinkButton>}>
-        <p>Comparing needs at least two runs. The comparison is not part of this version yet.</p>
-      </EmptyState>
+    <Page
+      title="Compare"
+      subtitle={study ? study.name : `${runs.length} ${runs.length === 1 ? 'run' : 'runs'}`}
+      actions={
+        <>
+          <StudyBar runs={runs} study={study} />
+          <ExportButton runs={runs} title={study?.name ?? `Runs ${runs.join(', ')}`} />
+        </>
+      }
+      toolbar={
+        data && (
+          <span className={styles.groupBy}>
+            <label htmlFor="compare-group">Group by</label>
+            <Select
+              id="compare-group"
+              value={grouping}
+              options={[
+                { value: 'variant', label: 'variant (mean over seeds)' },
+                { value: 'run', label: 'nothing: every run' },
+                ...keys.map((key) => ({ value: key, label: key })),
+              ]}
+              onValue={setGrouping}
+            />
+          </span>
+        )
+      }
+    >
+      {answer.isError && <ErrorState title="The runs could not be compared" error={answer.error} retry={() => void answer.refetch()} />}
+      {!data && !answer.isError && <Loading label="Comparing the runs" rows={8} />}
+      {data && !answer.isError && (
+        <>
+          <Curves data={data} groups={groups} onPoint={replayAt} />
+          <Results data={data} baseline={baseline} onBaseline={setBaseline} />
+          <ConfigDiff data={data} />
+          <Failures data={data} groups={groups} />
+          <Categories runs={data.runs} />
+          <TaskMatrix data={data} chosen={task} onTask={setTask} />
+          {task !== null && data.runs.length > 1 && <SideBySide key={task} data={data} task={task} onTask={setTask} />}
+        </>
+      )}
     </Page>
   );
+}
+
+/** The first task that some solved and others did not, else the first that two runs played. */
+function differingTask(
+  data: { matrix: { tasks: { task: string }[]; columns: { outcome: Int8Array; episode: Float64Array }[] } } | undefined,
+): string | null {
+  if (!data) return null;
+  const { tasks, columns } = data.matrix;
+  const kept = (row: number) => columns.filter(({ episode }) => (episode[row] ?? 0) > 0);
+  const differs = (row: number): boolean => new Set(kept(row).map(({ outcome }) => outcome[row])).size > 1;
+  const rows = tasks.map((_, row) => row);
+  const row = rows.find(differs) ?? rows.find((one) => kept(one).length > 1);
+  return row === undefined ? null : (tasks[row]?.task ?? null);
 }

@@ -1,0 +1,94 @@
+// The report as one HTML file that needs nothing else (figures inside), and as two slides: the system, and the results. Both
+// print well; the window makes the PDF of the slides from this file.
+
+import type { ReportTable, StudyReport } from './study-report.ts';
+import { percent } from './report.ts';
+
+const escape = (text: string): string => text.replace(/[&<>"]/g, (character) => `&#${character.charCodeAt(0)};`);
+
+const BASE = `
+  body { font: 15px/1.5 system-ui, 'Segoe UI', 'Liberation Sans', sans-serif; color: #1c1d1f; background: #fff; margin: 0; font-variant-numeric: tabular-nums; }
+  h1 { font-size: 26px; margin: 0 0 6px; letter-spacing: -0.01em; } h2 { font-size: 17px; margin: 28px 0 8px; }
+  table { border-collapse: collapse; font-size: 13px; } th, td { padding: 5px 12px 5px 0; border-bottom: 1px solid #e5e4e1; text-align: right; vertical-align: top; }
+  th { color: #57595e; font-weight: 600; } th:first-child, td:first-child { text-align: left; }
+  .muted { color: #57595e; } pre { background: #f3f3f1; padding: 12px; border-radius: 6px; font-size: 12px; white-space: pre-wrap; overflow-wrap: anywhere; }
+  svg { max-width: 100%; height: auto; }`;
+
+function page(title: string, style: string, body: string): string {
+  return `<!doctype html>
+<html lang="en"><head><meta charset="utf-8"><title>${escape(title)}</title><style>${BASE}${style}</style></head>
+<body>${body}</body></html>
+`;
+}
+
+function table({ header, rows }: ReportTable): string {
+  const cells = (row: readonly string[], tag: string): string => row.map((cell) => `<${tag}>${escape(cell)}</${tag}>`).join('');
+  return `<table><thead><tr>${cells(header, 'th')}</tr></thead><tbody>${rows.map((row) => `<tr>${cells(row, 'td')}</tr>`).join('')}</tbody></table>`;
+}
+
+const list = (items: readonly string[]): string => `<ul>${items.map((item) => `<li>${escape(item)}</li>`).join('')}</ul>`;
+
+export function reportHtml(report: StudyReport): string {
+  const failures = report.failures
+    .map(
+      ({ failure, meaning, count, share, example }) =>
+        `<p><strong>${escape(failure)}</strong> (${count}, ${percent(share)}): ${escape(meaning)}.<br><span class="muted">Example: ${escape(example)}</span></p>`,
+    )
+    .join('');
+  const body = [
+    `<main><h1>${escape(report.title)}</h1>`,
+    list(report.about),
+    `<h2>Results</h2>${table(report.results)}`,
+    `<p>${report.figures.final}</p><p>${report.figures.learning}</p>`,
+    report.paired.rows.length > 0 ? `<h2>The same tasks, paired</h2>${list(report.words)}${table(report.paired)}` : '',
+    report.categories.rows.length > 0 ? `<h2>Success per category</h2>${table(report.categories)}` : '',
+    `<h2>Failure analysis</h2><p>${report.failed} of ${report.episodes} episodes failed.</p>${failures}`,
+    `<h2>Settings that differ</h2>${report.settings.rows.length === 0 ? '<p>The settings are the same.</p>' : table(report.settings)}`,
+    `<h2>How to make these numbers</h2><pre>${report.commands.map(escape).join('\n')}</pre></main>`,
+  ];
+  return page(report.title, ' main { max-width: 900px; margin: 40px auto; padding: 0 24px; }', body.join('\n'));
+}
+
+const BOXES = ['task', 'environment', 'policy', 'rollout', 'trajectory', 'store'];
+
+/** The way of the data, as the design draws it. */
+function overview(): string {
+  const width = 150;
+  const boxes = BOXES.map((name, index) => {
+    const x = 10 + index * (width + 32);
+    const arrow = index === 0 ? '' : `<path d="M${x - 30} 60h24m-7-5 7 5-7 5" stroke="#57595e" fill="none" stroke-width="1.6"/>`;
+    return `${arrow}<rect x="${x}" y="34" width="${width}" height="52" rx="8" fill="#f3f3f1" stroke="#c9c7c2"/><text x="${x + width / 2}" y="66" text-anchor="middle" font-size="18" fill="#1c1d1f">${name}</text>`;
+  });
+  const [policy, trajectory] = [10 + 2 * (width + 32) + width / 2, 10 + 4 * (width + 32) + width / 2];
+  const loop = [
+    `<path d="M${trajectory} 86v60H${policy + 235}M${policy + 85} 146H${policy}V90m-5 8 5-8 5 8" stroke="#4b52d1" fill="none" stroke-width="1.8"/>`,
+    `<rect x="${policy + 85}" y="122" width="150" height="48" rx="8" fill="#eef0ff" stroke="#4b52d1"/><text x="${policy + 160}" y="152" text-anchor="middle" font-size="18" fill="#3d43b8">algorithm</text>`,
+    `<text x="${policy + 10}" y="190" font-size="14" fill="#57595e">engine: one ONNX graph (forward, backward, AdamW)</text>`,
+  ];
+  return `<svg viewBox="0 0 1092 200" role="img" aria-label="The way of the data">${boxes.join('')}${loop.join('')}</svg>`;
+}
+
+export function slidesHtml(report: StudyReport): string {
+  const style = `
+  @page { size: 13.333in 7.5in; margin: 0; }
+  section { box-sizing: border-box; width: 13.333in; height: 7.5in; padding: 0.6in 0.75in; page-break-after: always; overflow: hidden; display: flex; flex-direction: column; gap: 14px; }
+  section + section { border-top: 1px solid #e5e4e1; } section:last-child { page-break-after: auto; }
+  h1 { font-size: 38px; } table { font-size: 17px; } th, td { padding: 6px 18px 6px 0; } ul { margin: 0; padding-left: 22px; font-size: 19px; }
+  .columns { display: grid; grid-template-columns: 1fr 1fr; gap: 28px; } footer { margin-top: auto; color: #57595e; font-size: 13px; }`;
+  const most = 9;
+  const results = { header: report.results.header.slice(0, 7), rows: report.results.rows.slice(0, most).map((row) => row.slice(0, 7)) };
+  const left = report.results.rows.length - results.rows.length;
+  const body = [
+    `<section><h1>${escape(report.title)}</h1><p class="muted">System overview</p>${overview()}`,
+    list([
+      ...report.about,
+      'Policies generate their actions token by token under a grammar; log-probabilities are exact',
+      'Success is measured on tasks whose targets never occur in training; intervals are Wilson 95%',
+    ]),
+    '<footer>Astrolab: everything was trained and measured on one machine, offline.</footer></section>',
+    `<section><h1>Results</h1>${table(results)}${left > 0 ? `<p class="muted">and ${left} more in report.html</p>` : ''}`,
+    `<div class="columns"><div>${report.figures.final}</div><div>${list(report.words.slice(0, 3))}</div></div>`,
+    `<footer>${escape(report.commands.at(-1) ?? '')}</footer></section>`,
+  ];
+  return page(report.title, style, body.join('\n'));
+}

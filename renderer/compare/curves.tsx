@@ -1,0 +1,113 @@
+// Curves of the chosen metric: one line per run, or the mean of each group with its interval over seeds. Held-out success
+// comes from the evaluations (with its own n), everything else from what each update recorded.
+
+import { useQuery } from '@tanstack/react-query';
+import { useMemo } from 'react';
+import { z } from 'zod';
+import type { Answer } from '../../preload/contract.ts';
+import type { ComparedRun } from '../../preload/contract/compare.ts';
+import { callOptions, useCall } from '../bridge.ts';
+import { LineChart } from '../charts/line-chart.tsx';
+import type { Series } from '../charts/series.ts';
+import { Select } from '../components/field.tsx';
+import { Section } from '../components/page.tsx';
+import { Explain } from '../components/tooltip.tsx';
+import { type RunStyle, runStyle, useRunStyles } from '../theme/runs.ts';
+import { useView } from '../state/view.ts';
+import { type Curve, type Group, meanCurve } from './groups.ts';
+import styles from './compare.module.css';
+
+const HELD_OUT = 'held-out success';
+const POINTS = 600;
+
+interface CurvesProps {
+  data: Answer<'compare.open'>;
+  groups: readonly Group[];
+  onPoint: (run: number, update: number) => void;
+}
+
+export function Curves({ data, groups, onPoint }: CurvesProps) {
+  const [metric, setMetric] = useView('compare.metric', z.string(), HELD_OUT);
+  const glossary = useCall('metrics.glossary', {});
+  const looks = useGroupLooks(data.runs, groups);
+  const chosen = metric === HELD_OUT || data.metrics.includes(metric) ? metric : HELD_OUT;
+  const meaning = glossary.data?.metrics.find(({ id }) => id === chosen);
+  const recorded = useQuery({
+    ...callOptions('compare.curves', { runs: data.runs.map(({ run }) => run), name: chosen, points: POINTS }),
+    enabled: chosen !== HELD_OUT,
+  });
+  const series = useMemo((): Series[] => {
+    const curves: readonly Curve[] = chosen === HELD_OUT ? data.runs.map(heldOut) : (recorded.data?.curves ?? []);
+    return groups.map(({ key, runs }) => {
+      const own = curves.filter(({ run }) => runs.includes(run));
+      const { x, y, low, high, n } = meanCurve(own);
+      const single = runs.length === 1 && chosen === HELD_OUT ? data.runs.find(({ run }) => run === runs[0]) : undefined;
+      const bounds = single ? wilsonBand(single) : n > 1 ? { low, high } : {};
+      return { id: key, label: runs.length > 1 ? `${key} (${n} seeds)` : key, look: looks.get(key) ?? runStyle(0), x, y, ...bounds };
+    });
+  }, [chosen, data, groups, looks, recorded.data]);
+  const seeds = Math.max(...groups.map(({ runs }) => runs.length));
+  const names = [HELD_OUT, ...data.metrics.filter((name) => !name.startsWith('system/'))];
+  return (
+    <Section
+      title="Curves"
+      hint={
+        seeds > 1
+          ? 'Mean over the seeds of each group; the band is its 95% interval (Student’s t). Click a point to replay the episodes behind it.'
+          : 'Click a point to replay the episodes behind it.'
+      }
+      actions={
+        <Select
+          aria-label="Metric"
+          value={chosen}
+          options={names.map((value) => ({ value, label: glossary.data?.metrics.find(({ id }) => id === value)?.name ?? value }))}
+          onValue={setMetric}
+        />
+      }
+    >
+      <div className={styles.chart}>
+        <LineChart
+          title={meaning?.name ?? (chosen === HELD_OUT ? 'Held-out success' : chosen)}
+          unit={chosen === HELD_OUT ? 'share' : (meaning?.unit ?? '')}
+          series={series}
+          sample={chosen === HELD_OUT ? sampleSize(data.runs) : ''}
+          height={260}
+          explain={
+            meaning && (
+              <Explain what={meaning.name}>
+                <p>{meaning.formula}</p>
+              </Explain>
+            )
+          }
+          onPoint={(key, update) => {
+            const run = groups.find((group) => group.key === key)?.runs[0];
+            if (run !== undefined) onPoint(run, update);
+          }}
+        />
+      </div>
+    </Section>
+  );
+}
+
+function heldOut({ run, evaluations }: ComparedRun): Curve {
+  return { run, x: evaluations.map(({ update }) => update), y: evaluations.map(({ success }) => success.rate) };
+}
+
+function wilsonBand({ evaluations }: ComparedRun): { low: number[]; high: number[] } {
+  return { low: evaluations.map(({ success }) => success.low), high: evaluations.map(({ success }) => success.high) };
+}
+
+function sampleSize(runs: readonly ComparedRun[]): string {
+  const sizes = [...new Set(runs.flatMap(({ evaluations }) => evaluations.map(({ success }) => success.n)))].sort((a, b) => a - b);
+  return sizes.length === 0 ? '' : `n = ${sizes.length === 1 ? sizes[0] : `${sizes[0]}–${sizes.at(-1)}`} tasks a point`;
+}
+
+/** A group of one run looks like the run; a larger one like its first. */
+export function useGroupLooks(runs: readonly ComparedRun[], groups: readonly Group[]): ReadonlyMap<string, RunStyle> {
+  const looks = useRunStyles(runs.map(({ run }) => String(run)));
+  return useMemo(
+    () => new Map(groups.map(({ key, runs: members }) => [key, looks.get(String(members[0])) ?? runStyle(0)])),
+    // The looks are made anew at every render but change only with the runs.
+    [groups, JSON.stringify([...looks])],
+  );
+}

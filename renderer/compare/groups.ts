@@ -1,0 +1,83 @@
+// Runs into groups (by variant, by any setting that differs, or each for itself), and the curves of a group into one: the
+// mean with its 95% interval over the group's runs. No React in here.
+
+import type { ComparedRun } from '../../preload/contract/compare.ts';
+
+export interface Curve {
+  readonly run: number;
+  readonly x: ArrayLike<number>;
+  readonly y: ArrayLike<number>;
+}
+
+export interface Group {
+  readonly key: string;
+  readonly runs: readonly number[];
+}
+
+interface Differing {
+  readonly key: string;
+  readonly values: readonly unknown[];
+}
+
+/** `by`: `run`, `variant`, or a config key out of `diff`. In the order of the first run of each group. */
+export function groupRuns(runs: readonly ComparedRun[], by: string, diff: readonly Differing[]): Group[] {
+  const values = diff.find(({ key }) => key === by)?.values;
+  const groups = new Map<string, number[]>();
+  runs.forEach((run, index) => {
+    const key =
+      by === 'run' ? `#${run.run} ${run.name}, seed ${run.seed}` : by === 'variant' ? run.variant : `${by} = ${shown(values?.[index])}`;
+    groups.set(key, [...(groups.get(key) ?? []), run.run]);
+  });
+  return [...groups].map(([key, members]) => ({ key, runs: members }));
+}
+
+export function shown(value: unknown): string {
+  if (value === undefined) return '–';
+  return typeof value === 'string' ? value : JSON.stringify(value);
+}
+
+export interface MeanCurve {
+  readonly x: number[];
+  readonly y: number[];
+  readonly low: number[];
+  readonly high: number[];
+  /** How many runs stand behind the first and the last point: less at the end when some are still training. */
+  readonly n: number;
+}
+
+/** 97.5% quantile of Student's t for 1 … 30 degrees of freedom; beyond, the normal one. */
+const T = [
+  12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228, 2.201, 2.179, 2.16, 2.145, 2.131, 2.12, 2.11, 2.101, 2.093, 2.086,
+  2.08, 2.074, 2.069, 2.064, 2.06, 2.056, 2.052, 2.048, 2.045, 2.042,
+];
+
+/** Mean and Student's 95% interval at every x that all curves have; one curve has no interval. */
+export function meanCurve(curves: readonly Curve[]): MeanCurve {
+  const known = curves.filter(({ x }) => x.length > 0);
+  const byX = new Map<number, number[]>();
+  for (const { x, y } of known) {
+    for (let i = 0; i < x.length; i++) {
+      const at = x[i] ?? 0;
+      const value = y[i] ?? Number.NaN;
+      if (!Number.isFinite(value)) continue;
+      const list = byX.get(at);
+      if (list) list.push(value);
+      else byX.set(at, [value]);
+    }
+  }
+  const n = known.length;
+  const xs = [...byX.keys()].filter((at) => byX.get(at)?.length === n).sort((a, b) => a - b);
+  const y: number[] = [];
+  const low: number[] = [];
+  const high: number[] = [];
+  for (const at of xs) {
+    const values = byX.get(at) ?? [];
+    const mean = values.reduce((sum, value) => sum + value, 0) / n;
+    const variance = n > 1 ? values.reduce((sum, value) => sum + (value - mean) ** 2, 0) / (n - 1) : 0;
+    const half = n > 1 ? (T[n - 2] ?? 1.96) * Math.sqrt(variance / n) : 0;
+    y.push(mean);
+    low.push(mean - half);
+    high.push(mean + half);
+  }
+  return { x: xs, y, low, high, n };
+}

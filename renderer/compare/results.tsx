@@ -1,0 +1,238 @@
+// The final table, what it means in words, and the numbers behind the words: paired on the same tasks.
+
+import { z } from 'zod';
+import type { Answer } from '../../preload/contract.ts';
+import type { ComparedRun, Pair } from '../../preload/contract/compare.ts';
+import { Select } from '../components/field.tsx';
+import { Section } from '../components/page.tsx';
+import { RunLabel } from '../components/run-label.tsx';
+import { Cell, Head, Row, Table } from '../components/table.tsx';
+import { Tabs } from '../components/tabs.tsx';
+import { Explain } from '../components/tooltip.tsx';
+import { formatDuration, formatValue } from '../format.ts';
+import { useView } from '../state/view.ts';
+import { runStyle, useRunStyles } from '../theme/runs.ts';
+import styles from './compare.module.css';
+
+interface ResultsProps {
+  data: Answer<'compare.open'>;
+  baseline: number;
+  onBaseline: (run: number) => void;
+}
+
+const share = (value: number): string => formatValue(value, 'share');
+const points = (value: number): string => `${value > 0 ? '+' : value < 0 ? '−' : ''}${Math.abs(value * 100).toFixed(1)}`;
+export const pValue = (p: number): string => (p < 0.001 ? p.toExponential(1).replace('-', '−') : p.toFixed(3));
+
+export function Results({ data, baseline, onBaseline }: ResultsProps) {
+  const [tab, setTab] = useView('compare.results', z.enum(['words', 'numbers', 'groups']), 'words');
+  const name = (run: number): string => data.runs.find((one) => one.run === run)?.name ?? String(run);
+  return (
+    <Section
+      title="Results"
+      hint="The decisive evaluation of each run on held-out tasks: the final one, else the newest. Intervals are Wilson 95%."
+    >
+      <RunTable runs={data.runs} paired={data.paired} baseline={baseline} />
+      {data.runs.length > 1 && (
+        <div className={styles.statistics}>
+          <div className={styles.against}>
+            <label htmlFor="compare-baseline">Against</label>
+            <Select
+              id="compare-baseline"
+              value={String(baseline)}
+              options={data.runs.map(({ run, variant, seed }) => ({
+                value: String(run),
+                label: `#${run} ${name(run)} (${variant}, seed ${seed})`,
+              }))}
+              onValue={(value) => onBaseline(Number(value))}
+            />
+          </div>
+          <Tabs
+            label="Statistics"
+            value={tab}
+            onValue={setTab}
+            tabs={[
+              {
+                value: 'words',
+                label: 'In words',
+                content: (
+                  <ul className={styles.sentences}>
+                    {data.words.map((sentence) => (
+                      <li key={sentence}>{sentence}</li>
+                    ))}
+                    {data.words.length === 0 && <li>None of the runs was evaluated on the same tasks yet.</li>}
+                  </ul>
+                ),
+              },
+              { value: 'numbers', label: 'Task by task', count: data.paired.length, content: <PairTable paired={data.paired} /> },
+              { value: 'groups', label: 'Over seeds', count: data.groups.length, content: <GroupTable groups={data.groups} /> },
+            ]}
+          />
+        </div>
+      )}
+    </Section>
+  );
+}
+
+function RunTable({ runs, paired, baseline }: { runs: readonly ComparedRun[]; paired: readonly Pair[]; baseline: number }) {
+  const looks = useRunStyles(runs.map(({ run }) => String(run)));
+  const best = Math.max(...runs.map(({ success }) => success?.rate ?? -1));
+  return (
+    <div className={styles.scroll}>
+      <Table label="Final results">
+        <thead>
+          <tr>
+            <Head>Run</Head>
+            <Head>Variant</Head>
+            <Head numeric>Seed</Head>
+            <Head numeric>Updates</Head>
+            <Head numeric>Success</Head>
+            <Head numeric>95% interval</Head>
+            <Head numeric>k of n</Head>
+            <Head numeric>Against</Head>
+            <Head numeric>Best seen</Head>
+            <Head numeric>Started at</Head>
+            <Head numeric>Return</Head>
+            <Head numeric>Steps</Head>
+            <Head numeric>Time</Head>
+          </tr>
+        </thead>
+        <tbody>
+          {runs.map((run) => {
+            const pair = paired.find(({ a, b }) => a === run.run && b === baseline);
+            return (
+              <Row key={run.run}>
+                <Cell>
+                  <a className={styles.runLink} href={`#/runs/${run.run}`}>
+                    <RunLabel name={`#${run.run} ${run.name}`} look={looks.get(String(run.run)) ?? runStyle(0)} />
+                  </a>
+                </Cell>
+                <Cell>{run.variant}</Cell>
+                <Cell numeric>{run.seed}</Cell>
+                <Cell numeric>
+                  {run.updates}
+                  {run.updates < run.planned && <span className={styles.muted}>/{run.planned}</span>}
+                </Cell>
+                <Cell numeric>
+                  {run.success ? run.success.rate === best ? <strong>{share(run.success.rate)}</strong> : share(run.success.rate) : '–'}
+                </Cell>
+                <Cell numeric muted>
+                  {run.success ? `${share(run.success.low)}–${share(run.success.high)}` : '–'}
+                </Cell>
+                <Cell numeric muted>
+                  {run.success ? `${run.success.k} of ${run.success.n}` : '–'}
+                </Cell>
+                <Cell numeric>
+                  {run.run === baseline ? <span className={styles.muted}>baseline</span> : pair ? points(pair.difference) : '–'}
+                </Cell>
+                <Cell numeric muted>
+                  {run.best ? `${share(run.best.rate)} at ${run.best.update}` : '–'}
+                </Cell>
+                <Cell numeric muted>
+                  {run.reference ? share(run.reference.rate) : '–'}
+                </Cell>
+                <Cell numeric>{run.return === null ? '–' : formatValue(run.return)}</Cell>
+                <Cell numeric>{run.steps === null ? '–' : formatValue(run.steps)}</Cell>
+                <Cell numeric muted>
+                  {formatDuration(run.seconds)}
+                </Cell>
+              </Row>
+            );
+          })}
+        </tbody>
+      </Table>
+    </div>
+  );
+}
+
+function PairTable({ paired }: { paired: readonly Pair[] }) {
+  return (
+    <div className={styles.scroll}>
+      <Table label="Paired statistics">
+        <thead>
+          <tr>
+            <Head>Pair</Head>
+            <Head numeric>Tasks</Head>
+            <Head numeric>Both</Head>
+            <Head numeric>Only first</Head>
+            <Head numeric>Only second</Head>
+            <Head numeric>Neither</Head>
+            <Head numeric>Difference, points</Head>
+            <Head numeric>95% interval</Head>
+            <Head numeric>
+              McNemar p{' '}
+              <Explain what="McNemar p">
+                <p>
+                  Exact, two-sided: how often a difference as large would come from chance alone, given how many tasks only one of the two
+                  solved.
+                </p>
+              </Explain>
+            </Head>
+            <Head numeric>P(better)</Head>
+            <Head numeric>Return difference</Head>
+          </tr>
+        </thead>
+        <tbody>
+          {paired.map((pair) => (
+            <Row key={`${pair.a}-${pair.b}`}>
+              <Cell>
+                #{pair.a} − #{pair.b}
+              </Cell>
+              <Cell numeric>{pair.n}</Cell>
+              <Cell numeric>{pair.both}</Cell>
+              <Cell numeric>{pair.onlyA}</Cell>
+              <Cell numeric>{pair.onlyB}</Cell>
+              <Cell numeric>{pair.neither}</Cell>
+              <Cell numeric>
+                <strong>{points(pair.difference)}</strong>
+              </Cell>
+              <Cell numeric muted>
+                {points(pair.low)} to {points(pair.high)}
+              </Cell>
+              <Cell numeric>{pValue(pair.p)}</Cell>
+              <Cell numeric>{pair.improvement.toFixed(2)}</Cell>
+              <Cell numeric muted>
+                {formatValue(pair.returns.value)} ({formatValue(pair.returns.low)} to {formatValue(pair.returns.high)})
+              </Cell>
+            </Row>
+          ))}
+        </tbody>
+      </Table>
+    </div>
+  );
+}
+
+function GroupTable({ groups }: { groups: Answer<'compare.open'>['groups'] }) {
+  return (
+    <Table label="Over seeds">
+      <thead>
+        <tr>
+          <Head>Runs that differ in their seed only</Head>
+          <Head numeric>Seeds</Head>
+          <Head numeric>Mean over categories</Head>
+          <Head numeric>Inter-quartile mean</Head>
+        </tr>
+      </thead>
+      <tbody>
+        {groups.map(({ name, runs, mean, iqm }) => (
+          <Row key={name}>
+            <Cell>{name}</Cell>
+            <Cell numeric>{runs.length}</Cell>
+            <Cell numeric>
+              {share(mean.value)}{' '}
+              <span className={styles.muted}>
+                ({share(mean.low)}–{share(mean.high)})
+              </span>
+            </Cell>
+            <Cell numeric>
+              {share(iqm.value)}{' '}
+              <span className={styles.muted}>
+                ({share(iqm.low)}–{share(iqm.high)})
+              </span>
+            </Cell>
+          </Row>
+        ))}
+      </tbody>
+    </Table>
+  );
+}

@@ -1,0 +1,146 @@
+// Two policies on the same task, aligned step by step: what they did alike is told once, the first divergence is marked,
+// and from there each goes its own way.
+
+import { useQueries } from '@tanstack/react-query';
+import { useState } from 'react';
+import type { Answer } from '../../preload/contract.ts';
+import type { Replay, ReplayStep } from '../../preload/contract/replay.ts';
+import { callOptions } from '../bridge.ts';
+import { Select } from '../components/field.tsx';
+import { Icon } from '../components/icons.tsx';
+import { Section } from '../components/page.tsx';
+import { Badge } from '../components/stat.tsx';
+import { ErrorState, Loading } from '../components/states.tsx';
+import { formatValue } from '../format.ts';
+import { ShopPage } from '../replay/shop-page.tsx';
+import { align } from './divergence.ts';
+import styles from './compare.module.css';
+
+interface SideBySideProps {
+  data: Answer<'compare.open'>;
+  task: string;
+  onTask: (task: string) => void;
+}
+
+export function SideBySide({ data, task, onTask }: SideBySideProps) {
+  const { tasks, columns } = data.matrix;
+  const row = tasks.findIndex((one) => one.task === task);
+  const playable = columns.filter(({ episode }) => (episode[row] ?? 0) > 0);
+  const [left, setLeft] = useState(0);
+  const [right, setRight] = useState(0);
+  // At first one that solved it beside one that did not.
+  const solver = playable.find(({ outcome }) => outcome[row] === 1) ?? playable[0];
+  const other =
+    playable.find((column) => column !== solver && column.outcome[row] !== solver?.outcome[row]) ??
+    playable.find((column) => column !== solver);
+  const a = playable.find(({ run }) => run === left) ?? solver;
+  const b = playable.find(({ run }) => run === right) ?? other;
+  const replays = useQueries({
+    queries: [a, b].flatMap((column) => (column ? [callOptions('episodes.read', { episode: column.episode[row] ?? 0 })] : [])),
+  });
+  const [first, second] = replays;
+  const option = (run: number) => {
+    const one = data.runs.find((candidate) => candidate.run === run);
+    return { value: String(run), label: `#${run} ${one?.name ?? ''} (${one?.variant ?? ''}, seed ${one?.seed ?? ''})` };
+  };
+  const failed = replays.find(({ isError }) => isError);
+  return (
+    <Section title="Side by side" hint="The same task, the same world: the first action that differs is where the two policies part.">
+      <div className={styles.pickers}>
+        <Select aria-label="Task" value={task} options={tasks.map((one) => ({ value: one.task, label: one.task }))} onValue={onTask} />
+        <Select
+          aria-label="Left run"
+          value={String(a?.run ?? '')}
+          options={playable.map(({ run }) => option(run))}
+          onValue={(value) => setLeft(Number(value))}
+        />
+        <Select
+          aria-label="Right run"
+          value={String(b?.run ?? '')}
+          options={playable.map(({ run }) => option(run))}
+          onValue={(value) => setRight(Number(value))}
+        />
+      </div>
+      {(!a || !b) && <p className={styles.muted}>Fewer than two of these runs have kept an episode of this task.</p>}
+      {failed && <ErrorState title="The episodes could not be read" error={failed.error} />}
+      {first?.data && second?.data ? (
+        <Aligned a={first.data.replay} b={second.data.replay} />
+      ) : (
+        a && b && !failed && <Loading label="Loading both episodes" />
+      )}
+    </Section>
+  );
+}
+
+function Aligned({ a, b }: { a: Replay; b: Replay }) {
+  const { steps, divergence } = align(a, b);
+  return (
+    <div className={styles.aligned}>
+      <p className={styles.taskText}>{a.instruction}</p>
+      <p role="status" className={styles.parting}>
+        {divergence === null
+          ? `Both did the same in all ${steps.length} steps.`
+          : divergence === 0
+            ? 'They part at the first step.'
+            : `They did the same for ${divergence} ${divergence === 1 ? 'step' : 'steps'} and part at step ${divergence + 1}.`}
+      </p>
+      <div className={styles.pairRow}>
+        <EpisodeTitle replay={a} />
+        <EpisodeTitle replay={b} />
+      </div>
+      {steps.map(({ a: left, b: right, same }, index) => (
+        <div key={index} className={styles.alignedStep} data-divergence={index === divergence || undefined} data-same={same || undefined}>
+          {index === divergence && (
+            <p className={styles.divergence}>
+              <Icon name="compare" size={14} /> First divergence, step {index + 1}
+            </p>
+          )}
+          <div className={styles.pairRow}>
+            <Side step={left} number={index + 1} open={index === divergence} />
+            <Side step={right} number={index + 1} open={index === divergence} />
+          </div>
+        </div>
+      ))}
+      <div className={styles.pairRow}>
+        <p className={styles.muted}>End: {a.finalObservation}</p>
+        <p className={styles.muted}>End: {b.finalObservation}</p>
+      </div>
+    </div>
+  );
+}
+
+function EpisodeTitle({ replay }: { replay: Replay }) {
+  return (
+    <p className={styles.episodeTitle}>
+      <a href={`#/replay/${replay.run.id}/${replay.id}`}>
+        #{replay.run.id} {replay.run.name}
+      </a>
+      <Badge tone={replay.success ? 'success' : 'failure'}>{replay.success ? 'success' : (replay.diagnosis?.failure ?? 'failure')}</Badge>
+      <span className={styles.muted}>
+        return {formatValue(replay.return)}, {replay.steps.length} steps
+      </span>
+    </p>
+  );
+}
+
+function Side({ step, number, open }: { step: ReplayStep | undefined; number: number; open: boolean }) {
+  if (!step) return <p className={styles.muted}>had ended</p>;
+  const probability = step.words.reduce((all, word) => all * (word.probability ?? 1), 1);
+  return (
+    <div className={styles.sideStep}>
+      {open && (
+        <div className={styles.sidePage}>
+          <ShopPage page={step.page} action={step.action} />
+        </div>
+      )}
+      <p>
+        <span className={styles.stepNumber}>{number}</span> <code className={styles.action}>{step.action}</code>{' '}
+        <span className={styles.muted}>
+          {step.words.length > 0 && `p = ${formatValue(probability, 'share')}`}
+          {step.reward !== 0 && `, reward ${formatValue(step.reward)}`}
+        </span>
+      </p>
+      {step.thought && <p className={styles.muted}>“{step.thought}”</p>}
+    </div>
+  );
+}

@@ -1,0 +1,123 @@
+// Who solved what: a row for every task, a column for every run. A cell opens the episode; a row puts two runs side by side.
+
+import { useVirtualizer } from '@tanstack/react-virtual';
+import { useMemo, useRef } from 'react';
+import { z } from 'zod';
+import type { Answer } from '../../preload/contract.ts';
+import { Button } from '../components/button.tsx';
+import { Icon } from '../components/icons.tsx';
+import { Section } from '../components/page.tsx';
+import { Segmented } from '../components/tabs.tsx';
+import { useView } from '../state/view.ts';
+import styles from './compare.module.css';
+
+const ROW = 28;
+
+interface TaskMatrixProps {
+  data: Answer<'compare.open'>;
+  /** Indices into matrix.tasks. */
+  onTask: (task: string) => void;
+  chosen: string | null;
+}
+
+export function TaskMatrix({ data, onTask, chosen }: TaskMatrixProps) {
+  const [which, setWhich] = useView('compare.tasks', z.enum(['all', 'differ', 'none']), 'differ');
+  const scroller = useRef<HTMLDivElement>(null);
+  const { tasks, columns } = data.matrix;
+  const rows = useMemo(() => {
+    const solved = tasks.map((_, row) => columns.filter(({ outcome }) => outcome[row] === 1).length);
+    const played = tasks.map((_, row) => columns.filter(({ outcome }) => outcome[row] !== -1).length);
+    const differ = (row: number): boolean => (solved[row] ?? 0) > 0 && (solved[row] ?? 0) < (played[row] ?? 0);
+    const all = tasks.map((_, row) => row).sort((a, b) => (solved[b] ?? 0) - (solved[a] ?? 0));
+    return {
+      all,
+      differ: all.filter(differ),
+      none: all.filter((row) => solved[row] === 0),
+    };
+  }, [tasks, columns]);
+  const list = rows[which];
+  const virtual = useVirtualizer({ count: list.length, getScrollElement: () => scroller.current, estimateSize: () => ROW, overscan: 8 });
+  const template = `minmax(150px, 1.4fr) repeat(${columns.length}, minmax(34px, 1fr)) 92px`;
+  if (tasks.length === 0) return null;
+  return (
+    <Section
+      title="Tasks"
+      hint={`Who solved what, of ${tasks.length} held-out tasks. A mark opens the episode.`}
+      actions={
+        <Segmented
+          label="Tasks to show"
+          value={which}
+          onValue={setWhich}
+          options={[
+            { value: 'differ', label: `Runs differ (${rows.differ.length})` },
+            { value: 'none', label: `Nobody (${rows.none.length})` },
+            { value: 'all', label: `All (${rows.all.length})` },
+          ]}
+        />
+      }
+    >
+      <div className={styles.matrix}>
+        <div className={styles.matrixHead} style={{ gridTemplateColumns: template }}>
+          <span>Task</span>
+          {columns.map(({ run }) => (
+            <span key={run} title={data.runs.find((one) => one.run === run)?.name}>
+              #{run}
+            </span>
+          ))}
+          <span />
+        </div>
+        <div ref={scroller} className={styles.matrixBody} role="group" aria-label="Tasks and runs" tabIndex={0}>
+          {list.length === 0 && <p className={styles.nothing}>{which === 'differ' ? 'All runs agree on every task.' : 'None.'}</p>}
+          <div style={{ height: virtual.getTotalSize(), position: 'relative' }}>
+            {virtual.getVirtualItems().map(({ index, start }) => {
+              const row = list[index] ?? 0;
+              const task = tasks[row];
+              if (!task) return null;
+              return (
+                <div
+                  key={row}
+                  className={styles.matrixRow}
+                  data-chosen={task.task === chosen || undefined}
+                  style={{ gridTemplateColumns: template, transform: `translateY(${start}px)`, height: ROW }}
+                >
+                  <span className={styles.taskName} title={`${task.category}, ${task.tier}`}>
+                    {task.task} <span className={styles.muted}>{task.category}</span>
+                  </span>
+                  {columns.map(({ run, outcome, episode }) => (
+                    <MatrixCell key={run} run={run} task={task.task} outcome={outcome[row] ?? -1} episode={episode[row] ?? 0} />
+                  ))}
+                  <span>
+                    {columns.length > 1 && (
+                      <Button kind="quiet" onClick={() => onTask(task.task)}>
+                        Side by side
+                      </Button>
+                    )}
+                  </span>
+                </div>
+              );
+            })}
+          </div>
+        </div>
+      </div>
+    </Section>
+  );
+}
+
+function MatrixCell({ run, task, outcome, episode }: { run: number; task: string; outcome: number; episode: number }) {
+  const words = outcome === 1 ? 'solved' : outcome === 0 ? 'failed' : 'not played';
+  const mark = outcome === -1 ? <span className={styles.muted}>–</span> : <Icon name={outcome === 1 ? 'check' : 'cross'} size={13} />;
+  const label = `Run ${run}, task ${task}: ${words}`;
+  if (episode === 0) {
+    return (
+      <span className={styles.mark} data-outcome={words} title={`${label} (the episode was not kept)`}>
+        {mark}
+        <span className={styles.spoken}>{label}</span>
+      </span>
+    );
+  }
+  return (
+    <a className={styles.mark} data-outcome={words} href={`#/replay/${run}/${episode}`} aria-label={label} title={label}>
+      {mark}
+    </a>
+  );
+}

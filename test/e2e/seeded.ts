@@ -1,0 +1,82 @@
+// Runs that were really played, made in a second: agents without learning stand in for policies (one reads and solves most
+// tasks, one does not), on the shop's own held-out tasks. Their episodes have true token ids, so that replay, comparison
+// and report have everything they have after training, and the tests know every number from the database.
+
+import { evaluationSeed, playAgent, resultOf } from '../../main/evaluation/evaluate.ts';
+import { diagnose } from '../../main/evaluation/failures.ts';
+import { type AgentName, createAgent } from '../../main/environment/agents.ts';
+import { Random } from '../../main/random.ts';
+import { EpisodeInPlay } from '../../main/rollout/episode.ts';
+import type { Trajectory } from '../../main/rollout/trajectory.ts';
+import { Store } from '../../main/store/store.ts';
+import { newRun } from '../../main/training/new-run.ts';
+import { applyOverrides } from '../../main/training/overrides.ts';
+import { loadPreset } from '../../main/training/presets.ts';
+import { openWorkbench, type Workbench, worldHash } from '../../main/training/workbench.ts';
+
+export interface SeededRun {
+  readonly variant: string;
+  readonly seed: number;
+  readonly agent: AgentName;
+}
+
+export const UPDATES = 6;
+
+/** Makes the runs in a data folder; their ids are 1, 2, … in this order. */
+export function seed(dataFolder: string, runs: readonly SeededRun[], tasks: number): void {
+  const store = Store.open(dataFolder);
+  const preset = loadPreset('shop-tiny').config;
+  let bench: Workbench | undefined;
+  for (const { variant, seed: number, agent } of runs) {
+    const config = applyOverrides(preset, [`algorithm.id=${variant}`, `seed=${number}`, `name=${variant} ${agent}`]);
+    bench ??= openWorkbench(config);
+    const run = store.runs.create(newRun(config, 'shop-tiny'));
+    const random = Random.from('seeded', run.id);
+    for (let update = 0; update <= UPDATES; update += 2) {
+      // As in training: less and less of what it says is said by chance.
+      const chance = 1 - update / UPDATES;
+      evaluate(store, bench, run.id, agent, update, tasks, update === UPDATES ? 'final' : 'periodic', () => random.next() < chance);
+      store.metrics.append(run.id, update, { 'rollout.success': update / UPDATES, episodes: update * 16 });
+    }
+    store.runs.change(run.id, { state: 'done', updates: UPDATES, episodes: tasks * 4, position: null });
+  }
+  store.close();
+}
+
+function evaluate(
+  store: Store,
+  bench: Workbench,
+  run: number,
+  agent: AgentName,
+  update: number,
+  count: number,
+  kind: 'periodic' | 'final',
+  byChance: () => boolean,
+): void {
+  const { environment, world } = bench;
+  const tasks = environment.tasks('test').slice(0, count);
+  const episodes = tasks.map((task): Trajectory => {
+    const seedOfTask = evaluationSeed(task, 0);
+    const played = playAgent(environment, createAgent(world, byChance() ? 'random' : agent), task, seedOfTask);
+    const episode = new EpisodeInPlay(environment, bench.speech, {
+      task,
+      seed: seedOfTask,
+      purpose: 'evaluation',
+      update,
+      relabel: false,
+      level: undefined,
+    });
+    for (const { action } of played.steps) {
+      if (!episode.done) episode.force({ thought: '', action });
+    }
+    const { trajectory } = episode.finish();
+    trajectory.failure = diagnose(trajectory, { maxSteps: environment.maxSteps, reachable: true })?.failure ?? null;
+    return trajectory;
+  });
+  const stored = store.trajectories.add(run, update, episodes);
+  const report = {
+    ...{ update, kind, agent: 'policy', world: 'shop', worldHash: worldHash(environment, environment.levels - 1), split: 'test' as const },
+    ...{ temperature: 0, seconds: 1, results: episodes.map(resultOf) },
+  };
+  store.evaluations.add(run, report, stored);
+}
