@@ -6,6 +6,7 @@ import { readFileSync } from 'node:fs';
 import type { Command } from 'commander';
 import { tabulate } from '../evaluation/evaluate.ts';
 import { duration, evaluationText, percent } from '../evaluation/report.ts';
+import { timeRows, timeSpent } from '../evaluation/timing.ts';
 import type { Store } from '../store/store.ts';
 import { spawnChild } from '../training/child.ts';
 import { ConfigError, type RunConfig, parseConfig } from '../training/config.ts';
@@ -118,12 +119,15 @@ function tellOutcome(store: Store, id: number): void {
   const evaluation = store.evaluations.decisive(id);
   const table = evaluation && tabulate(store.evaluations.results(evaluation.id));
   const { state, updates, episodes, seconds } = run;
+  const time = timeSpent(store, id);
+  const spent = timeRows(time).map(({ name, seconds: own, share }) => `${name} ${own.toFixed(1)} s (${percent(share)})`);
   if (state === 'failed' || run.reason !== null) note(`Run ${id} is ${state}${run.reason === null ? '' : `: ${run.reason}`}`);
   answer(
-    { run: id, state, updates, episodes, seconds, evaluation: table ? { split: evaluation.split, ...table } : null },
+    { run: id, state, updates, episodes, seconds, evaluation: table ? { split: evaluation.split, ...table } : null, time },
     [
       `Run ${id}: ${state} after ${updates} updates, ${episodes} episodes, ${duration(seconds)}`,
       table ? evaluationText({ name: `${run.name} (${evaluation.split} tasks)`, table }) : '',
+      spent.length > 0 ? `Where the time of the updates went: ${spent.join(', ')}` : '',
     ].join('\n'),
   );
   if (state !== 'done' && state !== 'stopped' && state !== 'paused') process.exitCode = 1;

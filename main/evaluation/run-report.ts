@@ -7,12 +7,12 @@ import { findWorld } from '../environment/registry.ts';
 import type { Run } from '../store/runs.ts';
 import type { Store } from '../store/store.ts';
 import type { Evaluation, StoredResult } from '../store/evaluations.ts';
-import { metricOf } from '../metrics/glossary.ts';
 import { RunConfig } from '../training/config.ts';
 import { playAgent, tabulate } from './evaluate.ts';
 import { diagnose, FAILURE_CLASSES } from './failures.ts';
 import { type FailureExample, type NamedTable, percent, type ReportInput } from './report.ts';
 import { wilson } from './statistics.ts';
+import { timeRows, timeSpent } from './timing.ts';
 
 /** Examples of each failure class that are looked up. */
 const EXAMPLES = 3;
@@ -42,7 +42,11 @@ export function reportOfRun(store: Store, run: Run): ReportInput {
     agents: [own, ...reference(store, run, evaluation), ...baselines(world, environment, results, evaluation)],
     sections: [
       { title: 'Success during training', header: ['update', 'split', 'success', '95% interval'], rows: development(store, run) },
-      { title: 'Where the time went', header: ['part', 'seconds', 'share'], rows: timing(store, run) },
+      {
+        title: 'Where the time went',
+        header: ['part', 'seconds', 'share'],
+        rows: timeRows(timeSpent(store, run.id)).map(({ name, seconds, share }) => [name, seconds.toFixed(1), percent(share)]),
+      },
     ].filter((section) => section.rows.length > 0),
     examples: examples(store, environment, results),
     commands: [
@@ -79,19 +83,6 @@ function development(store: Store, run: Run): string[][] {
       const { rate, low, high } = wilson(success.k, success.n);
       return [String(update), split, percent(rate), `${percent(low)}–${percent(high)}`];
     });
-}
-
-/** Seconds of each part over all updates, and its share of the updates' time. */
-function timing(store: Store, run: Run): string[][] {
-  const names = store.metrics.names(run.id).filter((name) => name.startsWith('system/time.') && name !== 'system/time.total');
-  const sums = Object.entries(store.metrics.many(run.id, names)).map(([name, { values }]) => ({
-    name,
-    seconds: values.reduce((a, b) => a + b, 0),
-  }));
-  const all = sums.reduce((total, { seconds }) => total + seconds, 0);
-  return sums
-    .sort((a, b) => b.seconds - a.seconds)
-    .map(({ name, seconds }) => [metricOf(name).name.replace('Time: ', ''), seconds.toFixed(1), percent(all === 0 ? 0 : seconds / all)]);
 }
 
 /** A few failed episodes of each class, diagnosed again from what was stored. */

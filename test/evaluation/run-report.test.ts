@@ -48,7 +48,7 @@ test('the report of a run has its evaluation beside the baselines, its developme
   ]);
   expect(report.examples).toHaveLength(2);
   expect(report.sections[1]!.rows).toEqual([
-    ['policy in rollouts', '3.0', '75.0%'],
+    ['rollout', '3.0', '75.0%'],
     ['update', '1.0', '25.0%'],
   ]);
   const text = markdownReport(report);

@@ -1,0 +1,59 @@
+// Where the time of a run went, from the seconds that every update records: printed at the end of `lab train` and in reports.
+// The parts add up to the whole; only the world's share lies inside rollout, V* and evaluation, which step through it.
+
+import type { Store } from '../store/store.ts';
+
+export const TIME_PARTS = ['rollout', 'scoring', 'update', 'vstar', 'evaluation', 'storage', 'other', 'environment'] as const;
+export type TimePart = (typeof TIME_PARTS)[number];
+export type TimeSpent = Readonly<Record<TimePart, { readonly seconds: number; readonly share: number }>>;
+
+const NAMES: Readonly<Record<TimePart, string>> = {
+  rollout: 'rollout',
+  scoring: 'scoring',
+  update: 'update',
+  vstar: 'V*',
+  evaluation: 'evaluation',
+  storage: 'storage',
+  other: 'other',
+  environment: 'in the world (within the others)',
+};
+
+/** Seconds of each part over all updates, and its share of their time. What came before the first update is not in it. */
+export function timeSpent(store: Pick<Store, 'metrics'>, run: number): TimeSpent {
+  const recorded = ['rollout', 'scoring', 'update', 'vstar', 'evaluation', 'storage', 'environment', 'total'] as const;
+  const id = (part: string): string => `system/time.${part}`;
+  const series = store.metrics.many(run, recorded.map(id));
+  const sum = (part: (typeof recorded)[number]): number => {
+    let seconds = 0;
+    for (const value of series[id(part)]?.values ?? []) seconds += value;
+    return seconds;
+  };
+  const parts = {
+    rollout: sum('rollout'),
+    scoring: sum('scoring'),
+    update: sum('update'),
+    vstar: sum('vstar'),
+    evaluation: sum('evaluation'),
+  };
+  const named = Object.values(parts).reduce((a, b) => a + b, 0);
+  const storage = sum('storage'); // an update's numbers are stored when its own time is over
+  const whole = Math.max(named, sum('total')) + storage;
+  const of = (seconds: number) => ({ seconds, share: whole === 0 ? 0 : seconds / whole });
+  return {
+    rollout: of(parts.rollout),
+    scoring: of(parts.scoring),
+    update: of(parts.update),
+    vstar: of(parts.vstar),
+    evaluation: of(parts.evaluation),
+    storage: of(storage),
+    other: of(whole - named - storage),
+    environment: of(sum('environment')),
+  };
+}
+
+/** The parts that took any time, largest first, the world at the end: name, seconds, share. */
+export function timeRows(time: TimeSpent): { readonly name: string; readonly seconds: number; readonly share: number }[] {
+  return TIME_PARTS.filter((part) => time[part].seconds > 0)
+    .toSorted((a, b) => Number(a === 'environment') - Number(b === 'environment') || time[b].seconds - time[a].seconds)
+    .map((part) => ({ name: NAMES[part], ...time[part] }));
+}
