@@ -1,0 +1,110 @@
+// Replay, compare and report in the real window, with runs whose every number is known from the database: a failure is
+// replayed, two policies part on one task, two variants are compared, and the report is written and read back.
+
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { sideBySide } from '../../main/evaluation/side-by-side.ts';
+import { readReplay } from '../../main/evaluation/replay.ts';
+import { Store } from '../../main/store/store.ts';
+import { accessibilityProblems, freshDataFolder, launch, setTheme, shown, until, visit } from './app.ts';
+import type { Lab } from './app.ts';
+import { seed } from './seeded.ts';
+
+const TASKS = 12;
+let lab: Lab;
+let store: Store;
+
+describe('replay, compare and report', () => {
+  beforeAll(async () => {
+    const data = freshDataFolder();
+    const runs = [
+      { variant: 'grpo', seed: 1, agent: 'oracle' },
+      { variant: 'reinforce', seed: 1, agent: 'blind' },
+    ] as const;
+    seed(data, runs, TASKS);
+    store = Store.read(data);
+    lab = await launch({ data });
+  }, 120_000);
+  afterAll(async () => {
+    store.close();
+    await lab.close();
+  });
+  afterEach(() => lab.noComplaints());
+
+  test('a failure is found by its filter and replayed to its end, with the numbers of the database', async () => {
+    const { total, episodes } = store.episodes.page(2, { success: false }, 'time', true, 1);
+    const first = episodes[0];
+    if (!first) throw new Error('The blind agent failed nowhere');
+    const replay = readReplay(store, first.id);
+    await visit(lab, '/replay/2');
+    await lab.page.getByRole('combobox', { name: 'Outcome' }).selectOption('false');
+    await lab.page
+      .getByRole('status')
+      .filter({ hasText: `${total} of ` })
+      .waitFor();
+    await lab.page.getByRole('option').first().click();
+    await lab.page.getByRole('article', { name: replay.instruction }).waitFor();
+    expect(await shown(lab.page.getByText(replay.diagnosis?.evidence ?? 'no diagnosis'))).toBe(true);
+    expect(await shown(lab.page.getByText(`Step 1 of ${replay.steps.length}`))).toBe(true);
+    await lab.page.locator('main h1').first().click();
+    for (let step = 0; step < replay.steps.length; step++) await lab.page.keyboard.press('ArrowRight');
+    expect(await shown(lab.page.getByRole('heading', { name: 'The outcome' }))).toBe(true);
+  }, 60_000);
+
+  test('two variants are compared: success, interval and McNemar as the database says', async () => {
+    const { runs, words } = sideBySide(store, [1, 2], 1);
+    await visit(lab, '/compare/1,2');
+    const table = lab.page.getByRole('table', { name: 'Final results' });
+    for (const { success } of runs) {
+      if (!success) throw new Error('A run was not evaluated');
+      expect(await shown(table.getByText(`${success.k} of ${success.n}`, { exact: true }).first())).toBe(true);
+      expect(await shown(table.getByText(`${(success.rate * 100).toFixed(1)}%`, { exact: true }).first())).toBe(true);
+    }
+    expect(await shown(lab.page.getByText(words[0] ?? 'nothing was said'))).toBe(true);
+  }, 60_000);
+
+  test('the first divergence of two policies on one task is marked at the right step', async () => {
+    const { matrix } = sideBySide(store, [1, 2], 1);
+    const row = matrix.tasks.findIndex((_, index) => matrix.columns[0]?.outcome[index] !== matrix.columns[1]?.outcome[index]);
+    const [a, b] = matrix.columns.map(({ episode }) => readReplay(store, episode[row] ?? 0));
+    const parting = a?.steps.findIndex((step, index) => step.action !== b?.steps[index]?.action) ?? -1;
+    await visit(lab, '/compare/1,2');
+    expect(await shown(lab.page.getByText(`First divergence, step ${parting + 1}`))).toBe(true);
+  }, 60_000);
+
+  test('the report is written with the numbers of the database', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'astrolab-report-'));
+    await lab.app.evaluate(({ dialog }, chosen) => {
+      dialog.showOpenDialog = () => Promise.resolve({ canceled: false, filePaths: [chosen] });
+    }, folder);
+    await visit(lab, '/compare/1,2');
+    await lab.page.getByRole('button', { name: 'Export report' }).click();
+    await lab.page.getByText(/Report written: 12 files/).waitFor({ timeout: 60_000 });
+    const written = join(folder, 'astrolab-report-runs-1-2');
+    const { runs } = sideBySide(store, [1, 2], 1);
+    const markdown = readFileSync(join(written, 'report.md'), 'utf8');
+    for (const { success } of runs) expect(markdown).toContain(`${success?.k} of ${success?.n}`);
+    expect(readFileSync(join(written, 'audit.jsonl'), 'utf8').trim().split('\n')).toHaveLength(
+      store.episodes.count(1) + store.episodes.count(2),
+    );
+    expect(readFileSync(join(written, 'slides.pdf')).subarray(0, 5).toString()).toBe('%PDF-');
+    expect(readFileSync(join(written, 'success.png')).subarray(1, 4).toString()).toBe('PNG');
+    rmSync(folder, { recursive: true, force: true });
+  }, 120_000);
+
+  test.each(['light', 'dark'] as const)(
+    'both pages are accessible in the %s theme',
+    async (theme) => {
+      await setTheme(lab, theme);
+      await visit(lab, '/replay/1');
+      await lab.page.getByRole('article').waitFor();
+      expect(await until('axe on Replay', async () => ({ problems: await accessibilityProblems(lab) }))).toEqual({ problems: [] });
+      await visit(lab, '/compare/1,2');
+      await lab.page.getByRole('table', { name: 'Final results' }).waitFor();
+      expect(await accessibilityProblems(lab)).toEqual([]);
+    },
+    120_000,
+  );
+});
