@@ -16,7 +16,7 @@ import { useActions } from '../state/actions.ts';
 import { useRuns } from '../state/runs.ts';
 import { toast, toastError } from '../state/toasts.ts';
 import { useView } from '../state/view.ts';
-import { applyEdits, changesBetween, commandLines, getKey, showValue } from './draft.ts';
+import { applyEdits, changesBetween, commandLines, getKey, showValue, words } from './draft.ts';
 import type { Edits } from './draft.ts';
 import { KnobSection } from './knob-form.tsx';
 import type { FieldState } from './knob-form.tsx';
@@ -111,7 +111,9 @@ function Setup({ base, presets, schema }: { base: Base; presets: readonly Preset
     .map((group) => ({
       ...group,
       knobs: group.knobs.filter(
-        (knob) => !ELSEWHERE.has(knob.key) && (wanted === '' || `${knob.key} ${knob.description}`.toLowerCase().includes(wanted)),
+        (knob) =>
+          !ELSEWHERE.has(knob.key) &&
+          (wanted === '' || `${knob.key} ${words(knob.key)} ${knob.description}`.toLowerCase().includes(wanted)),
       ),
     }))
     .filter((group) => group.knobs.length > 0);

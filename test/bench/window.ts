@@ -1,0 +1,145 @@
+// `npm run bench -- window`: the real application on a real display (or a virtual one). How long from the start of the
+// process to a list one can use, to open a run with 10,000 points, whether 5,000 runs scroll without a gap, and what all
+// processes together take of memory with 1,000 runs. There is no peer: each row has a bound of its own.
+
+import { readFileSync, rmSync } from 'node:fs';
+import { Random } from '../../main/random.ts';
+import { Store } from '../../main/store/store.ts';
+import { freshDataFolder, launch, until, visit } from '../e2e/app.ts';
+import type { Lab } from '../e2e/app.ts';
+import { newRun } from '../store/samples.ts';
+import { median, report } from './report.ts';
+
+const POINTS = 10_000;
+/** What the Live page draws. */
+const METRICS =
+  `rollout.success rollout.return rollout.return.std rollout.steps rollout.tokens rollout.valid rollout.entropy loss loss.policy
+  entropy logratio kl.k3 gradient.norm advantage.mean advantage.std vstar.unsolved
+  system/time.rollout system/time.update system/time.scoring system/speed.tokens system/memory episodes system/time.elapsed`.split(/\s+/);
+
+/** A data folder with so many finished runs; the newest one has 10,000 points of every metric. */
+function fill(runs: number): string {
+  const folder = freshDataFolder();
+  const store = Store.open(folder);
+  const random = Random.from('bench-window', 1);
+  store.write(() => {
+    for (let index = 0; index < runs; index++) {
+      const variant = random.pick(['astar-po', 'grpo', 'ppo', 'reinforce']);
+      const { id } = store.runs.create(
+        newRun({ name: `${variant}, try ${index}`, variant, seed: index % 5, tags: [random.pick(['pilot', 'final'])] }),
+      );
+      store.runs.change(id, { state: 'done', updates: POINTS, episodes: POINTS * 128, seconds: 3600 * random.next(), position: null });
+      for (let point = 0; point < 40; point++) store.runs.addSpark(id, point * 250, Math.min(1, random.next() * 0.2 + point / 60));
+      store.runs.setEvaluated(id, { k: random.below(200), n: 200 }, { k: 180, n: 200, update: 9000 });
+    }
+  });
+  const updates = Int32Array.from({ length: POINTS }, (_, index) => index + 1);
+  for (const name of METRICS) {
+    store.metrics.addSeries(
+      runs,
+      name,
+      updates,
+      Float64Array.from(updates, (update) => update / POINTS + 0.1 * random.next()),
+    );
+  }
+  store.close();
+  return folder;
+}
+
+/** From the creation of the process to the list on screen, in ms. */
+async function startup(lab: Lab): Promise<number> {
+  const created = await lab.app.evaluate(() => process.getCreationTime() ?? 0);
+  const drawn = await until('the list', () =>
+    lab.page.evaluate(() => {
+      const [mark] = performance.getEntriesByName('runs drawn');
+      return mark ? performance.timeOrigin + mark.startTime : 0;
+    }),
+  );
+  return drawn - created;
+}
+
+/** From the click on the row to drawn charts with their numbers, in ms. */
+async function openRun(lab: Lab, run: number): Promise<number> {
+  await visit(lab, '/');
+  await lab.page.locator(`tr[data-run="${run}"]`).waitFor();
+  return lab.page.evaluate(async (id) => {
+    const row = document.querySelector(`tr[data-run="${id}"]`);
+    const began = performance.now();
+    if (row instanceof HTMLElement) row.click();
+    const ready = (): boolean => document.querySelectorAll('main figure canvas').length >= 4;
+    while (!ready() && performance.now() - began < 20_000) await new Promise((resolve) => requestAnimationFrame(resolve));
+    await new Promise((resolve) => requestAnimationFrame(resolve));
+    return performance.now() - began;
+  }, run);
+}
+
+/** Scrolls through the whole list in about two seconds; the longest time between two frames, and how many there were. */
+function scroll(lab: Lab): Promise<{ longest: number; frames: number; seconds: number }> {
+  return lab.page.evaluate(async () => {
+    const box = document.querySelector('[role="grid"]')?.parentElement;
+    if (!box) throw new Error('the list is not on the page');
+    const began = performance.now();
+    let last = began;
+    let longest = 0;
+    let frames = 0;
+    while (last - began < 2000) {
+      box.scrollTop = ((last - began) / 2000) * box.scrollHeight;
+      await new Promise((resolve) => requestAnimationFrame(resolve));
+      const now = performance.now();
+      longest = Math.max(longest, now - last);
+      last = now;
+      frames += 1;
+    }
+    return { longest, frames, seconds: (last - began) / 1000 };
+  });
+}
+
+/** Proportional set size on Linux (shared pages counted once); the working sets elsewhere. MB. */
+async function memory(lab: Lab): Promise<number> {
+  const metrics = await lab.app.evaluate(({ app }) =>
+    app.getAppMetrics().map(({ pid, memory: used }) => ({ pid, kilobytes: used.workingSetSize })),
+  );
+  const kilobytes = metrics.map(({ pid, kilobytes: all }) => {
+    if (process.platform !== 'linux') return all;
+    return Number(/^Pss:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/smaps_rollup`, 'utf8'))?.[1] ?? all);
+  });
+  return kilobytes.reduce((sum, value) => sum + value, 0) / 1000;
+}
+
+const large = fill(5000);
+const small = fill(1000);
+try {
+  const cold = await launch({ data: large });
+  await startup(cold);
+  const opened: number[] = [];
+  for (let time = 0; time < 5; time++) opened.push(await openRun(cold, 5000));
+  await visit(cold, '/');
+  await cold.page.locator('tr[data-run="5000"]').waitFor();
+  const scrolled = await scroll(cold);
+  await cold.close({ keep: true });
+
+  const starts: number[] = [];
+  let used = 0;
+  for (let time = 0; time < 3; time++) {
+    const warm = await launch({ data: small });
+    await visit(warm, '/');
+    starts.push(await startup(warm));
+    await new Promise((resolve) => setTimeout(resolve, 1500));
+    used = Math.max(used, await memory(warm));
+    await warm.close({ keep: true });
+  }
+  const bound = { peer: null, better: 'lower', absolute: true } as const;
+  report(
+    [
+      { ...bound, name: 'start to usable, 1,000 runs', ours: median(starts) / 1000, unit: 's', goal: 1.5 },
+      { ...bound, name: 'open a run with 10,000 points', ours: median(opened.slice(1)), unit: 'ms', goal: 200 },
+      { ...bound, name: 'open it for the first time', ours: opened[0] ?? Number.NaN, unit: 'ms', goal: null },
+      { ...bound, name: 'scroll 5,000 runs, longest gap', ours: scrolled.longest, unit: 'ms', goal: 1000 },
+      { ...bound, name: 'scroll 5,000 runs, frames', ours: scrolled.frames / scrolled.seconds, unit: '1/s', better: 'higher', goal: null },
+      { ...bound, name: 'memory, all processes, 1,000 runs', ours: used, unit: 'MB', goal: 400 },
+    ],
+    'none: bounds of issue 8, in absolute numbers',
+  );
+} finally {
+  for (const folder of [large, small]) rmSync(folder, { recursive: true, force: true, maxRetries: 5 });
+}

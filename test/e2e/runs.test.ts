@@ -1,0 +1,197 @@
+// What a researcher does, in the real window with the real training process: set up a run from a preset, watch it,
+// pause, take one update, resume, see it done; then filter the list, delete and undo. Numbers on screen are held
+// against the database that the training process filled.
+
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { wilson } from '../../main/evaluation/statistics.ts';
+import { Store } from '../../main/store/store.ts';
+import { accessibilityProblems, launch, setTheme, shown, until, visit } from './app.ts';
+import type { Lab } from './app.ts';
+
+let lab: Lab;
+const UPDATES = 6;
+
+/** Reads the database as it is on disk, beside the application. */
+function stored<T>(read: (store: Store) => T): T {
+  const store = Store.read(lab.data);
+  try {
+    return read(store);
+  } finally {
+    store.close();
+  }
+}
+const state = async (run: number, ...wanted: string[]) =>
+  until(`run ${run} to be ${wanted.join(' or ')}`, async () => wanted.includes(stored((store) => store.runs.get(run).state)), 90_000);
+const button = (name: string) => lab.page.getByRole('button', { name, exact: true });
+const row = (run: number) => lab.page.locator(`tr[data-run="${run}"]`);
+const percent = (share: number) => `${(100 * share).toFixed(1)}%`;
+
+/** Fills a field of the form as a user does: finds the setting, then types. */
+async function setField(key: string, label: string, value: string): Promise<void> {
+  await lab.page.getByLabel('Find a setting').fill(key);
+  await lab.page.getByLabel(label, { exact: true }).fill(value);
+}
+
+beforeAll(async () => {
+  lab = await launch();
+});
+afterAll(() => lab.close());
+afterEach(() => lab.noComplaints());
+
+describe('setting a run up', () => {
+  test('a wrong value says what is expected, and nothing can be started', async () => {
+    await visit(lab, '/new/preset-shop-tiny');
+    await setField('training.learningRate', 'Learning rate', '7');
+    await lab.page.getByText('Too large: at most 1 is expected').first().waitFor();
+    expect(await button('Start').isDisabled()).toBe(true);
+  });
+
+  test('changes are listed against the preset, seeds multiply the runs, and the command says the same', async () => {
+    await visit(lab, '/new/preset-shop-tiny');
+    await lab.page.getByRole('button', { name: 'Undo all changes' }).click();
+    await setField('training.learningRate', 'Learning rate', '0.004');
+    const changes = lab.page.getByRole('table', { name: 'Changed from preset shop-tiny' });
+    expect(await shown(changes.getByText('0.004'))).toBe(true);
+    await lab.page.getByLabel('Seeds').fill('1-3');
+    expect(await shown(button('Start 3 runs'))).toBe(true);
+    await lab.page.getByText('for seed in 1 2 3; do npm run lab -- train --preset shop-tiny').waitFor();
+    await lab.page.getByText('--set training.learningRate=0.004').waitFor();
+    await lab.page.getByLabel('Seeds').fill('3-1');
+    expect(await shown(lab.page.getByText('“3-1” runs backwards; write 1-3'))).toBe(true);
+  });
+});
+
+describe('a run from preset to done', () => {
+  test('starts from the form and opens where it can be watched', async () => {
+    await visit(lab, '/');
+    await visit(lab, '/new/preset-shop-tiny');
+    await setField('reference.demonstrations', 'Demonstrations', '32');
+    await setField('reference.checkTasks', 'Check tasks', '2');
+    await setField('training.updates', 'Updates', String(UPDATES));
+    await setField('evaluation.finalTasks', 'Final tasks', '5');
+    await lab.page.getByLabel('Find a setting').fill('');
+    await until('the start button', () => button('Start').isEnabled());
+    await button('Start').click();
+    await lab.page.getByRole('region', { name: 'State of the run' }).waitFor();
+    expect(stored((store) => store.runs.get(1))).toMatchObject({ variant: 'astar-po', preset: 'shop-tiny', planned: UPDATES });
+  });
+
+  test('pauses after the update under way, takes one more, and waits again', async () => {
+    await lab.page.getByRole('region', { name: 'State of the run' }).getByText('running').waitFor();
+    await button('Pause').click();
+    await button('One update').waitFor({ timeout: 90_000 });
+    const before = stored((store) => store.runs.get(1));
+    expect(before.state).toBe('paused');
+    expect(await shown(lab.page.getByText(`Paused after update ${before.updates}`).first())).toBe(true);
+    await button('One update').click();
+    await until('one more update', async () => stored((store) => store.runs.get(1).updates) === before.updates + 1, 60_000);
+    await state(1, 'paused');
+    await expect.poll(() => lab.page.getByTestId('updates').innerText()).toBe(String(before.updates + 1));
+  });
+
+  test('resumes, and ends with the numbers that the database has', async () => {
+    await button('Resume').click();
+    await state(1, 'done');
+    const { run, success, loss } = stored((store) => ({
+      run: store.runs.get(1),
+      success: store.metrics.series(1, 'rollout.success'),
+      loss: store.metrics.series(1, 'loss'),
+    }));
+    expect(run.updates).toBe(UPDATES);
+    expect([...success.updates]).toEqual([1, 2, 3, 4, 5, 6]);
+    const figure = lab.page.getByRole('figure', { name: 'Success' });
+    await expect
+      .poll(() => figure.getByRole('button', { name: /Training success/ }).innerText())
+      .toContain(percent(success.values.at(-1) ?? 0));
+    const { k, n } = run.last ?? { k: 0, n: 0 };
+    const { rate, low, high } = wilson(k, n);
+    const overview = lab.page.getByRole('region', { name: 'State of the run' });
+    await overview.getByText(percent(rate)).first().waitFor();
+    await overview.getByText(`${(100 * low).toFixed(1)}–${(100 * high).toFixed(1)}%, ${k} of ${n}`).waitFor();
+    const drawn = await lab.page.getByRole('figure', { name: 'Loss' }).getByRole('button', { name: /^Loss/ }).innerText();
+    expect(Number(drawn.split('\n').at(-1)?.replace('−', '-'))).toBeCloseTo(loss.values.at(-1) ?? Number.NaN, 2);
+  });
+
+  test('a point of a chart leads to exactly the episodes behind it', async () => {
+    const plot = lab.page.getByRole('group', { name: /^Success, chart/ });
+    await plot.focus();
+    await lab.page.keyboard.press('ArrowRight');
+    await lab.page.keyboard.press('Enter');
+    await lab.page.getByRole('dialog', { name: 'Episodes of update 1' }).waitFor();
+    const list = lab.page.getByRole('list', { name: 'Episodes behind the point' });
+    await list.waitFor();
+    const expected = stored((store) => store.episodes.page(1, { purpose: 'train', fromUpdate: 1, toUpdate: 1 }));
+    expect(await list.getByRole('listitem').count()).toBe(expected.total);
+    const first = await list.getByRole('link').first().getAttribute('href');
+    expect(first).toBe(`#/replay/1/${expected.episodes.at(-1)?.id}`);
+    await lab.page.keyboard.press('Escape');
+  });
+
+  test.each(['light', 'dark'] as const)('axe finds nothing on Live, Runs and New run with data in the %s theme', async (theme) => {
+    await setTheme(lab, theme);
+    for (const address of ['/runs/1', '/', '/new/run-1']) {
+      await visit(lab, address);
+      expect([address, await accessibilityProblems(lab)]).toEqual([address, []]);
+    }
+  });
+});
+
+describe('the list', () => {
+  test('queues further runs, which can be reordered by key and taken out', async () => {
+    await visit(lab, '/new/run-1');
+    await lab.page.getByText('from run 1 “shop-tiny”').waitFor();
+    const made = await lab.page.evaluate(async () => {
+      const run = await window.astrolab.call('runs.get', { run: 1 });
+      if (!run.ok) throw new Error(run.error.message);
+      const order = { config: JSON.parse(JSON.stringify(run.value.config)), seeds: '11-14', sweep: [] };
+      const added = await window.astrolab.call('queue.add', { order, preset: 'shop-tiny', tags: ['batch'] });
+      if (!added.ok) throw new Error(added.error.message);
+      return added.value.runs;
+    });
+    expect(made).toEqual([2, 3, 4, 5]);
+    await state(2, 'running');
+    const waiting = lab.page.getByRole('list', { name: 'Waiting runs, in order' });
+    await waiting.getByRole('listitem').nth(2).focus();
+    await lab.page.keyboard.press('Alt+ArrowUp');
+    await until('run 5 before run 4', async () => stored((store) => store.runs.queue().map(({ id }) => id)).join() === '3,5,4');
+    for (const run of [3, 4, 5]) await lab.page.getByRole('button', { name: `Take run ${run} out of the queue` }).click();
+    await until('an empty queue', async () => stored((store) => store.runs.queue().length) === 0);
+    await visit(lab, '/runs/2');
+    await button('Stop').click();
+    await state(2, 'stopped', 'done');
+  });
+
+  test('filters by text and says how many fit', async () => {
+    await visit(lab, '/');
+    await row(1).waitFor();
+    await lab.page.getByLabel('Filter by text').fill('seed:12');
+    await row(1).waitFor({ state: 'detached' });
+    expect(await row(3).locator('td').allInnerTexts()).toContain('12');
+    await lab.page.getByText('1 of 5 shown').waitFor();
+    await lab.page.getByLabel('Filter by text').fill('');
+    await row(1).waitFor();
+  });
+
+  test('deletes the selected runs and Undo brings them back', async () => {
+    await row(3).locator('td').first().click();
+    await row(4).locator('td').first().click();
+    await lab.page.getByText('2 selected').waitFor();
+    await button('Delete').click();
+    await row(3).waitFor({ state: 'detached' });
+    expect(stored((store) => store.runs.list({ deleted: true }).map(({ id }) => id))).toEqual([4, 3]);
+    await lab.page.getByRole('button', { name: 'Undo' }).click();
+    await row(3).waitFor();
+    expect(stored((store) => store.runs.list().length)).toBe(5);
+  });
+
+  test('groups by a setting, and moves and opens by key', async () => {
+    await lab.page.getByLabel('Group by').selectOption('seed');
+    expect(await shown(lab.page.locator('tr[aria-expanded]').nth(4))).toBe(true);
+    await lab.page.getByLabel('Group by').selectOption('');
+    await row(5).waitFor();
+    await lab.page.getByRole('grid', { name: 'Runs' }).focus();
+    await lab.page.keyboard.press('End');
+    await lab.page.keyboard.press('Enter');
+    expect(await shown(lab.page.getByText('#1 · astar-po · shop · seed 1 · cpu'))).toBe(true);
+  });
+});
