@@ -2,6 +2,7 @@
 // everything that needs no window, `e2e` drives the real application one file at a time, and `slow` holds what takes
 // minutes and runs only with `npm run test:slow`.
 
+import { availableParallelism } from 'node:os';
 import { defineConfig } from 'vitest/config';
 
 const slow = 'test/**/*.slow.test.ts';
@@ -10,6 +11,7 @@ const e2e = 'test/e2e/**/*.test.ts';
 export default defineConfig({
   test: {
     pool: 'forks',
+    maxWorkers: Math.max(2, availableParallelism() - 1), // two also on a machine with two processors
     env: { ORT_DISABLE_TELEMETRY: '1' },
     projects: [
       { extends: true, test: { name: 'unit', include: ['test/**/*.test.{ts,tsx}'], exclude: [slow, e2e], testTimeout: 30_000 } },
