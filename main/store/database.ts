@@ -99,8 +99,8 @@ function connect(file: string, readonly: boolean): Connection {
     db.pragma('foreign_keys = ON');
     db.pragma('trusted_schema = OFF');
     db.pragma('cache_size = -32000');
-    // Readers scan many rows; without copying pages that takes a third of the time.
-    if (readonly) db.pragma('mmap_size = 1073741824');
+    // Lists of episodes scan many rows; without copying pages that takes half of the time.
+    db.pragma('mmap_size = 1073741824');
     return db;
   } catch (error) {
     throw explain(error, file);

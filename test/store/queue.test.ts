@@ -1,10 +1,13 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import type { RunState } from '../../main/store/runs.ts';
 import type { Store } from '../../main/store/store.ts';
 import { RunQueue } from '../../main/training/queue.ts';
 import { openStore } from './helpers.ts';
 import { launchPretend, type PretendSettings } from './processes/launch.ts';
 import { newRun, record } from './samples.ts';
+
+// Real processes and real disks: on a busy machine they take their time.
+vi.setConfig({ testTimeout: 120_000 });
 
 function open(settings: PretendSettings & { concurrent?: number; folder?: string } = {}): {
   store: Store;

@@ -1,11 +1,14 @@
 import { writeFileSync } from 'node:fs';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { CheckpointFiles } from '../../main/store/checkpoints.ts';
 import { rewind, RunWriter } from '../../main/store/run-writer.ts';
 import type { Store } from '../../main/store/store.ts';
 import { runReport } from '../../main/training/reports.ts';
 import { openStore } from './helpers.ts';
 import { newRun, record, someEvaluation, someUpdate } from './samples.ts';
+
+// Real processes and real disks: on a busy machine they take their time.
+vi.setConfig({ testTimeout: 120_000 });
 
 function checkpoint(store: Store, run: number, update: number): Parameters<RunWriter['apply']>[0] {
   const files = new CheckpointFiles(store.dataFolder, store.runs.get(run).uid);
