@@ -36,16 +36,19 @@ export function Curves({ data, groups, onPoint }: CurvesProps) {
     ...callOptions('compare.curves', { runs: data.runs.map(({ run }) => run), name: chosen, points: POINTS }),
     enabled: chosen !== HELD_OUT,
   });
+  const isShare = chosen === HELD_OUT || meaning?.unit === 'share';
   const series = useMemo((): Series[] => {
+    // A share cannot leave 0 … 1, whatever Student's t says of three seeds.
+    const bounded = (value: number): number => (isShare ? Math.max(0, Math.min(1, value)) : value);
     const curves: readonly Curve[] = chosen === HELD_OUT ? data.runs.map(heldOut) : (recorded.data?.curves ?? []);
     return groups.map(({ key, runs }) => {
       const own = curves.filter(({ run }) => runs.includes(run));
       const { x, y, low, high, n } = meanCurve(own);
       const single = runs.length === 1 && chosen === HELD_OUT ? data.runs.find(({ run }) => run === runs[0]) : undefined;
-      const bounds = single ? wilsonBand(single) : n > 1 ? { low, high } : {};
+      const bounds = single ? wilsonBand(single) : n > 1 ? { low: low.map(bounded), high: high.map(bounded) } : {};
       return { id: key, label: runs.length > 1 ? `${key} (${n} seeds)` : key, look: looks.get(key) ?? runStyle(0), x, y, ...bounds };
     });
-  }, [chosen, data, groups, looks, recorded.data]);
+  }, [chosen, data, groups, isShare, looks, recorded.data]);
   const seeds = Math.max(...groups.map(({ runs }) => runs.length));
   const names = [HELD_OUT, ...data.metrics.filter((name) => !name.startsWith('system/'))];
   return (

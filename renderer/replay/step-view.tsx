@@ -50,18 +50,18 @@ export function StepView({ replay, position, drawing, onDrawing, paint, onPaint,
         {step ? (
           <>
             <header className={styles.panelHead}>
-              <h3>What it said</h3>
-              <span className={styles.paints}>
-                <Segmented
-                  label="Paint the words by"
-                  value={paint}
-                  onValue={onPaint}
-                  options={PAINTS.map((value) => ({ value, label: MEANING[value].label }))}
-                />
+              <h3 className={styles.paints}>
+                What it said
                 <Explain what={MEANING[paint].label}>
                   <p>{MEANING[paint].explain}</p>
                 </Explain>
-              </span>
+              </h3>
+              <Segmented
+                label="Paint the words by"
+                value={paint}
+                onValue={onPaint}
+                options={PAINTS.map((value) => ({ value, label: MEANING[value].label }))}
+              />
             </header>
             <Words key={position} step={step} paint={paint} scale={scale} />
             <dl className={styles.outcome}>
