@@ -14,10 +14,13 @@ export default defineConfig({
     maxWorkers: Math.max(2, availableParallelism() - 1), // two also on a machine with two processors
     env: { ORT_DISABLE_TELEMETRY: '1' },
     projects: [
-      { extends: true, test: { name: 'unit', include: ['test/**/*.test.{ts,tsx}'], exclude: [slow, e2e], testTimeout: 30_000 } },
       {
         extends: true,
-        test: { name: 'e2e', include: [e2e], exclude: [slow], fileParallelism: false, testTimeout: 60_000, hookTimeout: 60_000 },
+        test: { name: 'unit', include: ['test/**/*.test.{ts,tsx}'], exclude: [slow, e2e], testTimeout: 180_000, hookTimeout: 60_000 },
+      },
+      {
+        extends: true,
+        test: { name: 'e2e', include: [e2e], exclude: [slow], fileParallelism: false, testTimeout: 120_000, hookTimeout: 120_000 },
       },
       { extends: true, test: { name: 'slow', include: [slow], fileParallelism: false, testTimeout: 1_800_000, hookTimeout: 600_000 } },
     ],
