@@ -82,7 +82,13 @@ export function replayOf(store: Store, run: Run, trajectory: Trajectory, episode
     returned += step.reward;
     const { observation, thought, action, reward, reason, valid, facts } = step;
     return {
-      ...{ observation, thought, action, reward, reason, valid, returned },
+      observation,
+      thought,
+      action,
+      reward,
+      reason,
+      valid,
+      returned,
       facts: { ...facts },
       page: draw(observation, trajectory.steps[index - 1]?.facts),
       oracle: (turn && environment.oracle(turn.state)) ?? null,
@@ -93,7 +99,18 @@ export function replayOf(store: Store, run: Run, trajectory: Trajectory, episode
   const diagnosis = diagnose(trajectory, { maxSteps: environment.maxSteps, reachable });
   const { purpose, split, category, tier, seed, success, advantage, finalObservation } = trajectory;
   return {
-    ...{ id: episode, update, purpose, split, category, tier, seed, success, advantage, finalObservation, steps, target },
+    id: episode,
+    update,
+    purpose,
+    split,
+    category,
+    tier,
+    seed,
+    success,
+    advantage,
+    finalObservation,
+    steps,
+    target,
     run: { id: run.id, name: run.name, variant: run.variant, seed: run.seed, world: run.world },
     task: trajectory.task,
     instruction: task?.instruction ?? trajectory.task,

@@ -48,7 +48,17 @@ function comparedRun(
   const start = all.find((evaluation) => evaluation.agent === 'reference' && evaluation.split === decisive?.split);
   const failures = store.evaluations.failures(id);
   return {
-    ...{ run: id, name, variant, seed, state, updates, planned, seconds, episodes, return: ends.return, steps: ends.steps },
+    run: id,
+    name,
+    variant,
+    seed,
+    state,
+    updates,
+    planned,
+    seconds,
+    episodes,
+    return: ends.return,
+    steps: ends.steps,
     success: results.length > 0 ? successOf(results) : null,
     best: best && { ...wilson(best.k, best.n), update: best.update },
     reference: start ? wilson(start.success.k, start.success.n) : null,

@@ -108,9 +108,5 @@ function sampleSize(runs: readonly ComparedRun[]): string {
 /** A group of one run looks like the run; a larger one like its first. */
 export function useGroupLooks(runs: readonly ComparedRun[], groups: readonly Group[]): ReadonlyMap<string, RunStyle> {
   const looks = useRunStyles(runs.map(({ run }) => String(run)));
-  return useMemo(
-    () => new Map(groups.map(({ key, runs: members }) => [key, looks.get(String(members[0])) ?? runStyle(0)])),
-    // The looks are made anew at every render but change only with the runs.
-    [groups, JSON.stringify([...looks])],
-  );
+  return new Map(groups.map(({ key, runs: members }) => [key, looks.get(String(members[0])) ?? runStyle(0)]));
 }

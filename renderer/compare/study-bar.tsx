@@ -161,9 +161,7 @@ function RunsDialog({ chosen, onClose, onDone }: { chosen: readonly number[]; on
         {rows.map((run) => (
           <li key={run.id}>
             <Checkbox label={runName(run)} checked={selected.has(run.id)} onChecked={(on) => toggle(run, on)} />
-            <span className={styles.choiceName} onClick={() => toggle(run, !selected.has(run.id))}>
-              {runName(run)}
-            </span>
+            <span className={styles.choiceName}>{runName(run)}</span>
             <span className={styles.muted}>{run.variant}</span>
             <span className={styles.choiceNumber}>{run.last ? formatValue(run.last.rate, 'share') : '–'}</span>
           </li>

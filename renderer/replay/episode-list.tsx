@@ -88,12 +88,16 @@ export function EpisodeList({ run, view, selected, onSelect, onTotal }: EpisodeL
               key={index}
               id={episode && `episode-${episode.id}`}
               role="option"
+              tabIndex={-1}
               aria-selected={episode !== undefined && episode.id === selected}
               aria-setsize={total}
               aria-posinset={index + 1}
               className={styles.episode}
               style={{ transform: `translateY(${start}px)`, height: ROW }}
               onClick={() => episode && onSelect(episode.id)}
+              onKeyDown={(event) => {
+                if (event.key === 'Enter' && episode) onSelect(episode.id);
+              }}
             >
               {episode ? <EpisodeRow episode={episode} /> : <span className={styles.faint}>…</span>}
             </div>

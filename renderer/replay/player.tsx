@@ -39,12 +39,12 @@ export function Player({ replay }: { replay: Replay }) {
 
   useEffect(() => {
     if (!playing) return undefined;
-    const timer = setInterval(() => setPosition((now) => Math.min(last, now + 1)), AUTOPLAY_MS);
-    return () => clearInterval(timer);
-  }, [playing, last]);
-  useEffect(() => {
-    if (position === last) setPlaying(false);
-  }, [position, last]);
+    const timer = setTimeout(() => {
+      setPosition(Math.min(last, position + 1));
+      if (position + 1 >= last) setPlaying(false);
+    }, AUTOPLAY_MS);
+    return () => clearTimeout(timer);
+  }, [playing, position, last]);
 
   const togglePlay = (): void => {
     if (!playing && position === last) setPosition(0);

@@ -44,7 +44,7 @@ describe('replay, compare and report', () => {
       .getByRole('status')
       .filter({ hasText: `${total} of ` })
       .waitFor();
-    await lab.page.getByRole('option').first().click();
+    await lab.page.getByRole('listbox', { name: 'Episodes' }).getByRole('option').first().click();
     await lab.page.getByRole('article', { name: replay.instruction }).waitFor();
     expect(await shown(lab.page.getByText(replay.diagnosis?.evidence ?? 'no diagnosis'))).toBe(true);
     expect(await shown(lab.page.getByText(`Step 1 of ${replay.steps.length}`))).toBe(true);
@@ -81,7 +81,7 @@ describe('replay, compare and report', () => {
     }, folder);
     await visit(lab, '/compare/1,2');
     await lab.page.getByRole('button', { name: 'Export report' }).click();
-    await lab.page.getByText(/Report written: 12 files/).waitFor({ timeout: 60_000 });
+    await lab.page.getByText('Report written: 12 files', { exact: true }).waitFor({ timeout: 60_000 });
     const written = join(folder, 'astrolab-report-runs-1-2');
     const { runs } = sideBySide(store, [1, 2], 1);
     const markdown = readFileSync(join(written, 'report.md'), 'utf8');

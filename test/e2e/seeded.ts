@@ -75,8 +75,15 @@ function evaluate(
   });
   const stored = store.trajectories.add(run, update, episodes);
   const report = {
-    ...{ update, kind, agent: 'policy', world: 'shop', worldHash: worldHash(environment, environment.levels - 1), split: 'test' as const },
-    ...{ temperature: 0, seconds: 1, results: episodes.map(resultOf) },
+    update,
+    kind,
+    agent: 'policy',
+    world: 'shop',
+    worldHash: worldHash(environment, environment.levels - 1),
+    split: 'test' as const,
+    temperature: 0,
+    seconds: 1,
+    results: episodes.map(resultOf),
   };
   store.evaluations.add(run, report, stored);
 }
