@@ -48,8 +48,8 @@ function look(folder: string, id: number): { trainer: number | null; updates: nu
 
 const sleep = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 
-/** Trains run `id` through `kills` kills, each within `patienceMs` after training has begun. */
-async function trainUnderFire(folder: string, id: number, kills: number, patienceMs: number): Promise<string[]> {
+/** Trains run `id` through `kills` kills, each within `patienceMs` after its process is there or after it has stored an update. */
+async function trainUnderFire(folder: string, id: number, kills: number, after: 'start' | 'update', patienceMs: number): Promise<string[]> {
   const random = Random.from('kill-train', id, kills);
   const log: string[] = [];
   for (let kill = 1; kill <= kills; kill++) {
@@ -57,6 +57,8 @@ async function trainUnderFire(folder: string, id: number, kills: number, patienc
     let ended = false;
     void current.ended.then(() => (ended = true));
     while (!ended && (look(folder, id)?.trainer ?? null) === null) await sleep(20);
+    const before = look(folder, id)?.updates ?? 0;
+    while (!ended && after === 'update' && (look(folder, id)?.updates ?? 0) <= before) await sleep(20);
     await Promise.race([current.ended, sleep(random.next() * patienceMs)]);
     if (ended) break;
     const { trainer = null, updates = 0 } = look(folder, id) ?? {};
@@ -96,12 +98,12 @@ it('training that was killed again and again ends with the metrics and weights o
   const undisturbed = await outcome(folder, 1);
   expect(undisturbed).toMatchObject({ state: 'done', updates: 12 });
 
-  const log = await trainUnderFire(folder, 2, KILLS, duration / 3);
+  const log = await trainUnderFire(folder, 2, KILLS, 'update', duration / 20);
   console.log(log.join('\n'));
   expect(await outcome(folder, 2)).toEqual(undisturbed);
 
   const fresh = temporaryFolder();
-  const early = await trainUnderFire(fresh, 1, EARLY_KILLS, duration);
+  const early = await trainUnderFire(fresh, 1, EARLY_KILLS, 'start', duration);
   console.log(early.join('\n'));
   expect(await outcome(fresh, 1)).toEqual(undisturbed);
 });
