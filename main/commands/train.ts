@@ -76,7 +76,7 @@ function configOf(options: TrainOptions): RunConfig {
     const changes = [...options.set];
     if (options.seed !== undefined) changes.push(`seed=${options.seed}`);
     if (options.device !== undefined) changes.push(`device=${options.device}`);
-    if (options.name !== undefined) changes.push(`name=${JSON.stringify(options.name)}`);
+    if (options.name !== undefined) changes.push(`name=${options.name}`);
     return applyOverrides(parseConfig(base), changes);
   } catch (error) {
     if (error instanceof ConfigError) throw new CallError(error.message, 'npm run lab -- train --help');

@@ -39,7 +39,7 @@ export function isTrusted(url: string): boolean {
 }
 
 export async function dispatch(
-  handlers: Handlers<typeof calls>,
+  handlers: Partial<Handlers<typeof calls>>,
   caller: Caller | null,
   name: unknown,
   input: unknown,
@@ -56,7 +56,8 @@ export async function dispatch(
     if (!parsed.success) {
       throw new CallFailure('invalid-input', `${name} was given something else than expected: ${explain(parsed.error)}`);
     }
-    const handler: (input: never, caller: Caller) => unknown = handlers[name];
+    const handler: ((input: never, caller: Caller) => unknown) | undefined = handlers[name];
+    if (!handler) throw new CallFailure('unknown-call', `Nobody answers the call ${name} here`);
     const answer: unknown = await Reflect.apply(handler, undefined, [parsed.data, caller]);
     return { ok: true, value: calls[name].answer.parse(answer) };
   } catch (error) {

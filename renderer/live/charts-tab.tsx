@@ -154,7 +154,7 @@ function evaluationSeries(answer: Answer<'runs.evaluations'> | undefined, placeO
   return [
     {
       id: 'evaluation',
-      label: `Held-out (n = ${periodic.at(-1)?.success.n ?? 0}, 95%)`,
+      label: `Held-out, n = ${periodic.at(-1)?.success.n ?? 0}`,
       look: runStyle(1),
       x: of(({ update }) => placeOf(update)),
       y: of(({ success }) => success.rate),

@@ -37,7 +37,7 @@ export const COLUMNS: readonly Column[] = [
     cell: ({ name }) => <span className={styles.name}>{name}</span>,
   },
   { id: 'variant', title: 'Variant', width: 90, sort: ({ variant }) => variant, cell: ({ variant }) => variant },
-  { id: 'seed', title: 'Seed', width: 50, numeric: true, sort: ({ seed }) => seed, cell: ({ seed }) => seed },
+  { id: 'seed', title: 'Seed', width: 56, numeric: true, sort: ({ seed }) => seed, cell: ({ seed }) => seed },
   { id: 'world', title: 'World', width: 60, sort: ({ world }) => world, cell: ({ world }) => world },
   {
     id: 'success',
@@ -81,7 +81,7 @@ export const COLUMNS: readonly Column[] = [
   {
     id: 'time',
     title: 'Time',
-    width: 96,
+    width: 90,
     numeric: true,
     sort: ({ seconds }) => seconds,
     cell: ({ seconds }) => (seconds > 0 ? formatDuration(seconds) : ''),

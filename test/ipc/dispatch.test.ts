@@ -8,7 +8,7 @@ import type { calls } from '../../preload/contract.ts';
 const page: Caller = { url: 'app://astrolab/index.html#/settings', handOver: () => {} };
 const status = { state: 'stopped', pid: null, restarts: 0, reason: '' } as const;
 
-function handlers(change: Partial<Handlers<typeof calls>> = {}): Handlers<typeof calls> {
+function handlers(change: Partial<Handlers<typeof calls>> = {}): Partial<Handlers<typeof calls>> {
   const unused = (): never => {
     throw new Error('not part of this test');
   };
