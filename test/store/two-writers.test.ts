@@ -2,13 +2,14 @@ import { spawn } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
 import { Store } from '../../main/store/store.ts';
 
 test('the window and the command line may add runs at the same moment: each waits for the other and nothing is lost', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'astrolab-writers-'));
   Store.open(folder).close();
-  const script = join(import.meta.dirname, 'processes/creator.ts');
+  const script = fileURLToPath(new URL('./processes/creator.ts', import.meta.url));
   const ends = ['window', 'command line'].map(
     (name) =>
       new Promise((resolve) => {
