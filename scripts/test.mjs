@@ -150,6 +150,7 @@ async function runTests(executable, project, scratch, env) {
     failed: failed + unexplained,
     output,
     seconds,
+    slowest,
   };
 }
 
