@@ -67,6 +67,15 @@ export function register(program: Command): void {
 async function play({ player, bench, update }: StoredPolicy): Promise<ReturnType<typeof tabulate>> {
   const { environment } = bench;
   const hash = worldHash(environment, environment.levels - 1);
-  const request = { split: 'test', tasks: TASKS, temperature: 0, seed: 1, update, kind: 'manual', agent: 'policy', worldHash: hash } as const;
+  const request = {
+    split: 'test',
+    tasks: TASKS,
+    temperature: 0,
+    seed: 1,
+    update,
+    kind: 'manual',
+    agent: 'policy',
+    worldHash: hash,
+  } as const;
   return tabulate((await evaluatePolicy(player, request)).results);
 }

@@ -100,7 +100,8 @@ function agentTable(world: World, environment: Environment, agent: AgentName, ta
 }
 
 function evaluateAgents(options: EvalOptions): void {
-  if (options.agent === undefined || options.agent === 'reference') throw new CallError('Expected a run or --agent', 'npm run lab -- eval --world shop --agent random');
+  if (options.agent === undefined || options.agent === 'reference')
+    throw new CallError('Expected a run or --agent', 'npm run lab -- eval --world shop --agent random');
   const world = namedWorld(options.world);
   const environment = makeEnvironment(world, options);
   const tasks = chooseTasks(environment, options);
@@ -125,7 +126,8 @@ function chooseTasks(environment: Environment, options: EvalOptions): readonly T
 function decimal(option: string): (text: string) => number {
   return (text) => {
     const value = Number(text);
-    if (text.trim() === '' || !Number.isFinite(value) || value < 0) throw new CallError(`${option} takes a number from 0 up, not "${text}"`);
+    if (text.trim() === '' || !Number.isFinite(value) || value < 0)
+      throw new CallError(`${option} takes a number from 0 up, not "${text}"`);
     return value;
   };
 }

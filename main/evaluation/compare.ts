@@ -85,7 +85,9 @@ export function compare(contenders: readonly Contender[], baseline?: number): Co
   // One seed says nothing about the spread between seeds: those runs are compared task by task only.
   const groupPairs = pairsOf(groups.filter((group) => group.runs.length > 1)).map(([a, b]) => groupPair(a, b, contenders));
   const base = contenders.find(({ run }) => run === baseline);
-  const pairs = base ? contenders.flatMap((other): [Contender, Contender][] => (other === base ? [] : [[other, base]])) : pairsOf(contenders);
+  const pairs = base
+    ? contenders.flatMap((other): [Contender, Contender][] => (other === base ? [] : [[other, base]]))
+    : pairsOf(contenders);
   const paired = pairs.flatMap(([a, b]) => pair(a, b) ?? []);
   const unpaired = pairs.length - paired.length;
   return {

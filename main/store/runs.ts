@@ -124,34 +124,36 @@ export class RunStore {
   create(run: NewRun): Run {
     const { name: _name, ...nameless } = run.config;
     const { seed: _seed, ...seedless } = nameless;
-    const id = this.#db.transaction(() => {
-      const { last } = this.#db.prepare<[], { last: number | null }>('SELECT max(position) AS last FROM runs').get() ?? { last: null };
-      const { lastInsertRowid } = this.#db
-        .prepare(
-          `INSERT INTO runs (uid, name, world, variant, preset, seed, device, config, config_hash, group_hash, versions, state, position, planned, notes, created_at)
+    const id = this.#db
+      .transaction(() => {
+        const { last } = this.#db.prepare<[], { last: number | null }>('SELECT max(position) AS last FROM runs').get() ?? { last: null };
+        const { lastInsertRowid } = this.#db
+          .prepare(
+            `INSERT INTO runs (uid, name, world, variant, preset, seed, device, config, config_hash, group_hash, versions, state, position, planned, notes, created_at)
            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 'queued', ?, ?, ?, ?)`,
-        )
-        .run(
-          run.uid ?? randomUUID(),
-          run.name,
-          run.world,
-          run.variant,
-          run.preset,
-          run.seed,
-          run.device,
-          canonicalJson(run.config),
-          contentHash(nameless),
-          contentHash(seedless),
-          canonicalJson(run.versions),
-          (last ?? 0) + 1,
-          run.planned,
-          run.notes ?? '',
-          Date.now(),
-        );
-      const created = Number(lastInsertRowid);
-      this.setTags(created, run.tags ?? []);
-      return created;
-    }).immediate();
+          )
+          .run(
+            run.uid ?? randomUUID(),
+            run.name,
+            run.world,
+            run.variant,
+            run.preset,
+            run.seed,
+            run.device,
+            canonicalJson(run.config),
+            contentHash(nameless),
+            contentHash(seedless),
+            canonicalJson(run.versions),
+            (last ?? 0) + 1,
+            run.planned,
+            run.notes ?? '',
+            Date.now(),
+          );
+        const created = Number(lastInsertRowid);
+        this.setTags(created, run.tags ?? []);
+        return created;
+      })
+      .immediate();
     return this.get(id);
   }
 
@@ -240,11 +242,13 @@ export class RunStore {
   }
 
   setTags(id: number, tags: readonly string[]): void {
-    this.#db.transaction(() => {
-      this.#db.prepare('DELETE FROM run_tags WHERE run_id = ?').run(id);
-      const add = this.#db.prepare('INSERT OR IGNORE INTO run_tags VALUES (?, ?)');
-      for (const tag of tags) if (tag.trim() !== '') add.run(id, tag.trim());
-    }).immediate();
+    this.#db
+      .transaction(() => {
+        this.#db.prepare('DELETE FROM run_tags WHERE run_id = ?').run(id);
+        const add = this.#db.prepare('INSERT OR IGNORE INTO run_tags VALUES (?, ?)');
+        for (const tag of tags) if (tag.trim() !== '') add.run(id, tag.trim());
+      })
+      .immediate();
   }
 
   tags(): string[] {

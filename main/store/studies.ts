@@ -33,25 +33,29 @@ export class StudyStore {
 
   /** `uid` is given by an import only. */
   create(name: string, runs: readonly number[], plan: Json = {}, uid: string = randomUUID()): Study {
-    const id = this.#db.transaction(() => {
-      if (this.find(name) !== undefined) throw new Error(`There is a study named ${JSON.stringify(name)} already; choose another name`);
-      const { lastInsertRowid } = this.#db
-        .prepare('INSERT INTO studies (uid, name, plan, created_at) VALUES (?, ?, ?, ?)')
-        .run(uid, name, canonicalJson(plan), Date.now());
-      this.addRuns(Number(lastInsertRowid), runs);
-      return Number(lastInsertRowid);
-    }).immediate();
+    const id = this.#db
+      .transaction(() => {
+        if (this.find(name) !== undefined) throw new Error(`There is a study named ${JSON.stringify(name)} already; choose another name`);
+        const { lastInsertRowid } = this.#db
+          .prepare('INSERT INTO studies (uid, name, plan, created_at) VALUES (?, ?, ?, ?)')
+          .run(uid, name, canonicalJson(plan), Date.now());
+        this.addRuns(Number(lastInsertRowid), runs);
+        return Number(lastInsertRowid);
+      })
+      .immediate();
     return this.get(id);
   }
 
   addRuns(id: number, runs: readonly number[]): void {
-    this.#db.transaction(() => {
-      const { last } = this.#db
-        .prepare<[number], { last: number | null }>('SELECT max(position) AS last FROM study_runs WHERE study_id = ?')
-        .get(id) ?? { last: null };
-      const add = this.#db.prepare('INSERT OR IGNORE INTO study_runs VALUES (?, ?, ?)');
-      runs.forEach((run, index) => add.run(id, run, (last ?? -1) + 1 + index));
-    }).immediate();
+    this.#db
+      .transaction(() => {
+        const { last } = this.#db
+          .prepare<[number], { last: number | null }>('SELECT max(position) AS last FROM study_runs WHERE study_id = ?')
+          .get(id) ?? { last: null };
+        const add = this.#db.prepare('INSERT OR IGNORE INTO study_runs VALUES (?, ?, ?)');
+        runs.forEach((run, index) => add.run(id, run, (last ?? -1) + 1 + index));
+      })
+      .immediate();
   }
 
   removeRuns(id: number, runs: readonly number[]): void {

@@ -131,7 +131,8 @@ export function createShop(input: unknown): Shop {
     return { kind: 'invalid' };
   }
 
-  const pageOf = (products: readonly Product[]): string => products.map(({ name, category, price, id }) => `${name} ${category} $${price} ${id}`).join('; ');
+  const pageOf = (products: readonly Product[]): string =>
+    products.map(({ name, category, price, id }) => `${name} ${category} $${price} ${id}`).join('; ');
 
   function reset(task: { readonly id: string }, _seed: number, level: number = LEVELS - 1): Turn<ShopState> {
     const index = indexAt(level);
