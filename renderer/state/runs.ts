@@ -5,14 +5,29 @@ import type { QueryClient } from '@tanstack/react-query';
 import { useEffect } from 'react';
 import type { RunRow } from '../../preload/contract/runs.ts';
 import { call, callOptions, listen, useCall } from '../bridge.ts';
+import { useActions } from './actions.ts';
 import { toast, toastError, toastWithUndo } from './toasts.ts';
 
 const list = callOptions('runs.list', {});
 
-/** Keeps the list in step with the main process; mounted once, around all pages. */
-export function useRunEvents(): void {
+const IN_PALETTE = 50;
+
+/** Keeps the list in step with the main process and offers the newest runs in the palette. Shown once, around all pages. */
+export function RunWatch({ onOpen }: { onOpen: (address: string) => void }): null {
   const client = useQueryClient();
   useEffect(() => listen('runs.changed', ({ rows, gone }) => applyChanges(client, rows, gone)), [client]);
+  const { data } = useRuns();
+  const newest = data?.runs.slice(0, IN_PALETTE) ?? [];
+  useActions(
+    newest.map((run) => ({
+      id: `run.${run.id}`,
+      title: runName(run),
+      group: 'Runs',
+      words: [run.variant, ...run.tags],
+      run: () => onOpen(`/runs/${run.id}`),
+    })),
+  );
+  return null;
 }
 
 function applyChanges(client: QueryClient, rows: readonly RunRow[], gone: readonly number[]): void {

@@ -7,7 +7,7 @@ import { Random } from '../../main/random.ts';
 import { Store } from '../../main/store/store.ts';
 import { launch, freshDataFolder, visit, type Lab } from '../e2e/app.ts';
 import { seed } from '../e2e/seeded.ts';
-import type { BenchRow } from './report.ts';
+import { type BenchRow, median } from './report.ts';
 import { benchTrajectory } from './store-data.ts';
 
 const EPISODES = 100_000;
@@ -104,9 +104,4 @@ async function compareTime(lab: Lab): Promise<number> {
   await visit(lab, address);
   await lab.page.getByRole('table', { name: 'Final results' }).waitFor();
   return performance.now() - begin;
-}
-
-function median(values: readonly number[]): number {
-  const sorted = [...values].sort((a, b) => a - b);
-  return sorted[Math.floor(sorted.length / 2)] ?? Number.NaN;
 }
