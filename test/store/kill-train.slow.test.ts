@@ -69,9 +69,9 @@ async function trainUnderFire(folder: string, id: number, kills: number, after: 
     while (look(folder, id)?.locked === true) await sleep(20);
   }
   const store = Store.open(folder);
-  const finished = store.runs.get(id).state === 'done';
+  const state = store.runs.find(id)?.state;
   store.close();
-  if (!finished) await lab(folder, ['resume', String(id)]).ended;
+  if (state !== 'done') await lab(folder, state === undefined ? TRAIN : ['resume', String(id)]).ended;
   return log;
 }
 
