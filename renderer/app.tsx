@@ -17,7 +17,7 @@ import { Sidebar } from './shell/sidebar.tsx';
 import { Toaster } from './shell/toaster.tsx';
 import { useActions } from './state/actions.ts';
 import type { Action } from './state/actions.ts';
-import { useRunEvents } from './state/runs.ts';
+import { RunWatch } from './state/runs.ts';
 import { toastError } from './state/toasts.ts';
 import { writeView } from './state/view.ts';
 import styles from './app.module.css';
@@ -38,7 +38,6 @@ export function App() {
   useActions([...pageActions(navigate), ...frameActions(setOverlay, () => navigate('/gallery'))]);
   useEvent('menu.command', ({ command }) => obey(command, navigate, setOverlay));
   useUnhandledErrors();
-  useRunEvents();
 
   return (
     <div className={styles.frame}>
@@ -58,6 +57,7 @@ export function App() {
       </main>
       <Palette open={overlay === 'palette'} onClose={() => setOverlay(null)} />
       <KeysDialog open={overlay === 'keys'} onClose={() => setOverlay(null)} />
+      <RunWatch onOpen={navigate} />
       <Toaster />
     </div>
   );
