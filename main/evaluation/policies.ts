@@ -23,7 +23,9 @@ const threadsOf = (bench: Workbench): number => bench.config.threads || availabl
 export function policyOfRun(store: Store, run: number, update?: number): StoredPolicy {
   const bench = openWorkbench(parseConfig(store.runs.get(run).config));
   const checkpoint =
-    update === undefined ? store.checkpoints.newestSound(run) : store.checkpoints.list(run).find((candidate) => candidate.update === update);
+    update === undefined
+      ? store.checkpoints.newestSound(run)
+      : store.checkpoints.list(run).find((candidate) => candidate.update === update);
   if (!checkpoint) {
     const kept = store.checkpoints.list(run).map((candidate) => candidate.update);
     throw new Error(

@@ -10,7 +10,6 @@ export type Axis = z.infer<typeof axis>;
 const numbers = z.instanceof(Float64Array);
 const run = z.int().min(1);
 const series = z.object({ name: z.string(), updates: numbers, x: numbers, y: numbers });
-export type MetricSeries = z.infer<typeof series>;
 
 const metric = z.object({
   id: z.string(),

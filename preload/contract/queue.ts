@@ -3,7 +3,6 @@
 
 import { z } from 'zod';
 import { nothing } from './definition.ts';
-import type { Json } from './runs.ts';
 
 const json = z.json();
 const config = z.record(z.string(), json);
@@ -98,5 +97,3 @@ export const queueCalls = {
     answer: nothing,
   },
 };
-
-export type { Json };

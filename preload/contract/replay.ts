@@ -136,7 +136,6 @@ const replay = z.object({
 export type Replay = z.infer<typeof replay>;
 
 const policy = z.object({ run, name: z.string(), variant: z.string(), seed: z.number(), updates: z.array(z.number()) });
-export type PolicyChoice = z.infer<typeof policy>;
 
 export const replayCalls = {
   'episodes.list': {
