@@ -29,7 +29,10 @@ const percent = (share: number) => `${(100 * share).toFixed(1)}%`;
 /** Fills a field of the form as a user does: finds the setting, then types. */
 async function setField(key: string, label: string, value: string): Promise<void> {
   await lab.page.getByLabel('Find a setting').fill(key);
-  await lab.page.getByLabel(label, { exact: true }).fill(value);
+  const field = lab.page.getByLabel(label, { exact: true });
+  // The list narrows a moment after the typing; two groups may have a field of that name.
+  await until(`only one field “${label}” to be left`, async () => (await field.count()) === 1);
+  await field.fill(value);
 }
 
 beforeAll(async () => {
