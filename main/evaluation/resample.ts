@@ -19,10 +19,16 @@ export interface ResampleJob {
   readonly run: number;
   readonly update: number;
   readonly temperature: number;
+  /** Another number, other draws. */
   readonly attempt: number;
+  /** How often it goes on from there: the first time is shown, all of them are counted. */
+  readonly goes: number;
 }
 
-export async function runResample(job: ResampleJob): Promise<{ trajectory: Trajectory }> {
+/** More draws than an episode can take, so that no two goes share one. */
+const DRAWS_A_GO = 10_000;
+
+export async function runResample(job: ResampleJob): Promise<{ trajectory: Trajectory; solved: number }> {
   const store = Store.read(job.dataFolder);
   try {
     const recorded = store.trajectories.read(job.episode);
@@ -35,26 +41,32 @@ export async function runResample(job: ResampleJob): Promise<{ trajectory: Traje
     }
     const policy = policyOfRun(store, job.run, job.update);
     const { speech, sampler } = policy.player;
-    const episode = new EpisodeInPlay(environment, speech, {
-      task,
-      seed: recorded.seed,
-      purpose: 'evaluation',
-      update: policy.update,
-      relabel: false,
-      level: traced.level,
+    const episodes = Array.from({ length: job.goes }, (_, go) => {
+      const episode = new EpisodeInPlay(environment, speech, {
+        task,
+        seed: recorded.seed,
+        purpose: 'evaluation',
+        update: policy.update,
+        relabel: false,
+        level: traced.level,
+      });
+      for (const step of recorded.steps.slice(0, job.step)) episode.force(step);
+      for (let drawn = 0; drawn < (job.attempt * job.goes + go) * DRAWS_A_GO; drawn++) episode.random.next();
+      return episode;
     });
-    for (const step of recorded.steps.slice(0, job.step)) episode.force(step);
-    for (let drawn = 0; drawn < job.attempt; drawn++) episode.random.next();
-    if (!episode.done) await sampler.run([episode], drawAt(job.temperature));
+    const open = episodes.filter(({ done }) => !done);
+    if (open.length > 0) await sampler.run(open, drawAt(job.temperature));
     await sampler.dispose();
-    const { trajectory } = episode.finish();
+    const played = episodes.map((episode) => episode.finish().trajectory);
+    const [trajectory] = played;
+    if (!trajectory) throw new RangeError(`Expected at least one go, found ${job.goes}`);
     diagnoseTrajectory(trajectory, environment, task, traced.level);
     // What was given keeps the numbers it had: they belong to the policy that said it.
     const steps = trajectory.steps.map((step, index) => {
       const before = index < job.step ? recorded.steps[index] : undefined;
       return before ? { ...step, tokens: before.tokens } : step;
     });
-    return { trajectory: { ...trajectory, steps } };
+    return { trajectory: { ...trajectory, steps }, solved: played.filter(({ success }) => success).length };
   } finally {
     store.close();
   }

@@ -1,14 +1,18 @@
 // Calls about episodes: the list, one episode to replay, and another policy going on from one of its steps. The model's
 // work of the latter happens in the training process.
 
+import { z } from 'zod';
 import type { replayCalls } from '../../preload/contract/replay.ts';
 import { readReplay, replayOf } from '../evaluation/replay.ts';
+import { wilson } from '../evaluation/statistics.ts';
 import type { EpisodeFilter } from '../store/episodes.ts';
 import { runOfEpisode } from '../store/trajectories.ts';
 import { trajectory } from '../training/reports.ts';
 import type { Context } from './context.ts';
 import { CallFailure } from './dispatch.ts';
 import type { Handlers } from './dispatch.ts';
+
+const resampled = z.object({ trajectory, solved: z.int().min(0) });
 
 export function replayHandlers(context: Context): Handlers<typeof replayCalls> {
   const known = (run: number): number => {
@@ -59,7 +63,8 @@ export function replayHandlers(context: Context): Handlers<typeof replayCalls> {
       const { store } = context.lab;
       const run = store.runs.get(known(job.run));
       const result = await context.training.run({ kind: 'resample', dataFolder: context.dataFolder, ...job });
-      return { replay: replayOf(store, run, trajectory.parse(result.trajectory), null, job.update) };
+      const { trajectory: first, solved } = resampled.parse(result);
+      return { replay: replayOf(store, run, first, null, job.update), solved: wilson(solved, job.goes) };
     },
   };
 }

@@ -27,6 +27,7 @@ const job = z.discriminatedUnion('kind', [
     update: z.number(),
     temperature: z.number(),
     attempt: z.number(),
+    goes: z.number(),
   }),
 ]);
 export type Job = z.infer<typeof job>;

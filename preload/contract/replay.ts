@@ -7,6 +7,7 @@ import { z } from 'zod';
 const anyNumber = z.union([z.number(), z.nan(), z.literal(Number.POSITIVE_INFINITY), z.literal(Number.NEGATIVE_INFINITY)]);
 const run = z.int().min(1);
 const episodeId = z.int().min(1);
+const proportion = z.object({ k: z.number(), n: z.number(), rate: anyNumber, low: anyNumber, high: anyNumber });
 const purpose = z.enum(['train', 'vstar', 'evaluation']);
 
 export const episodeOrder = z.enum(['time', 'return', 'advantage', 'surprise', 'steps']);
@@ -62,7 +63,7 @@ const product = z.object({
 export type Product = z.infer<typeof product>;
 
 /** What the world showed, as a page to draw; `text` where the world has no pages. */
-const drawnPage = z.discriminatedUnion('kind', [
+export const drawnPage = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('start'), instruction: z.string(), note: z.string() }),
   z.object({ kind: z.literal('results'), total: z.number(), page: z.number(), products: z.array(product) }),
   z.object({
@@ -168,7 +169,9 @@ export const replayCalls = {
       temperature: z.number().min(0).max(5),
       /** Another number, other draws. */
       attempt: z.int().min(0).max(1000),
+      /** How often it goes on from there: the first time comes back, all of them are counted. */
+      goes: z.int().min(1).max(100),
     }),
-    answer: z.object({ replay }),
+    answer: z.object({ replay, solved: proportion }),
   },
 };

@@ -15,14 +15,37 @@ import { Resample } from './resample.tsx';
 import { StepView } from './step-view.tsx';
 import { episodeLink, episodeText } from './text.ts';
 import styles from './replay.module.css';
+import note from './resample.module.css';
 
 const drawingSchema = z.enum(['page', 'text']);
 const paintSchema = z.enum(PAINTS);
 const AUTOPLAY_MS = 1400;
 
+/** The recorded episode, or what was sampled from one of its steps until the user goes back. */
 export function Player({ replay }: { replay: Replay }) {
+  const [branch, setBranch] = useState<{ replay: Replay; step: number } | null>(null);
+  if (!branch) return <EpisodePlayer replay={replay} start={0} onOpen={(sampled, step) => setBranch({ replay: sampled, step })} />;
+  return (
+    <>
+      <p className={note.note} role="status">
+        What if: #{branch.replay.run.id} after update {branch.replay.update} goes on from step {branch.step + 1}. Not recorded.
+        <Button onClick={() => setBranch(null)}>Back to the recorded episode</Button>
+      </p>
+      <EpisodePlayer replay={branch.replay} start={branch.step} />
+    </>
+  );
+}
+
+interface EpisodePlayerProps {
+  replay: Replay;
+  start: number;
+  /** Absent for what was sampled: it cannot be branched off again. */
+  onOpen?: (branch: Replay, step: number) => void;
+}
+
+function EpisodePlayer({ replay, start, onOpen }: EpisodePlayerProps) {
   const last = replay.steps.length;
-  const [position, setPosition] = useState(0);
+  const [position, setPosition] = useState(Math.min(start, last));
   const [playing, setPlaying] = useState(false);
   const [drawing, setDrawing] = useView('replay.drawing', drawingSchema, 'page');
   const [paint, setPaint] = useView('replay.paint', paintSchema, 'probability');
@@ -64,7 +87,17 @@ export function Player({ replay }: { replay: Replay }) {
       keys: 'w',
       run: () => setPaint(PAINTS[(PAINTS.indexOf(paint) + 1) % PAINTS.length] ?? 'probability'),
     },
-    { id: 'replay.resample', title: 'Go on from this step with another policy', group: 'Replay', keys: 'r', run: () => setAgain(!again) },
+    ...(onOpen
+      ? [
+          {
+            id: 'replay.resample',
+            title: 'Go on from this step with another policy',
+            group: 'Replay',
+            keys: 'r',
+            run: () => setAgain(!again),
+          },
+        ]
+      : []),
   ]);
 
   return (
@@ -78,11 +111,13 @@ export function Player({ replay }: { replay: Replay }) {
         <IconButton icon="chevronRight" label="Next step" keys="ArrowRight" disabled={position === last} onClick={() => go(position + 1)} />
         <Scrubber replay={replay} position={position} onPosition={go} />
         <output className={styles.place}>{position === last ? 'End' : `Step ${position + 1} of ${last}`}</output>
-        <Button icon="replay" disabled={position === last} aria-expanded={again} onClick={() => setAgain(!again)}>
-          What if…
-        </Button>
+        {onOpen && (
+          <Button icon="replay" disabled={position === last} aria-expanded={again} onClick={() => setAgain(!again)}>
+            What if…
+          </Button>
+        )}
       </div>
-      {again && position < last && <Resample replay={replay} step={position} onClose={() => setAgain(false)} />}
+      {onOpen && again && position < last && <Resample replay={replay} step={position} onClose={() => setAgain(false)} onOpen={onOpen} />}
       <StepView {...{ replay, position, drawing, paint, scale }} onDrawing={setDrawing} onPaint={setPaint} />
     </article>
   );

@@ -2,6 +2,7 @@
 // tasks, one does not), on the shop's own held-out tasks. Their episodes have true token ids, so that replay, comparison
 // and report have everything they have after training, and the tests know every number from the database.
 
+import { trainHere } from '../../main/commands/train.ts';
 import { evaluationSeed, playAgent, resultOf } from '../../main/evaluation/evaluate.ts';
 import { diagnose } from '../../main/evaluation/failures.ts';
 import { type AgentName, createAgent } from '../../main/environment/agents.ts';
@@ -86,4 +87,34 @@ function evaluate(
     results: episodes.map(resultOf),
   };
   store.evaluations.add(run, report, stored);
+}
+
+/** Really trains a very small run to its end, with a checkpoint after each of its updates. Returns its id. */
+export async function trainSmall(dataFolder: string, updates: number): Promise<number> {
+  const store = Store.open(dataFolder);
+  try {
+    const config = applyOverrides(loadPreset('shop-tiny').config, [
+      'name=small',
+      'threads=1',
+      'reference.demonstrations=120',
+      'reference.steps=30',
+      'reference.checkEvery=30',
+      'reference.checkTasks=8',
+      'vstar.samples=2',
+      'training.batch=8',
+      'training.tasks=8',
+      `training.updates=${updates}`,
+      'evaluation.every=1',
+      'evaluation.tasks=8',
+      'evaluation.finalTasks=8',
+      'checkpoints.every=1',
+    ]);
+    const run = store.runs.create(newRun(config, 'shop-tiny'));
+    await trainHere(store, run.id);
+    const { state, reason } = store.runs.get(run.id);
+    if (state !== 'done') throw new Error(`The small run is ${state}: ${reason}`);
+    return run.id;
+  } finally {
+    store.close();
+  }
 }
