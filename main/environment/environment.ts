@@ -36,6 +36,14 @@ export type GrammarPart =
 
 export type Grammar = readonly (readonly GrammarPart[])[];
 
+/** A short form of a page for a small policy, where a world offers one: what is read instead of the observation, and what may be said
+ * instead of an action. The world itself, what it records and what it pays stay as they are. */
+export interface View {
+  readonly text: string;
+  /** From every sentence that may be said (a verb, or a verb and one thing) to the action that it stands for. */
+  readonly sayings: ReadonlyMap<string, string>;
+}
+
 /** Facts for diagnosis, world-specific but flat, e.g. {kind: 'search', results: 7, helpful: true}. */
 export type Facts = { readonly [name: string]: string | number | boolean | null };
 
@@ -78,9 +86,11 @@ export interface Environment<State extends Plain = Plain> {
   /** What may be said now. `admits(grammar, action)` of grammar.ts is true exactly for the actions that `step` answers with
    * `valid: true`; both look at the action in its tidy form. A finished episode's grammar is empty. */
   grammar(state: State): Grammar;
+  /** Only where the world's settings ask for it: the page in short, made from what a customer can see and remember, never from the answer. */
+  view?(state: State): View;
   /** The best next action, where the world can know it. */
   oracle(state: State): string | undefined;
-  /** Texts that together contain every word the world can show or understand; a tokenizer is trained on them. Never test-only secrets. */
+  /** Texts that together contain every word the world (or its view) can show or understand; a tokenizer is trained on them. Never test-only secrets. */
   corpus(): Iterable<string>;
   /** Words that are mere names (product ids): a permutation of them changes nothing. Empty where there are none. */
   readonly interchangeable: readonly string[];

@@ -2,7 +2,7 @@
 // one form in which every world reads them. A policy's masks are built from the same grammars (policy/grammar-mask.ts),
 // so "the grammar admits it" and "step accepts it" must never differ; the property tests hold all worlds to that.
 
-import type { Grammar, GrammarPart } from './environment.ts';
+import type { Grammar, GrammarPart, View } from './environment.ts';
 
 /** Longer texts are never actions: bounds the work that a hostile or runaway policy can cause. */
 export const LONGEST_ACTION = 1000;
@@ -22,6 +22,35 @@ export function tidy(action: string): string {
 export function admits(grammar: Grammar, action: string): boolean {
   const text = tidy(action);
   return text !== '' && grammar.some((parts) => matches(parts, text));
+}
+
+const viewGrammars = new Map<string, Grammar>();
+const MOST_VIEW_GRAMMARS = 10_000;
+
+/** What may be said in a view. Views with the same sayings share one grammar, and with it the masks that are made from it. */
+export function grammarOfView({ sayings }: View): Grammar {
+  const key = [...sayings.keys()].join('\n');
+  let grammar = viewGrammars.get(key);
+  if (grammar === undefined) {
+    const things = new Map<string, string[]>();
+    for (const saying of sayings.keys()) {
+      const [verb = '', ...thing] = saying.split(' ');
+      const known = things.get(verb) ?? [];
+      if (thing.length > 0) known.push(thing.join(' '));
+      things.set(verb, known);
+    }
+    grammar = [...things].map(([verb, options]): readonly GrammarPart[] =>
+      options.length === 0
+        ? [{ kind: 'literal', text: verb }]
+        : [
+            { kind: 'literal', text: `${verb} ` },
+            { kind: 'choice', options },
+          ],
+    );
+    if (viewGrammars.size >= MOST_VIEW_GRAMMARS) viewGrammars.clear();
+    viewGrammars.set(key, grammar);
+  }
+  return grammar;
 }
 
 /** A sentence for people, such as `search WORDS (at most 8) | click ID`. */

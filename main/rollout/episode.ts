@@ -2,7 +2,8 @@
 // whoever samples asks which tokens to feed and which mask to draw under, and hands back the token that was drawn.
 // An episode's own seed decides everything in it, so it is the same in whatever company it is played.
 
-import type { Environment, Task, Turn } from '../environment/environment.ts';
+import type { Environment, Grammar, Task, Turn, View } from '../environment/environment.ts';
+import { grammarOfView } from '../environment/grammar.ts';
 import type { Cursor, GrammarMasks, TokenMask } from '../policy/grammar-mask.ts';
 import { type EncodedRow, Prompt, type PromptSettings, Relabelling } from '../policy/prompt.ts';
 import { type Tokenizer, mark } from '../policy/tokenizer.ts';
@@ -61,6 +62,8 @@ export class EpisodeInPlay {
   readonly #request: EpisodeRequest;
   readonly #prompt: Prompt;
   #turn: Turn;
+  /** What the policy reads and says instead of the page and the action, in worlds that offer it. */
+  #view: View | undefined;
   #cursor: Cursor;
   #thought: number[] | undefined;
   #thoughtText = '';
@@ -81,8 +84,7 @@ export class EpisodeInPlay {
       request.relabel && speech.names.length > 1 ? new Relabelling(speech.names, Random.from('labels', request.seed)) : undefined;
     this.#prompt = new Prompt(speech.tokenizer, speech.prompt, request.task.instruction, relabelling);
     this.#turn = environment.reset(request.task, request.seed, request.level);
-    this.#cursor = speech.masks.start(environment.grammar(this.#turn.state));
-    this.#observe();
+    this.#cursor = this.#observe();
   }
 
   get done(): boolean {
@@ -130,7 +132,7 @@ export class EpisodeInPlay {
   force(step: { readonly thought: string; readonly action: string }): void {
     const { tokenizer, masks, prompt } = this.#speech;
     const words = prompt.thoughts ? [...tokenizer.encode(step.thought).slice(0, prompt.maxThoughtTokens), mark('</think>')] : [];
-    const { tokens } = masks.encode(this.#environment.grammar(this.#turn.state), step.action);
+    const { tokens } = masks.encode(this.#grammar(), this.#said(step.action));
     for (const token of [...words, ...tokens]) this.accept({ token: this.#prompt.relabel(token), policyLogProb: 0, entropy: 0, top: [] });
   }
 
@@ -162,15 +164,31 @@ export class EpisodeInPlay {
     return this.#speech.masks.thought(this.#speech.prompt.maxThoughtTokens - this.#thought.length);
   }
 
-  #observe(): void {
-    this.#prompt.observe(this.#turn.observation);
-    this.#cursor = this.#speech.masks.start(this.#environment.grammar(this.#turn.state));
+  /** The cursor at the beginning of the next action. */
+  #observe(): Cursor {
+    this.#view = this.#environment.view?.(this.#turn.state);
+    this.#prompt.observe(this.#view?.text ?? this.#turn.observation);
     this.#thought = this.#speech.prompt.thoughts ? [] : undefined;
     this.#thoughtText = '';
     this.#drawn = [];
+    return this.#speech.masks.start(this.#grammar());
   }
 
-  #act(action: string): void {
+  #grammar(): Grammar {
+    return this.#view ? grammarOfView(this.#view) : this.#environment.grammar(this.#turn.state);
+  }
+
+  /** How an action of the world is said. */
+  #said(action: string): string {
+    if (!this.#view) return action;
+    for (const [said, meant] of this.#view.sayings) if (meant === action) return said;
+    throw new Error(
+      `The view of this page has no words for the action '${action.slice(0, 80)}': ${[...this.#view.sayings.keys()].join(', ')}`,
+    );
+  }
+
+  #act(said: string): void {
+    const action = this.#view?.sayings.get(said) ?? said;
     const before = this.#turn;
     const turn = this.#environment.step(before.state, action);
     this.#steps.push({
@@ -186,7 +204,7 @@ export class EpisodeInPlay {
     this.#return += turn.reward;
     this.#turn = turn;
     if (turn.done) this.#finished();
-    else this.#observe();
+    else this.#cursor = this.#observe();
   }
 
   #tokens(): StepTokens {

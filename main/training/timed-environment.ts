@@ -12,6 +12,7 @@ export function timedEnvironment(inner: Environment): { environment: Environment
       spent += performance.now() - begin;
     }
   };
+  const { view } = inner;
   const environment: Environment = {
     name: inner.name,
     settings: inner.settings,
@@ -26,6 +27,7 @@ export function timedEnvironment(inner: Environment): { environment: Environment
     reset: (task, seed, level) => timed(() => inner.reset(task, seed, level)),
     step: (state, action) => timed(() => inner.step(state, action)),
     grammar: (state) => timed(() => inner.grammar(state)),
+    ...(view && { view: (state) => timed(() => view(state)) }),
     oracle: (state) => inner.oracle(state),
     corpus: () => inner.corpus(),
   };

@@ -6,6 +6,7 @@ import type { Imperfection, Turn } from '../environment.ts';
 import { type Wish, readWish, wordsOf } from './instruction.ts';
 import { BUY } from './pages.ts';
 import { follow, queryFor, seenProducts } from './rules.ts';
+import { demonstrateInShort } from './view-demonstrator.ts';
 import type { WebShop, WebShopState } from './webshop.ts';
 
 interface Said {
@@ -17,6 +18,7 @@ const pick = <T>(items: readonly T[], random: () => number): T | undefined => it
 
 export function demonstrate(shop: WebShop, turn: Turn<WebShopState>, imperfection: Imperfection, random: () => number): Said {
   const { state, clickables } = turn;
+  if (shop.view) return demonstrateInShort(shop, shop.view(state), turn, imperfection, random);
   const wish = readWish(state.instruction);
   if (state.page === 'search') return search(wish, imperfection, random);
   const left = shop.maxSteps - state.steps;

@@ -62,7 +62,7 @@ function chooseOptions(turn: Turn<WebShopState>, wish: Wish): string {
 }
 
 /** Wished attributes: pairs of words before the kind of product, and the lists after `with` and `for`. */
-function attributesOf(base: string): string[] {
+export function attributesOf(base: string): string[] {
   const text = base.replace(/^find me /i, '').toLowerCase();
   const start = text.search(/ (?:with|for) /);
   const head = (start < 0 ? text : text.slice(0, start)).split(', ');

@@ -31,6 +31,12 @@ export const webshopSettings = z.strictObject({
     .max(1000)
     .default(64)
     .describe('The most words that a policy may put into one search (1–1000). Typed searches are not limited.'),
+  view: z
+    .enum(['page', 'words', 'marks'])
+    .default('page')
+    .describe(
+      'What a policy reads. `page`: the whole page. `words`: a short form with the wish, the first words of each title and marks of what matches. `marks`: the marks alone, so that no product can be recognised.',
+    ),
   trainingGoals: z
     .int()
     .min(1)

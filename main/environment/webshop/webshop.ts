@@ -15,6 +15,7 @@ import { judge } from './reward.ts';
 import { type WebShopSettings, webshopSettings } from './settings.ts';
 import type { Catalog, Progress } from './source.ts';
 import { TIERS, Tasks } from './tasks.ts';
+import { viewCorpus, viewOf } from './view.ts';
 
 /** Everything that decides what comes next; pages and results follow from it. */
 export interface WebShopState {
@@ -302,7 +303,7 @@ export function createWebShop(given: unknown, progress?: Progress): WebShop {
     }
   }
 
-  return {
+  const shop: WebShop = {
     name: 'webshop',
     settings,
     maxSteps: settings.maxSteps,
@@ -315,8 +316,9 @@ export function createWebShop(given: unknown, progress?: Progress): WebShop {
     reset,
     step,
     grammar,
+    ...(settings.view !== 'page' && { view: (state: WebShopState) => viewOf(shop, state) }),
     oracle,
-    corpus,
+    corpus: () => (settings.view === 'page' ? corpus() : viewCorpus(shop)),
     interchangeable: [],
     catalog,
     goals,
@@ -324,6 +326,7 @@ export function createWebShop(given: unknown, progress?: Progress): WebShop {
     results,
     productOf,
   };
+  return shop;
 }
 
 const MOST_IN_CORPUS = 20_000;
