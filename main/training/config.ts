@@ -29,6 +29,7 @@ const Policy = group(
     gate: knob(z.enum(['swiglu', 'relu', 'relu2', 'silu']), 'relu', 'Activation of the feed-forward block.'),
     contextLength: knob(whole(32, 4096), 256, 'Most tokens the policy sees at once; the task and the latest turns are kept.', 'tokens'),
     thoughts: knob(z.boolean(), false, 'Let the agent write a short thought before each action.'),
+    thoughtTokens: knob(whole(1, 2048), 24, 'Longest thought; then it is closed. Longer demonstrated ones are cut.', 'tokens'),
     aids: group(
       {
         relabelIds: knob(

@@ -13,8 +13,6 @@ import type { Speech } from '../rollout/episode.ts';
 import { contentHash } from '../store/canonical.ts';
 import type { RunConfig } from './config.ts';
 
-/** Longest thought, in tokens; then it is closed. */
-const LONGEST_THOUGHT = 24;
 /** Words that occur more rarely are spelled in pieces, in worlds with too many words to give each its own token. */
 const LARGE_WORLD_WORDS = 4000;
 
@@ -42,7 +40,7 @@ export function openWorkbench(config: RunConfig, progress?: (share: number, what
     prompt: {
       contextLength: policy.contextLength,
       thoughts: policy.thoughts,
-      maxThoughtTokens: LONGEST_THOUGHT,
+      maxThoughtTokens: policy.thoughtTokens,
       matchFlag: policy.aids.matchFlag,
       compareFlag: policy.aids.compareFlag,
     },

@@ -13,6 +13,10 @@ export const mathsSettings = z.strictObject({
     .enum(['both', ...KINDS])
     .default('both')
     .describe('What is asked: multiplications, countdown (reach a number with the given ones), or both.'),
+  hardest: z
+    .enum(TIERS)
+    .default('hard')
+    .describe('Hardest level there is: small, medium or hard. Countdown gives three numbers up to medium, four at hard.'),
   tasksPerLevel: z
     .int()
     .min(10)
@@ -39,7 +43,8 @@ const GRAMMARS: Readonly<Record<MathsTask['kind'], Grammar>> = {
 export function createMaths(input: unknown): Maths {
   const settings = mathsSettings.parse(input ?? {});
   const kinds = settings.kind === 'both' ? KINDS : [settings.kind];
-  const tasks = kinds.flatMap((kind) => TIERS.flatMap((_, level) => makeTasks(kind, level, settings.tasksPerLevel, settings.seed)));
+  const tiers = TIERS.slice(0, TIERS.indexOf(settings.hardest) + 1);
+  const tasks = kinds.flatMap((kind) => tiers.flatMap((_, level) => makeTasks(kind, level, settings.tasksPerLevel, settings.seed)));
   const taskById = new Map(tasks.map((task) => [task.id, task]));
   const ordered = new Map<Split, readonly MathsTask[]>();
   for (const split of ['train', 'validation', 'test'] as const) {
@@ -96,9 +101,9 @@ export function createMaths(input: unknown): Maths {
     rewardRange: [0, RIGHT],
     returnRange: [0, RIGHT],
     categories: kinds,
-    tiers: TIERS,
-    levels: TIERS.length,
-    tasks: (split, level = TIERS.length - 1) => (ordered.get(split) ?? []).filter((task) => task.level <= level),
+    tiers,
+    levels: tiers.length,
+    tasks: (split, level = tiers.length - 1) => (ordered.get(split) ?? []).filter((task) => task.level <= level),
     reset,
     step,
     grammar: (state) => (state.done ? [] : GRAMMARS[taskOf(state).kind]),

@@ -3,8 +3,9 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { AGENT_NAMES, createAgent } from '../../../main/environment/agents.ts';
+import type { Imperfection, Task } from '../../../main/environment/environment.ts';
 import { equals, readExpression } from '../../../main/environment/maths/expression.ts';
-import { createMaths } from '../../../main/environment/maths/maths.ts';
+import { createMaths, type Maths } from '../../../main/environment/maths/maths.ts';
 import { mathsWorld } from '../../../main/environment/maths/world.ts';
 import { Random } from '../../../main/random.ts';
 
@@ -97,6 +98,12 @@ describe('tasks', () => {
     ).toEqual(new Set(['countdown']));
   });
 
+  it('stop at the hardest level that is asked for', () => {
+    const three = createMaths({ kind: 'countdown', hardest: 'medium' });
+    expect([three.levels, three.tiers]).toEqual([2, ['small', 'medium']]);
+    for (const task of three.tasks('test')) expect(three.taskOf(three.reset(task, 0).state).numbers).toHaveLength(3);
+  });
+
   it('never test a product of two factors that training asked for in another guise', () => {
     const trained = new Set(maths.tasks('train').map(({ target }) => target));
     expect(maths.tasks('test').filter(({ target }) => trained.has(target))).toEqual([]);
@@ -124,17 +131,49 @@ describe('agents on 500 test tasks', () => {
     expect(rate.heuristic).toBeGreaterThan(0.3);
     expect(rate.heuristic).toBeLessThan(0.6);
   });
+});
 
-  it('a demonstrator without mistakes works the answer out in steps that add up', () => {
-    const task = tasks.find(({ instruction }) => /What is \d\d \* \d\d\?/.test(instruction)) ?? expect.fail();
-    const none = { wrongWord: 0, earlyPurchase: 0, uselessClick: 0 };
-    const { thought, action } = mathsWorld.demonstrate(maths, maths.reset(task, 0), none, () => 0.5);
-    const lines = thought.split(' ').slice(1);
-    expect(lines.length).toBeGreaterThanOrEqual(1);
-    for (const line of lines) {
-      const [left = '', right = ''] = line.split('=');
-      expect(equals(readExpression(left)?.value, Number(right)), line).toBe(true);
+describe('the demonstrator', () => {
+  const none = { wrongWord: 0, earlyPurchase: 0, uselessClick: 0 };
+  const shown = (world: Maths, task: Task, imperfection: Imperfection) => {
+    const start = world.reset(task, 0);
+    const { thought, action } = mathsWorld.demonstrate(world, start, imperfection, Random.from('maths-shown', task.id).next);
+    return { thought, success: world.step(start.state, action).success };
+  };
+  const rate = (world: Maths, imperfection: Imperfection): number => {
+    const asked = world.tasks('train').slice(0, 600);
+    return asked.filter((task) => shown(world, task, imperfection).success).length / asked.length;
+  };
+
+  it('writes a multiplication out in lines that add up, and answers it', () => {
+    const all = createMaths({ kind: 'multiplication', tasksPerLevel: 8000 });
+    const task = all.tasks('train').find(({ instruction }) => instruction === 'What is 57 * 33?') ?? expect.fail();
+    expect(shown(all, task, none).thought).toBe('7*3+0=21 5*3+2=17 7*3+0=21 5*3+2=17 7+1+0=08 1+7+0=08 1+0+0=01');
+    for (const one of maths.tasks('train').filter(({ category }) => category === 'multiplication')) {
+      const { thought, success } = shown(maths, one, none);
+      expect(success, one.instruction).toBe(true);
+      for (const line of thought.split(' ')) {
+        const [left = '', right = ''] = line.split('=');
+        expect(equals(readExpression(left)?.value, Number(right)), line).toBe(true);
+      }
     }
-    expect(lines.at(-1)?.endsWith(`=${action}`)).toBe(true);
+  });
+
+  it('finds a way to every countdown goal, and shows what it tried', () => {
+    const countdown = createMaths({ kind: 'countdown', hardest: 'medium', tasksPerLevel: 300 });
+    expect(rate(countdown, none)).toBe(1);
+    const task = countdown.tasks('train').find(({ tier }) => tier === 'medium') ?? expect.fail();
+    expect(shown(countdown, task, none).thought).toMatch(/^\d+\+\d+=\d+/);
+  });
+
+  it.each([
+    ['multiplication', { ...none, wrongWord: 1 }, 0, 0],
+    ['multiplication', { ...none, earlyPurchase: 1 }, 0.15, 0.45],
+    ['multiplication', { ...none, wrongWord: 0.4, earlyPurchase: 0.55 }, 0.3, 0.5],
+    ['countdown', { ...none, earlyPurchase: 1 }, 0.08, 0.2],
+  ] as const)('of %s with mistakes %j is right in %d to %d of the cases', (kind, imperfection, low, high) => {
+    const right = rate(createMaths({ kind, hardest: kind === 'countdown' ? 'medium' : 'hard', tasksPerLevel: 8000 }), imperfection);
+    expect(right).toBeGreaterThanOrEqual(low);
+    expect(right).toBeLessThanOrEqual(high);
   });
 });
