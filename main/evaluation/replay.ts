@@ -83,6 +83,7 @@ export function replayOf(store: Store, run: Run, trajectory: Trajectory, episode
     const { observation, thought, action, reward, reason, valid, facts } = step;
     return {
       observation,
+      view: (turn && environment.view?.(turn.state).text) ?? null,
       thought,
       action,
       reward,

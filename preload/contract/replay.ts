@@ -94,6 +94,8 @@ export type Word = z.infer<typeof word>;
 
 const replayStep = z.object({
   observation: z.string(),
+  /** The short form that the policy read instead, where the world's settings asked for one. */
+  view: z.string().nullable(),
   page: drawnPage,
   thought: z.string(),
   action: z.string(),

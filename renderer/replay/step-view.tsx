@@ -45,6 +45,12 @@ export function StepView({ replay, position, drawing, onDrawing, paint, onPaint,
           />
         </header>
         {drawing === 'page' ? <ShopPage page={page} action={step?.action} /> : <pre className={styles.raw}>{text}</pre>}
+        {step && step.view !== null && (
+          <>
+            <h4>What the policy read of it</h4>
+            <pre className={styles.raw}>{step.view}</pre>
+          </>
+        )}
       </section>
       <section className={styles.panel} aria-label="What the agent said">
         {step ? (
