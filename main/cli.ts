@@ -19,6 +19,7 @@ const families: readonly Family[] = [
   { commands: ['demo'], load: () => import('./commands/demo.ts') },
   { commands: ['vstar'], load: () => import('./commands/vstar.ts') },
   { commands: ['compare'], load: () => import('./commands/compare.ts') },
+  { commands: ['tune'], load: () => import('./commands/tune.ts') },
   { commands: ['study'], load: () => import('./commands/study.ts') },
   { commands: ['runs', 'metrics', 'delete', 'restore', 'clean'], load: () => import('./commands/runs.ts') },
   { commands: ['export', 'import'], load: () => import('./commands/export.ts') },

@@ -58,8 +58,9 @@ const LAYERS = {
   metrics: ['algorithm', 'rollout', 'environment', 'store'],
   evaluation: ['engine', 'environment', 'policy', 'rollout', 'algorithm', 'metrics', 'store', 'training'],
   training: ['engine', 'environment', 'policy', 'rollout', 'algorithm', 'metrics', 'store', 'evaluation'],
-  commands: ['engine', 'environment', 'policy', 'rollout', 'algorithm', 'metrics', 'store', 'evaluation', 'training'],
-  ipc: ['engine', 'environment', 'policy', 'rollout', 'algorithm', 'metrics', 'store', 'evaluation', 'training'],
+  study: ['environment', 'algorithm', 'store', 'evaluation', 'training'],
+  commands: ['engine', 'environment', 'policy', 'rollout', 'algorithm', 'metrics', 'store', 'evaluation', 'training', 'study'],
+  ipc: ['engine', 'environment', 'policy', 'rollout', 'algorithm', 'metrics', 'store', 'evaluation', 'training', 'study'],
 };
 
 /** A run's configuration and reports are data, the statistics pure functions: every part may use them. */

@@ -1,15 +1,36 @@
-// `lab study report NAME`: the report of a study, written from the database into a folder: Markdown, HTML, CSV, LaTeX, SVG
-// figures, slides and the audit log of every episode. `lab study list` names the studies, `lab study save` makes one.
+// Studies on the command line: `run` makes all runs of a definition (resources/studies/NAME.json) and decides its claims,
+// `report` writes what the database says of a study (a page when --out ends in .md, else a folder of files), `export` makes
+// one small file of it. `list` names the studies, `save` makes one of runs that are there already.
 
-import { mkdirSync } from 'node:fs';
-import { resolve } from 'node:path';
+import { mkdirSync, readFileSync } from 'node:fs';
+import { basename, dirname, resolve } from 'node:path';
 import type { Command } from 'commander';
+import { z } from 'zod';
 import { writeFiles } from '../evaluation/report-files.ts';
 import { reportFiles } from '../evaluation/study-report.ts';
+import { duration, percent, textTable } from '../evaluation/report.ts';
 import type { Store } from '../store/store.ts';
 import type { Study } from '../store/studies.ts';
-import { answer, CallError } from './output.ts';
+import { exportRuns } from '../store/transfer.ts';
+import { hasDefinition, loadDefinition, parseDefinition, Settings, type StudyDefinition, studyIds } from '../study/definition.ts';
+import { studyPage } from '../study/page.ts';
+import { readRecord, type StudyRecord } from '../study/record.ts';
+import { judged, keep, runStudy } from '../study/run-study.ts';
+import { thinning } from '../study/sample.ts';
+import { answer, CallError, note } from './output.ts';
 import { findRun, withStore } from './store.ts';
+import { addJobs, collect, wholeNumber, words, working } from './work.ts';
+
+interface RunOptions {
+  readonly definition?: string;
+  readonly jobs: number;
+  readonly only?: string;
+  readonly seeds?: number;
+  readonly updates?: number;
+  readonly set: readonly string[];
+  readonly tuned?: string;
+  readonly out?: string;
+}
 
 export function register(program: Command): void {
   const study = program.command('study').description('named sets of runs that are compared, and their report');
@@ -42,21 +63,139 @@ export function register(program: Command): void {
       }),
     );
 
+  addJobs(study.command('run <name>'))
+    .description('tune, train all arms with all seeds and decide the claims; the same call goes on after any interruption')
+    .option('--definition <file>', `a definition of your own instead of one of ${studyIds().join(', ')}`)
+    .option('--only <arms>', 'these arms only, with commas between them')
+    .option('--seeds <n>', 'the first so many seeds only', wholeNumber('--seeds', 1))
+    .option('--updates <n>', 'the budget: updates of every run', wholeNumber('--updates', 1))
+    .option('--set <key=value>', 'change one field of every run’s config (repeatable)', collect, [])
+    .option('--tuned <file>', 'settings that `lab tune` found (tuned.json), instead of tuning here')
+    .option('--out <file.md>', 'also write the report page')
+    .action((name: string, options: RunOptions) =>
+      withStore((store) =>
+        working(store, options.jobs, async (work) => {
+          const definition = definitionOf(name, options.definition);
+          const plan = planOf(definition, options);
+          const begin = performance.now();
+          const record = await runStudy(store, name, definition, { ...plan, tuned: tunedOf(options.tuned), stage: note }, work);
+          const seconds = (performance.now() - begin) / 1000;
+          const files = options.out === undefined ? [] : writePage(store, record, options.out);
+          answer(
+            { study: name, runs: findStudy(store, name).runs, done: true, seconds, claims: verdicts(record), files },
+            [
+              summary(record),
+              '',
+              `Study “${name}”: ${findStudy(store, name).runs.length} runs, ${duration(seconds)} in this call`,
+              ...files,
+            ].join('\n'),
+          );
+        }),
+      ),
+    );
+
   study
     .command('report <name>')
-    .description('the report of a study, as files in a folder')
-    .option('--out <folder>', 'where to write it')
-    .action((name: string, options: { readonly out?: string }) =>
+    .description('the report of a study: a page with its claims (--out FILE.md), or everything as files in a folder')
+    .option('--out <path>', 'where to write it')
+    .option('--definition <file>', 'where its claims and discussion stand, if not in resources/studies')
+    .action((name: string, options: { readonly out?: string; readonly definition?: string }) =>
       withStore((store) => {
-        const { runs } = findStudy(store, name);
+        const { runs, plan } = findStudy(store, name);
         if (runs.length === 0) throw new CallError(`The study "${name}" has no runs`, '`lab study save` makes one with runs');
+        const recorded = readRecord(plan);
+        if (options.out?.endsWith('.md') === true) {
+          if (!recorded)
+            throw new CallError(
+              `"${name}" is a selection of runs without claims`,
+              'Give a folder as --out, or make it with `lab study run`',
+            );
+          const known = options.definition !== undefined || hasDefinition(recorded.definition);
+          const record = known
+            ? keep(store, name, judged(store, recorded, definitionOf(recorded.definition, options.definition)))
+            : recorded;
+          const files = writePage(store, record, options.out);
+          return answer({ study: name, runs, done: true, claims: verdicts(record), files }, [summary(record), '', ...files].join('\n'));
+        }
         const folder = resolve(options.out ?? `report-${name.toLowerCase().replaceAll(/[^a-z0-9]+/g, '-')}`);
         const files = reportFiles(store, runs, name);
         mkdirSync(folder, { recursive: true });
         const written = writeFiles(folder, files);
-        answer({ study: name, runs, done: true, folder, files: written }, [folder, ...written.map((file) => `  ${file}`)].join('\n'));
+        return answer(
+          { study: name, runs, done: true, folder, files: written },
+          [folder, ...written.map((file) => `  ${file}`)].join('\n'),
+        );
       }),
     );
+
+  study
+    .command('export <name>')
+    .description('the study as one file without weights, its episodes thinned out; `lab import` takes it')
+    .option('--thin <n>', 'episodes kept of each run, failures of every class among them; 0 keeps all', wholeNumber('--thin'), 20)
+    .option('--out <file>', 'the file to write')
+    .action((name: string, options: { readonly thin: number; readonly out?: string }) =>
+      withStore((store) => {
+        const { id, runs } = findStudy(store, name);
+        const file = resolve(options.out ?? `${name}-study.astrolab`);
+        mkdirSync(dirname(file), { recursive: true });
+        const thin = options.thin === 0 ? {} : { thin: thinning(store, options.thin) };
+        const done = exportRuns(store, runs, file, { study: id, checkpoints: false, ...thin });
+        answer({ ...done, study: name, runs: runs.length }, `${done.file}: ${(done.bytes / 1e6).toFixed(1)} MB, ${runs.length} runs`);
+      }),
+    );
+}
+
+function definitionOf(name: string, file: string | undefined): StudyDefinition {
+  if (file === undefined) return loadDefinition(name);
+  try {
+    return parseDefinition(JSON.parse(readFileSync(file, 'utf8')), file);
+  } catch (error) {
+    throw new CallError(`${file} is no study definition: ${error instanceof Error ? error.message : String(error)}`);
+  }
+}
+
+function planOf(definition: StudyDefinition, options: RunOptions) {
+  const only = options.only === undefined ? null : words(options.only);
+  const unknown = only?.find((id) => !definition.arms.some((arm) => arm.id === id));
+  if (unknown !== undefined)
+    throw new CallError(`The study has no arm "${unknown}"`, `Arms: ${definition.arms.map(({ id }) => id).join(', ')}`);
+  return {
+    updates: options.updates ?? definition.updates,
+    seeds: definition.seeds.slice(0, options.seeds ?? definition.seeds.length),
+    only,
+    set: options.set,
+  };
+}
+
+function tunedOf(file: string | undefined): Record<string, Settings> | null {
+  if (file === undefined) return null;
+  const parsed = z.record(z.string(), Settings).safeParse(JSON.parse(readFileSync(file, 'utf8')));
+  if (!parsed.success) throw new CallError(`${file} does not hold tuned settings by arm: ${z.prettifyError(parsed.error)}`);
+  return parsed.data;
+}
+
+/** The page and, beside it in a folder of its own, the figures. */
+function writePage(store: Store, record: StudyRecord, out: string): string[] {
+  const file = resolve(out);
+  const figures = basename(file, '.md').toLowerCase();
+  mkdirSync(resolve(dirname(file), figures), { recursive: true });
+  return writeFiles(dirname(file), studyPage(store, record, basename(file), figures));
+}
+
+const verdicts = ({ claims }: StudyRecord) => claims.map(({ id, claim, verdict }) => ({ id, claim, verdict }));
+
+function summary({ arms, claims }: StudyRecord): string {
+  const rows = arms.map(({ title, runs, mean }) => [
+    title,
+    String(runs.length),
+    mean ? percent(mean.value) : '–',
+    mean ? `${percent(mean.low)}–${percent(mean.high)}` : '–',
+  ]);
+  return [
+    textTable(['arm', 'runs', 'success', '95% over seeds'], rows),
+    '',
+    ...claims.map(({ claim, verdict }) => `${verdict}: ${claim}`),
+  ].join('\n');
 }
 
 function findStudy(store: Store, name: string): Study {

@@ -69,6 +69,14 @@ export interface ExportOptions {
   readonly study?: number;
   /** Checkpoints are most of the size; without them the run can be looked at but not resumed. */
   readonly checkpoints?: boolean;
+  /** Leaves episodes and distributions out, run by run; all is exported without it. */
+  readonly thin?: (run: Run) => Thinning;
+}
+
+interface Thinning {
+  readonly episodes: ReadonlySet<number>;
+  /** Whether the distributions of an update are kept. */
+  readonly distribution: (update: number) => boolean;
 }
 
 /** Writes runs (or a study with its runs) into one file. */
@@ -91,7 +99,7 @@ export function exportRuns(
       runs: study.runs.map((id) => store.runs.get(id).uid),
     };
     writer.add('index', json({ astrolab: 'export', runs: all.map((run) => run.uid), study: members }));
-    for (const run of all) exportRun(store, run, writer, options.checkpoints ?? true);
+    for (const run of all) exportRun(store, run, writer, options.checkpoints ?? true, options.thin?.(run));
     return { file, bytes: writer.finish() };
   } catch (error) {
     writer.abandon();
@@ -99,7 +107,7 @@ export function exportRuns(
   }
 }
 
-function exportRun(store: Store, run: Run, writer: ContainerWriter, withCheckpoints: boolean): void {
+function exportRun(store: Store, run: Run, writer: ContainerWriter, withCheckpoints: boolean, thin: Thinning | undefined): void {
   const at = (name: string): string => `runs/${run.uid}/${name}`;
   writer.add(at('run'), json(run));
   const names = store.metrics.names(run.id);
@@ -114,7 +122,10 @@ function exportRun(store: Store, run: Run, writer: ContainerWriter, withCheckpoi
     at('distributions'),
     json(
       distributed.flatMap((name) =>
-        store.metrics.distributions(run.id, name).map(({ update, samples }) => ({ name, update, samples: [...samples] })),
+        store.metrics
+          .distributions(run.id, name)
+          .filter(({ update }) => thin?.distribution(update) ?? true)
+          .map(({ update, samples }) => ({ name, update, samples: [...samples] })),
       ),
     ),
   );
@@ -129,6 +140,7 @@ function exportRun(store: Store, run: Run, writer: ContainerWriter, withCheckpoi
     batch = [];
   };
   for (const episode of store.episodes.each(run.id)) {
+    if (thin && !thin.episodes.has(episode.id)) continue;
     ordinals.set(episode.id, ordinals.size);
     batch.push({ update: episode.update, trajectory: store.trajectories.read(episode.id) });
     if (batch.length === EPISODES_PER_ENTRY) flush();

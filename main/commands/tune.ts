@@ -1,0 +1,97 @@
+// `lab tune`: the same number of trials on the same validation tasks for every variant, so that a comparison of variants is
+// fair. Trials are ordinary runs; calling again goes on and repeats nothing. The best settings go into files that
+// `lab train --config` and `lab study run --tuned` take. docs/TUNING.md explains the method.
+
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import type { Command } from 'commander';
+import { percent, textTable } from '../evaluation/report.ts';
+import { variantIds } from '../study/definition.ts';
+import { trialSettings } from '../study/search-space.ts';
+import { overridesOf } from '../study/plan.ts';
+import { type Subject, tune, type Tuning } from '../study/tune.ts';
+import { applyOverrides } from '../training/overrides.ts';
+import { loadPreset, presetIds } from '../training/presets.ts';
+import { answer, CallError, note } from './output.ts';
+import { withStore } from './store.ts';
+import { addJobs, collect, wholeNumber, words, working } from './work.ts';
+
+interface TuneOptions {
+  readonly preset: string;
+  readonly variants?: string;
+  readonly trials: number;
+  readonly seed: number;
+  readonly set: readonly string[];
+  readonly updates?: number;
+  readonly tasks: number;
+  readonly jobs: number;
+  readonly out?: string;
+}
+
+export function register(program: Command): void {
+  addJobs(program.command('tune'))
+    .description('find settings for variants: the same number of trials on the same validation tasks for each')
+    .requiredOption('--preset <name>', `where every trial starts from (${presetIds().join(', ')})`)
+    .option('--variants <list>', `which variants, with commas between them (${variantIds().join(', ')}; default: all)`)
+    .option('--trials <n>', 'trials of each variant, the default setting being the first', wholeNumber('--trials', 1), 4)
+    .option('--seed <n>', 'decides the trials’ settings and their runs', wholeNumber('--seed'), 101)
+    .option('--updates <n>', 'updates of every trial (default: the preset’s)', wholeNumber('--updates', 1))
+    .option('--tasks <n>', 'validation tasks that trials are judged by', wholeNumber('--tasks', 1), 200)
+    .option('--set <key=value>', 'change one field of every trial’s config (repeatable)', collect, [])
+    .option('--out <folder>', 'where the best settings are written (default: tuned-PRESET)')
+    .action((options: TuneOptions) =>
+      withStore((store) =>
+        working(store, options.jobs, async (work) => {
+          const subjects = subjectsOf(options);
+          const { trials, seed, tasks } = options;
+          note(`${subjects.length} variants × ${trials} trials, ${tasks} validation tasks each`);
+          const tunings = await tune(store, subjects, { trials, seed, tasks }, work);
+          const folder = writeSettings(resolve(options.out ?? `tuned-${options.preset}`), subjects, tunings, options);
+          answer(
+            { preset: options.preset, trials, tasks, seed, folder, variants: tunings.map((one) => ({ ...one, best: one.best.trial })) },
+            [table(tunings), ...tunings.map((one) => one.words), '', `Best settings: ${folder}`].join('\n'),
+          );
+        }),
+      ),
+    );
+}
+
+function subjectsOf(options: TuneOptions): Subject[] {
+  const variants = options.variants === undefined ? variantIds() : words(options.variants);
+  const unknown = variants.find((id) => !variantIds().includes(id));
+  if (unknown !== undefined) throw new CallError(`There is no variant "${unknown}"`, `Variants: ${variantIds().join(', ')}`);
+  const base = loadPreset(options.preset).config;
+  const budget = options.updates === undefined ? [] : [`training.updates=${options.updates}`];
+  return variants.map((id) => ({
+    id,
+    preset: options.preset,
+    config: applyOverrides(base, [`algorithm=${id}`, 'threads=1', ...budget, ...options.set]),
+  }));
+}
+
+/** One config per variant for `lab train --config`, and all settings together for a study. */
+function writeSettings(folder: string, subjects: readonly Subject[], tunings: readonly Tuning[], { seed }: TuneOptions): string {
+  mkdirSync(folder, { recursive: true });
+  for (const [index, { subject, best, variant }] of tunings.entries()) {
+    const base = subjects[index]?.config;
+    const config = applyOverrides(base, [...overridesOf(trialSettings(variant, best.trial, seed)), `name=${subject} tuned`]);
+    writeFileSync(join(folder, `${subject}.json`), `${JSON.stringify(config, null, 2)}\n`);
+  }
+  const all = Object.fromEntries(tunings.map(({ subject, best }) => [subject, best.settings]));
+  writeFileSync(join(folder, 'tuned.json'), `${JSON.stringify(all, null, 2)}\n`);
+  return folder;
+}
+
+function table(tunings: readonly Tuning[]): string {
+  const rows = tunings.flatMap(({ subject, best, trials }) =>
+    trials.map(({ trial, settings, run, success, return: mean, state }) => [
+      `${subject} ${trial}${trial === best.trial ? ' *' : ''}`,
+      String(run),
+      success ? percent(success.rate) : state,
+      success ? `${percent(success.low)}–${percent(success.high)}` : '–',
+      mean === null ? '–' : mean.toFixed(3),
+      overridesOf(settings).join(' ') || 'default',
+    ]),
+  );
+  return textTable(['variant and trial', 'run', 'success', '95% interval', 'return', 'setting'], rows);
+}

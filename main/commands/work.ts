@@ -1,0 +1,60 @@
+// What `lab tune` and `lab study run` share: several training processes, progress with an estimate for the whole on stderr, and
+// Ctrl-C, which lets the running updates finish, saves checkpoints and leaves the rest for the next call.
+
+import type { Command } from 'commander';
+import { duration, percent } from '../evaluation/report.ts';
+import { tabulate } from '../evaluation/evaluate.ts';
+import type { Store } from '../store/store.ts';
+import type { WorkOptions, WorkProgress } from '../study/work.ts';
+import { spawnChild } from '../training/child.ts';
+import { ConfigError } from '../training/config.ts';
+import { launchWith } from '../training/launch.ts';
+import { CallError, note } from './output.ts';
+
+export const collect = (text: string, before: readonly string[]): string[] => [...before, text];
+
+export function wholeNumber(option: string, least = 0): (text: string) => number {
+  return (text) => {
+    if (!/^\d+$/.test(text) || Number(text) < least) throw new CallError(`${option} takes a whole number from ${least} up, not "${text}"`);
+    return Number(text);
+  };
+}
+
+export const words = (text: string): string[] => text.split(',').map((word) => word.trim());
+
+/** `--jobs`: how many runs train at once. */
+export const addJobs = (command: Command): Command =>
+  command.option('--jobs <n>', 'runs that train at the same time, one thread each', wholeNumber('--jobs', 1), 1);
+
+/** Calls `act` with everything it needs to train many runs; a wrong setting is the caller's mistake. */
+export async function working<T>(store: Store, jobs: number, act: (work: WorkOptions) => Promise<T>): Promise<T> {
+  const stop = new AbortController();
+  const interrupt = (): void => {
+    if (stop.signal.aborted) process.exit(130);
+    note('\nFinishing the current updates and saving checkpoints; Ctrl-C again ends at once');
+    stop.abort();
+  };
+  process.on('SIGINT', interrupt);
+  process.on('SIGTERM', interrupt);
+  try {
+    return await act({ launch: launchWith(spawnChild, store.dataFolder), jobs, signal: stop.signal, progress: (now) => tell(store, now) });
+  } catch (error) {
+    if (error instanceof ConfigError) throw new CallError(error.message);
+    throw error;
+  } finally {
+    process.off('SIGINT', interrupt);
+    process.off('SIGTERM', interrupt);
+  }
+}
+
+function tell(store: Store, { done, total, secondsLeft, ended }: WorkProgress): void {
+  const left = secondsLeft === null ? '' : `, ${duration(secondsLeft)} left`;
+  const line = `${done} of ${total} runs${left}`;
+  if (ended) {
+    const evaluation = store.evaluations.decisive(ended.id);
+    const success = evaluation ? tabulate(store.evaluations.results(evaluation.id)).success : undefined;
+    const outcome = success ? `${percent(success.rate)} of ${success.n} ${evaluation?.split} tasks` : (ended.reason ?? '');
+    const ending = `${line}: run ${ended.id} “${ended.name}” seed ${ended.seed} ${ended.state}, ${outcome}`;
+    note(process.stderr.isTTY ? `\r\x1b[2K${ending}` : ending);
+  } else if (process.stderr.isTTY) process.stderr.write(`\r\x1b[2K${line}`);
+}

@@ -1,0 +1,117 @@
+// A study as data: which runs to make (a base, arms that change it, seeds) and which claims they are to decide. One JSON
+// file each in resources/studies/. Only the claims, their sources and their discussion are written by hand; everything
+// else in a study's report comes from the database. docs/TUNING.md explains the fields.
+
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { z } from 'zod';
+import { algorithms } from '../algorithm/registry.ts';
+import { resourceFile } from '../paths.ts';
+import { ConfigError } from '../training/config.ts';
+
+const Id = z.string().regex(/^[a-z0-9][a-z0-9-]*$/, 'expected small letters, digits and hyphens');
+const Value = z.union([z.string(), z.number(), z.boolean(), z.array(z.number()).min(1)]);
+
+/** Settings by dotted path of a run's config, applied in the order they are written. */
+export const Settings = z.record(z.string(), Value);
+export type Settings = z.infer<typeof Settings>;
+
+/** Settings that follow the budget: a part of the number of updates. */
+const Parts = z.record(z.string(), z.number().gt(0).max(1));
+
+const Arm = z.strictObject({
+  id: Id,
+  title: z.string().min(3).max(80),
+  /** Starts from another arm (and its tuned settings) instead of the base. */
+  like: Id.optional(),
+  set: Settings.default({}),
+  parts: Parts.default({}),
+  /** Tune it before it is run: the knobs of its variant's search space. */
+  tune: z.boolean().default(false),
+  /** The first so many seeds only. */
+  seeds: z.int().min(1).optional(),
+});
+export type Arm = z.infer<typeof Arm>;
+
+/** What the runs of two arms are compared by, task by task. */
+export const MEASURES = {
+  success: 'success on the test tasks',
+  'search-loop': 'share of test episodes that end in a search loop',
+  'wrong-purchase': 'share of test episodes that end in a wrong purchase',
+  timeout: 'share of test episodes that run out of steps',
+} as const;
+export type Measure = keyof typeof MEASURES;
+export const Measure = z.enum(['success', 'search-loop', 'wrong-purchase', 'timeout']);
+
+/** Who stands beside the arms without being trained. */
+export const BASELINES = ['reference', 'heuristic', 'random'] as const;
+
+const Test = z.strictObject({ a: Id, b: Id, measure: Measure.default('success'), expect: z.enum(['higher', 'lower']) });
+export type Test = z.infer<typeof Test>;
+
+const Claim = z.strictObject({
+  id: Id,
+  /** The claim in one sentence, and who made it. */
+  claim: z.string().min(10),
+  source: z.string().min(3),
+  /** What is done to decide it. */
+  experiment: z.string().min(10),
+  /** Each: arm a against arm b. The claim holds when all of them come out as expected. */
+  tests: z.array(Test).min(1),
+  discussion: z.string().default(''),
+});
+export type Claim = z.infer<typeof Claim>;
+
+export const StudyDefinition = z
+  .strictObject({
+    title: z.string().min(3).max(120),
+    question: z.string().min(10),
+    base: z.strictObject({ preset: z.string(), set: Settings.default({}), parts: Parts.default({}) }),
+    /** The budget: updates of every run. All else that depends on it is given in parts. */
+    updates: z.int().min(1),
+    seeds: z.array(z.int().min(0)).min(1),
+    /** How arms with `tune` find their settings; `tasks` are validation tasks, `seed` is none of the study's own. */
+    tuning: z.strictObject({ trials: z.int().min(1), seed: z.int().min(0), tasks: z.int().min(1) }),
+    arms: z.array(Arm).min(1),
+    claims: z.array(Claim),
+    discussion: z.string().default(''),
+  })
+  .superRefine((study, context) => {
+    const fault = (message: string, ...path: (string | number)[]): void => void context.addIssue({ code: 'custom', path, message });
+    const known = new Set<string>();
+    study.arms.forEach((arm, index) => {
+      if (known.has(arm.id)) fault(`arm ${arm.id} is there twice`, 'arms', index, 'id');
+      if (arm.like !== undefined && !known.has(arm.like)) fault(`expected an arm above this one, found ${arm.like}`, 'arms', index, 'like');
+      if (arm.tune && arm.like !== undefined) fault('an arm that is like another has that one’s tuned settings', 'arms', index, 'tune');
+      known.add(arm.id);
+    });
+    for (const name of BASELINES) known.add(name);
+    study.claims.forEach(({ tests }, index) => {
+      for (const { a, b } of tests)
+        for (const id of [a, b]) if (!known.has(id)) fault(`expected an arm or ${BASELINES.join(', ')}; found ${id}`, 'claims', index);
+    });
+    if (study.seeds.includes(study.tuning.seed)) fault('expected a seed that the study does not use itself', 'tuning', 'seed');
+  });
+export type StudyDefinition = z.infer<typeof StudyDefinition>;
+
+export function studyIds(): string[] {
+  return readdirSync(resourceFile('studies'))
+    .filter((file) => file.endsWith('.json'))
+    .map((file) => file.slice(0, -'.json'.length))
+    .sort();
+}
+
+export const hasDefinition = (name: string): boolean => /^[\w-]+$/.test(name) && existsSync(resourceFile('studies', `${name}.json`));
+
+export function loadDefinition(name: string): StudyDefinition {
+  if (!hasDefinition(name)) throw new ConfigError(`There is no study definition "${name}". There are ${studyIds().join(', ')}`);
+  return parseDefinition(JSON.parse(readFileSync(resourceFile('studies', `${name}.json`), 'utf8')), name);
+}
+
+export function parseDefinition(input: unknown, name: string): StudyDefinition {
+  const parsed = StudyDefinition.safeParse(input);
+  if (!parsed.success) throw new ConfigError(`The study definition ${name} is wrong:\n${z.prettifyError(parsed.error)}`);
+  return parsed.data;
+}
+
+/** Ids of all variants, for messages. */
+export const variantIds = (): string[] => algorithms.map(({ id }) => id);

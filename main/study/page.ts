@@ -1,0 +1,241 @@
+// The report of a study as one Markdown page with figures beside it, written from the database: what was run, every arm,
+// the learning curves, the tuning, and every claim with its experiment, figure, paired statistics and verdict. Of its
+// text only claims and discussion are typed by a person, in the study's definition.
+
+import { aggregate } from '../evaluation/statistics.ts';
+import { type EvaluationTable, tabulate } from '../evaluation/evaluate.ts';
+import { FAILURE_CLASSES } from '../evaluation/failures.ts';
+import { barFigure, type FigureBar, type FigureLine, lineFigure } from '../evaluation/figures.ts';
+import { duration, markdownTable, percent } from '../evaluation/report.ts';
+import type { ReportFile } from '../evaluation/study-report.ts';
+import { mean } from '../algorithm/advantage.ts';
+import type { Run } from '../store/runs.ts';
+import type { Store } from '../store/store.ts';
+import type { EvaluationResult } from '../training/reports.ts';
+import { parseConfig } from '../training/config.ts';
+import { BASELINES, MEASURES } from './definition.ts';
+import { resultsOf } from './findings.ts';
+import type { ClaimRecord, StudyRecord } from './record.ts';
+import { type ResultsBySeed, RULE, valueOf } from './verdict.ts';
+
+const VERDICT_WORDS = { holds: '**holds**', fails: '**fails**', undecided: 'undecided at this size' } as const;
+
+interface Material {
+  readonly store: Store;
+  readonly record: StudyRecord;
+  readonly sides: ReadonlyMap<string, ResultsBySeed>;
+  readonly runs: readonly Run[];
+  readonly titles: (id: string) => string;
+  /** Folder of the figures, as the page links to it. */
+  readonly folder: string;
+}
+
+/** The page and its figures; names are relative to the page's folder. */
+export function studyPage(store: Store, record: StudyRecord, name: string, folder: string): ReportFile[] {
+  const runs = record.arms.flatMap((arm) => arm.runs.flatMap(({ uid }) => store.runs.findByUid(uid) ?? []));
+  if (runs.length === 0)
+    throw new Error(`The study ${record.definition} has no finished runs yet: "lab study run ${record.definition}" makes them`);
+  const titles = (id: string): string => record.arms.find((arm) => arm.id === id)?.title ?? BASELINE_TITLES[id] ?? id;
+  const material: Material = {
+    store,
+    record,
+    sides: resultsOf(store, record),
+    runs: [...new Map(runs.map((run) => [run.id, run])).values()],
+    titles,
+    folder,
+  };
+  const learning = learningFigures(material);
+  const claims = record.claims.map((claim, index) => ({ claim, figures: claimFigures(material, claim, index + 1) }));
+  const text = [
+    `# ${record.title}`,
+    record.question,
+    about(material),
+    '## Verdicts',
+    verdictTable(record.claims),
+    `How a verdict is reached: ${RULE}`,
+    '## All arms',
+    'Success is greedy play on the test tasks, whose products occur neither in training nor in demonstrations. Mean and inter-quartile mean (IQM) are over seeds, with 95% bootstrap intervals over seeds; with few seeds these say little about seeds that were not run.',
+    armTable(material),
+    ...learning.map(({ name: file, title }) => image(title, file)),
+    ...tuningSection(record),
+    '## Claim by claim',
+    ...claims.flatMap(({ claim, figures }, index) => claimSection(claim, index + 1, figures)),
+    ...(record.discussion === '' ? [] : ['## Discussion', record.discussion]),
+  ].join('\n\n');
+  return [
+    { name, text: [`${text}\n`] },
+    ...[...learning, ...claims.flatMap(({ figures }) => figures)].map(({ name: file, svg }) => ({ name: file, text: [svg] })),
+  ];
+}
+
+const BASELINE_TITLES: Readonly<Record<string, string>> = {
+  reference: 'Reference policy, untrained',
+  heuristic: 'Heuristic',
+  random: 'Random agent',
+};
+
+interface Figure {
+  readonly name: string;
+  readonly title: string;
+  readonly svg: string;
+}
+
+const image = (title: string, file: string): string => `![${title}](${file})`;
+
+function about({ record, runs }: Material): string {
+  const [first] = runs;
+  const config = first && parseConfig(first.config);
+  const seconds = runs.reduce((sum, run) => sum + run.seconds, 0);
+  const batch = config?.training.batch ?? 0;
+  const versions = Object.entries(first?.versions ?? {}).map(([part, version]) => `${part} ${version}`);
+  const command = `npm run lab -- study run ${record.definition}${record.set.map((change) => ` --set ${change}`).join('')} --updates ${record.updates}`;
+  return [
+    `- ${runs.length} runs: ${record.arms.length} arms, seeds ${record.seeds.join(', ')} (arms with fewer runs use the first of them)`,
+    `- Equal budget: ${record.updates} updates of ${batch} episodes, ${record.updates * batch} episodes a run; samples for V* come on top, where a variant uses it`,
+    `- World ${first?.world ?? '–'}, preset ${first?.preset ?? '–'}, policy ${config?.policy.width} wide with ${config?.policy.layers} layers; ${config?.evaluation.finalTasks} test tasks a run`,
+    `- Time of the updates of all runs together: ${duration(seconds)} on ${config?.threads} thread each; made with ${versions.join(', ')}`,
+    `- Written by the lab from its database: \`${command}\`, then \`npm run lab -- study report ${record.definition} --out docs/STUDY.md\``,
+  ].join('\n');
+}
+
+function verdictTable(claims: readonly ClaimRecord[]): string {
+  return markdownTable(
+    ['claim', 'verdict'],
+    claims.map(({ claim, verdict }, index) => [`${index + 1}. ${claim}`, VERDICT_WORDS[verdict]]),
+  );
+}
+
+const points = (share: number): string => (100 * share).toFixed(1);
+const range = ({ value, low, high }: { value: number; low: number; high: number }): string =>
+  `${points(value)} (${points(low)}–${points(high)})`;
+
+function armTable({ record, sides, titles, store }: Material): string {
+  const failures = (table: EvaluationTable): string =>
+    FAILURE_CLASSES.filter((name) => table.failures[name].count > 0)
+      .map((name) => `${name} ${points(table.failures[name].share)}`)
+      .join(', ') || 'none';
+  const rows = record.arms.map((arm) => {
+    const all = [...(sides.get(arm.id)?.values() ?? [])].flat();
+    const table = tabulate(all);
+    const trained = arm.runs.flatMap(({ uid }) => store.runs.findByUid(uid)?.seconds ?? []);
+    return [
+      arm.title,
+      arm.mean ? range(arm.mean) : '–',
+      arm.iqm ? range(arm.iqm) : '–',
+      arm.runs.map(({ success }) => (success === null ? '–' : points(success))).join(', '),
+      table.steps.toFixed(2),
+      failures(table),
+      mean(trained).toFixed(0),
+    ];
+  });
+  const baselines = BASELINES.flatMap((name) => {
+    const [results] = [...(sides.get(name)?.values() ?? [])];
+    if (!results) return [];
+    const table = tabulate(results);
+    return [
+      [
+        titles(name),
+        `${range({ value: table.success.rate, ...table.success })} Wilson`,
+        '–',
+        '–',
+        table.steps.toFixed(2),
+        failures(table),
+        '–',
+      ],
+    ];
+  });
+  return markdownTable(
+    ['arm', 'success, % (95%)', 'IQM', 'by seed', 'steps', 'failures, % of episodes', 's a run'],
+    [...rows, ...baselines],
+  );
+}
+
+/** Validation success during training: the tuned arms in one figure, the others in a second. */
+function learningFigures(material: Material): Figure[] {
+  const { record, folder } = material;
+  const tuned = record.arms.filter(({ id }) => id in record.tuned);
+  const groups = [
+    { name: 'learning', title: 'Validation success during training, mean over seeds', arms: tuned.length > 0 ? tuned : record.arms },
+  ];
+  return groups.map(({ name, title, arms }) => ({
+    name: `${folder}/${name}.svg`,
+    title,
+    svg: lineFigure(
+      title,
+      arms.map((arm) => learningLine(material, arm)),
+    ),
+  }));
+}
+
+function learningLine({ store }: Material, arm: StudyRecord['arms'][number]): FigureLine {
+  const rates = new Map<number, number[]>();
+  for (const { uid } of arm.runs) {
+    const run = store.runs.findByUid(uid);
+    for (const { update, kind, agent, success } of run ? store.evaluations.list(run.id) : []) {
+      if (kind === 'periodic' && agent === 'policy') rates.set(update, [...(rates.get(update) ?? []), success.k / Math.max(1, success.n)]);
+    }
+  }
+  const line = [...rates].sort(([a], [b]) => a - b);
+  return {
+    label: arm.title,
+    points: line.map(([update, own]) => {
+      const { value, low, high } = aggregate([own]).mean;
+      return { x: update, y: value, low, high };
+    }),
+  };
+}
+
+function tuningSection({ tuning, tuned }: StudyRecord): string[] {
+  if (tuning.length === 0) return [];
+  const settings = (own: Readonly<Record<string, unknown>>): string =>
+    Object.entries(own)
+      .map(([key, value]) => `${key.replace(/^.*\./, '')} ${String(value)}`)
+      .join(', ') || 'default';
+  const rows = tuning.flatMap(({ subject, best, trials }) =>
+    trials.map((trial) => [
+      subject,
+      `${trial.trial}${trial.trial === best ? ' ← taken' : ''}`,
+      settings(trial.settings),
+      trial.success ? `${percent(trial.success.rate)} (${points(trial.success.low)}–${points(trial.success.high)})` : 'failed',
+      trial.return === null ? '–' : trial.return.toFixed(3),
+    ]),
+  );
+  return [
+    '## Tuning',
+    `Each of the ${Object.keys(tuned).length} tuned arms had the same number of trials on the same validation tasks, its default setting first; the one that solves the most is taken. Test tasks were not used.`,
+    markdownTable(['arm', 'trial', 'setting', 'validation success', 'return'], rows),
+    tuning.map(({ words }) => `- ${words}`).join('\n'),
+  ];
+}
+
+/** One bar chart per measure, the arms of the claim's tests side by side. */
+function claimFigures({ sides, titles, folder }: Material, { id, tests }: ClaimRecord, number: number): Figure[] {
+  const measures = [...new Set(tests.map(({ measure }) => measure))];
+  return measures.map((measure) => {
+    const arms = [...new Set(tests.filter((test) => test.measure === measure).flatMap(({ a, b }) => [a, b]))];
+    const title = `Claim ${number}: ${MEASURES[measure]} (mean over seeds, 95%)`;
+    const bars = arms.map((arm): FigureBar => {
+      const rates = [...(sides.get(arm)?.values() ?? [])].map((results) =>
+        mean(results.map((result: EvaluationResult) => valueOf(result, measure))),
+      );
+      return { label: titles(arm), ...(rates.length > 0 ? aggregate([rates]).mean : { value: 0, low: 0, high: 0 }) };
+    });
+    return { name: `${folder}/${id}${measures.length > 1 ? `-${measure}` : ''}.svg`, title, svg: barFigure(title, bars) };
+  });
+}
+
+function claimSection(
+  { claim, source, experiment, verdict, tests, discussion }: ClaimRecord,
+  number: number,
+  figures: readonly Figure[],
+): string[] {
+  return [
+    `### ${number}. ${claim}`,
+    `*Source:* ${source}`,
+    `*Experiment:* ${experiment}`,
+    ...figures.map(({ title, name }) => image(title, name)),
+    tests.map(({ words, verdict: own, expect }) => `- ${words} Claimed: the first is ${expect}. ${VERDICT_WORDS[own]}.`).join('\n'),
+    `**Verdict: ${verdict === 'undecided' ? 'undecided at this size' : verdict}.**`,
+    ...(discussion === '' ? [] : [discussion]),
+  ];
+}

@@ -1,0 +1,87 @@
+// From a study's definition to complete configs: base, budget, the arm (and the one it is like), its tuned settings, the
+// caller's own changes, seed. Arms whose configs are equal share their runs, because runs are found by their config.
+
+import { type RunConfig } from '../training/config.ts';
+import { applyOverrides } from '../training/overrides.ts';
+import { loadPreset } from '../training/presets.ts';
+import type { Arm, Settings, StudyDefinition } from './definition.ts';
+
+/** What the caller may change about a definition without editing it. */
+export interface PlanOptions {
+  readonly updates: number;
+  readonly seeds: readonly number[];
+  readonly only: readonly string[] | null;
+  /** `key=value` texts, applied last. */
+  readonly set: readonly string[];
+}
+
+/** Tuned settings by the arm they were found for. */
+export type Tuned = Readonly<Record<string, Settings>>;
+
+export interface PlannedRun {
+  readonly arm: string;
+  readonly seed: number;
+  readonly config: RunConfig;
+}
+
+export const overridesOf = (settings: Settings): string[] =>
+  Object.entries(settings).map(([key, value]) => `${key}=${Array.isArray(value) ? value.join(',') : String(value)}`);
+
+function partsOf(parts: Readonly<Record<string, number>>, updates: number): string[] {
+  return Object.entries(parts).map(([key, part]) => `${key}=${Math.max(1, Math.round(part * updates))}`);
+}
+
+/** The arm itself preceded by those it is like, the first of them first. */
+function lineage(definition: StudyDefinition, arm: Arm): Arm[] {
+  const parent = definition.arms.find(({ id }) => id === arm.like);
+  return parent ? [...lineage(definition, parent), arm] : [arm];
+}
+
+/** The config of an arm, without a seed of its own. */
+export function armConfig(definition: StudyDefinition, arm: Arm, options: PlanOptions, tuned: Tuned): RunConfig {
+  const { base } = definition;
+  const changes = [
+    ...overridesOf(base.set),
+    `training.updates=${options.updates}`,
+    ...partsOf(base.parts, options.updates),
+    ...lineage(definition, arm).flatMap(({ id, set, parts }) => [
+      ...overridesOf(set),
+      ...partsOf(parts, options.updates),
+      ...overridesOf(tuned[id] ?? {}),
+    ]),
+    ...options.set,
+    `name=${arm.id}`,
+  ];
+  return applyOverrides(loadPreset(base.preset).config, changes);
+}
+
+/** The arms that are asked for, in the definition's order. */
+export function chosenArms(definition: StudyDefinition, only: readonly string[] | null): Arm[] {
+  return definition.arms.filter(({ id }) => only === null || only.includes(id));
+}
+
+export function seedsOf(arm: Arm, seeds: readonly number[]): readonly number[] {
+  return seeds.slice(0, arm.seeds ?? seeds.length);
+}
+
+/** Every run of the chosen arms, seed by seed, so that an interrupted study has whole comparisons early. */
+export function planRuns(definition: StudyDefinition, options: PlanOptions, tuned: Tuned): PlannedRun[] {
+  const arms = chosenArms(definition, options.only).map((arm) => ({ arm, config: armConfig(definition, arm, options, tuned) }));
+  return options.seeds.flatMap((seed) =>
+    arms
+      .filter(({ arm }) => seedsOf(arm, options.seeds).includes(seed))
+      .map(({ arm, config }) => ({ arm: arm.id, seed, config: { ...config, seed } })),
+  );
+}
+
+/** The arms that must be tuned for these: those with `tune` themselves, and those the others are like. */
+export function armsToTune(definition: StudyDefinition, only: readonly string[] | null): Arm[] {
+  const needed = new Set(chosenArms(definition, only).flatMap((arm) => lineage(definition, arm)));
+  return definition.arms.filter((arm) => arm.tune && needed.has(arm));
+}
+
+/** The arms whose tuned settings an arm has. */
+export const tunedRoots = (definition: StudyDefinition, arm: Arm): string[] =>
+  lineage(definition, arm)
+    .filter(({ tune }) => tune)
+    .map(({ id }) => id);

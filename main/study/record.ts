@@ -1,0 +1,93 @@
+// What the lab keeps of a study beside its runs: the `plan` of the study in the database, and in an exported file. Runs are
+// named by their uid, which is the same in every database. The window reads the verdicts from here:
+// `readRecord(study.plan)` answers undefined for a study that was merely saved as a selection of runs.
+
+import { z } from 'zod';
+import { Measure, Settings } from './definition.ts';
+import { VERDICTS } from './verdict.ts';
+
+const share = z.number();
+const estimate = z.object({ value: z.number(), low: z.number(), high: z.number() });
+const proportion = z.object({ k: z.int(), n: z.int(), rate: share, low: share, high: share });
+
+const ArmRecord = z.object({
+  id: z.string(),
+  title: z.string(),
+  /** In the order of the seeds; only finished runs. */
+  runs: z.array(z.object({ uid: z.string(), seed: z.int(), success: share.nullable() })),
+  mean: estimate.nullable(),
+  iqm: estimate.nullable(),
+});
+
+const TestRecord = z.object({
+  a: z.string(),
+  b: z.string(),
+  measure: Measure,
+  expect: z.enum(['higher', 'lower']),
+  verdict: z.enum(VERDICTS),
+  /** Null when there are no runs to compare. */
+  paired: z
+    .object({
+      ...estimate.shape,
+      seeds: z.array(z.int()).readonly(),
+      tasks: z.int(),
+      a: z.number(),
+      b: z.number(),
+      onlyA: z.int(),
+      onlyB: z.int(),
+      p: z.number(),
+      bySeed: z.array(z.number()).readonly(),
+      detectable: z.number(),
+    })
+    .nullable(),
+  /** The outcome in one sentence. */
+  words: z.string(),
+});
+export type TestRecord = z.infer<typeof TestRecord>;
+
+const ClaimRecord = z.object({
+  id: z.string(),
+  claim: z.string(),
+  source: z.string(),
+  experiment: z.string(),
+  discussion: z.string(),
+  verdict: z.enum(VERDICTS),
+  tests: z.array(TestRecord),
+});
+export type ClaimRecord = z.infer<typeof ClaimRecord>;
+
+const TuningRecord = z.object({
+  subject: z.string(),
+  variant: z.string(),
+  best: z.int(),
+  words: z.string(),
+  trials: z.array(
+    z.object({ trial: z.int(), settings: Settings, uid: z.string(), success: proportion.nullable(), return: z.number().nullable() }),
+  ),
+});
+export type TuningRecord = z.infer<typeof TuningRecord>;
+
+export const StudyRecord = z.object({
+  astrolab: z.literal('study'),
+  definition: z.string(),
+  title: z.string(),
+  question: z.string(),
+  discussion: z.string(),
+  updates: z.int(),
+  seeds: z.array(z.int()),
+  /** Changes of the caller (`--set`). */
+  set: z.array(z.string()),
+  tuned: z.record(z.string(), Settings),
+  tuning: z.array(TuningRecord),
+  arms: z.array(ArmRecord),
+  /** The run that holds the evaluations of the reference, the heuristic and the random agent. */
+  baselines: z.string().nullable(),
+  claims: z.array(ClaimRecord),
+});
+export type StudyRecord = z.infer<typeof StudyRecord>;
+
+/** The record in a study's plan, if it has one. */
+export function readRecord(plan: unknown): StudyRecord | undefined {
+  const parsed = StudyRecord.safeParse(plan);
+  return parsed.success ? parsed.data : undefined;
+}

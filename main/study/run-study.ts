@@ -1,0 +1,169 @@
+// One study from its definition to its verdicts: tune where the definition asks for it, train every arm with every seed,
+// evaluate the baselines once, decide the claims, and keep all of it as a study of the store. May be stopped or killed at any
+// time: called again it goes on, because every part finds what is there already.
+
+import { AGENT_NAMES, createAgent } from '../environment/agents.ts';
+import { evaluationSeed, playAgent } from '../evaluation/evaluate.ts';
+import { evaluatePolicy } from '../evaluation/play.ts';
+import { referencePolicy } from '../evaluation/policies.ts';
+import type { Run, RunSummary } from '../store/runs.ts';
+import type { Store } from '../store/store.ts';
+import { parseConfig } from '../training/config.ts';
+import { openWorkbench, worldHash } from '../training/workbench.ts';
+import { BASELINES, type StudyDefinition } from './definition.ts';
+import { armRecord, decide, resultsOf } from './findings.ts';
+import { armConfig, armsToTune, chosenArms, type PlanOptions, planRuns, seedsOf, type Tuned, tunedRoots } from './plan.ts';
+import { readRecord, StudyRecord, type TuningRecord } from './record.ts';
+import { tune, type Tuning } from './tune.ts';
+import { runFinder, trainAll, type WorkOptions } from './work.ts';
+
+export interface StudyOptions extends PlanOptions {
+  /** Settings found before; null tunes here. */
+  readonly tuned: Tuned | null;
+  /** What is being done, for people. */
+  readonly stage?: (text: string) => void;
+}
+
+export async function runStudy(
+  store: Store,
+  name: string,
+  definition: StudyDefinition,
+  options: StudyOptions,
+  work: WorkOptions,
+): Promise<StudyRecord> {
+  const before = sameStudy(store, name, options);
+  const { tuned, tuning } = await tunedSettings(store, definition, options, work, before);
+  const planned = planRuns(definition, options, tuned);
+  options.stage?.(
+    `Training ${planned.length} runs: ${chosenArms(definition, options.only).length} arms, seeds ${options.seeds.join(', ')}`,
+  );
+  const { preset } = definition.base;
+  await trainAll(
+    store,
+    planned.map(({ arm, config }) => ({ config, preset, tags: [`study ${name}`, arm] })),
+    work,
+  );
+  const arms = finishedArms(store, definition, { ...options, only: null }, tuned);
+  const holder = arms.flatMap(({ runs }) => runs)[0];
+  if (holder) {
+    options.stage?.('Evaluating the baselines on the test tasks');
+    await evaluateBaselines(store, store.runs.get(holder.id));
+  }
+  const record = StudyRecord.parse({
+    astrolab: 'study',
+    definition: name,
+    title: definition.title,
+    question: definition.question,
+    discussion: definition.discussion,
+    updates: options.updates,
+    seeds: [...options.seeds],
+    set: [...options.set],
+    tuned,
+    tuning,
+    arms: arms.map(({ id, title, runs }) => armRecord(store, id, title, runs)),
+    baselines: holder?.uid ?? null,
+    claims: [],
+  });
+  return keep(store, name, judged(store, record, definition));
+}
+
+/** The record with the definition's claims decided from its runs; also after claims or discussion were edited. */
+export function judged(store: Store, record: StudyRecord, definition: StudyDefinition): StudyRecord {
+  const { title, question, discussion } = definition;
+  const titles = (id: string): string => definition.arms.find((arm) => arm.id === id)?.title ?? id;
+  return { ...record, title, question, discussion, claims: decide(definition.claims, resultsOf(store, record), titles) };
+}
+
+/** Saves the record as the study's plan, with the finished runs of its arms as the study's runs. */
+export function keep(store: Store, name: string, record: StudyRecord): StudyRecord {
+  const uids = [...new Set(record.arms.flatMap(({ runs }) => runs.map(({ uid }) => uid)))];
+  const runs = uids.flatMap((uid) => store.runs.findByUid(uid)?.id ?? []);
+  store.write(() => {
+    const study = store.studies.find(name) ?? store.studies.create(name, []);
+    store.studies.change(study.id, { plan: record });
+    store.studies.removeRuns(study.id, study.runs);
+    store.studies.addRuns(study.id, runs);
+  });
+  return record;
+}
+
+/** The record of an earlier call with the same budget and changes. */
+function sameStudy(store: Store, name: string, { updates, set }: PlanOptions): StudyRecord | undefined {
+  const record = readRecord(store.studies.find(name)?.plan);
+  return record?.updates === updates && record.set.join('\n') === set.join('\n') ? record : undefined;
+}
+
+async function tunedSettings(
+  store: Store,
+  definition: StudyDefinition,
+  options: StudyOptions,
+  work: WorkOptions,
+  before: StudyRecord | undefined,
+): Promise<{ tuned: Tuned; tuning: TuningRecord[] }> {
+  if (options.tuned) return { tuned: options.tuned, tuning: [] };
+  const { preset } = definition.base;
+  const subjects = armsToTune(definition, options.only).map((arm) => ({
+    id: arm.id,
+    preset,
+    config: armConfig(definition, arm, options, {}),
+  }));
+  const { trials } = definition.tuning;
+  if (subjects.length > 0)
+    options.stage?.(`Tuning ${subjects.length} arms with ${trials} trials each: ${subjects.map(({ id }) => id).join(', ')}`);
+  const found = await tune(store, subjects, definition.tuning, work);
+  const earlier = before?.tuning.filter(({ subject }) => !found.some((one) => one.subject === subject)) ?? [];
+  return {
+    tuned: { ...before?.tuned, ...Object.fromEntries(found.map(({ subject, best }) => [subject, best.settings])) },
+    tuning: [...earlier, ...found.map(tuningRecord)],
+  };
+}
+
+function tuningRecord({ subject, variant, best, words, trials }: Tuning): TuningRecord {
+  const rows = trials.map(({ trial, settings, uid, success, return: mean }) => ({ trial, settings, uid, success, return: mean }));
+  return { subject, variant, best: best.trial, words, trials: rows };
+}
+
+/** Every arm that has finished runs of this plan, whichever call trained them. */
+function finishedArms(
+  store: Store,
+  definition: StudyDefinition,
+  options: PlanOptions,
+  tuned: Tuned,
+): { id: string; title: string; runs: RunSummary[] }[] {
+  const find = runFinder(store);
+  return definition.arms.flatMap((arm) => {
+    if (tunedRoots(definition, arm).some((root) => tuned[root] === undefined)) return [];
+    const config = armConfig(definition, arm, options, tuned);
+    const runs = seedsOf(arm, options.seeds).flatMap((seed) => find({ ...config, seed }) ?? []);
+    const done = runs.filter(({ state }) => state === 'done');
+    return done.length > 0 ? [{ id: arm.id, title: arm.title, runs: done }] : [];
+  });
+}
+
+/** The reference and the agents without learning on the same test tasks, kept with one run of the study. */
+async function evaluateBaselines(store: Store, run: Run): Promise<void> {
+  const known = store.evaluations.list(run.id).map(({ agent }) => agent);
+  const missing = BASELINES.filter((name) => !known.includes(name));
+  if (missing.length === 0) return;
+  const config = parseConfig(run.config);
+  const { finalTasks: tasks, temperature } = config.evaluation;
+  const bench = openWorkbench(config);
+  const { environment, world } = bench;
+  const about = { update: 0, kind: 'manual', split: 'test', worldHash: worldHash(environment, environment.levels - 1) } as const;
+  for (const name of missing) {
+    const agent = AGENT_NAMES.find((other) => other === name);
+    if (agent) {
+      const player = createAgent(world, agent);
+      const begin = performance.now();
+      const chosen = environment.tasks('test').slice(0, tasks);
+      const results = chosen.map((task) => playAgent(environment, player, task, evaluationSeed(task, 1)).result);
+      const seconds = (performance.now() - begin) / 1000;
+      store.evaluations.add(run.id, { ...about, agent: name, world: environment.name, temperature: 0, seconds, results }, []);
+    } else {
+      const { player } = await referencePolicy(store, bench);
+      const { episodes: _episodes, ...report } = await evaluatePolicy(player, { ...about, agent: name, tasks, temperature, seed: 1 });
+      await player.sampler.dispose();
+      store.evaluations.add(run.id, report, []);
+    }
+  }
+}

@@ -1,0 +1,145 @@
+// A small, honest tuner: every subject (a variant with its base config) gets the same number of trials on the same
+// validation tasks, its default setting first. Trials are ordinary runs, found again when they are there already. The
+// best is the one with the most validation tasks solved, ties broken by return; whether that differs from the default
+// by more than chance is said with it. Test tasks are never played.
+
+import type { RunConfig } from '../training/config.ts';
+import { applyOverrides } from '../training/overrides.ts';
+import { mean } from '../algorithm/advantage.ts';
+import { successOf } from '../evaluation/evaluate.ts';
+import { pairedSuccess, type PairedOutcome, type Proportion } from '../evaluation/statistics.ts';
+import type { Run } from '../store/runs.ts';
+import type { Store } from '../store/store.ts';
+import type { EvaluationResult } from '../training/reports.ts';
+import type { Settings } from './definition.ts';
+import { overridesOf } from './plan.ts';
+import { trialSettings } from './search-space.ts';
+import { trainAll, type WorkOptions } from './work.ts';
+
+export interface Subject {
+  readonly id: string;
+  readonly preset: string;
+  readonly config: RunConfig;
+}
+
+export interface TuneOptions {
+  readonly trials: number;
+  readonly seed: number;
+  /** Validation tasks that every trial is judged by. */
+  readonly tasks: number;
+}
+
+export interface Trial {
+  readonly trial: number;
+  readonly settings: Settings;
+  readonly run: number;
+  readonly uid: string;
+  readonly state: Run['state'];
+  /** Null when the run failed before it was evaluated: it then counts as the worst. */
+  readonly success: Proportion | null;
+  readonly return: number | null;
+}
+
+export interface Tuning {
+  readonly subject: string;
+  readonly variant: string;
+  readonly best: Trial;
+  readonly trials: readonly Trial[];
+  /** The best against the default on the same tasks; null when the default is the best. */
+  readonly against: PairedOutcome | null;
+  readonly words: string;
+}
+
+/** The config of a trial: the subject's, its settings, the tuner's seed, validation at the end and no test. */
+export function trialConfig({ id, config }: Subject, trial: number, options: TuneOptions): RunConfig {
+  const settings = trialSettings(config.algorithm.id, trial, options.seed);
+  return applyOverrides(config, [
+    ...overridesOf(settings),
+    `seed=${options.seed}`,
+    `evaluation.every=${config.training.updates}`,
+    `evaluation.tasks=${options.tasks}`,
+    'evaluation.split=validation',
+    'evaluation.finalTasks=0',
+    'retention.keep=evaluation',
+    `name=tune ${id}, trial ${trial}`,
+  ]);
+}
+
+export async function tune(store: Store, subjects: readonly Subject[], options: TuneOptions, work: WorkOptions): Promise<Tuning[]> {
+  const numbers = Array.from({ length: options.trials }, (_, trial) => trial);
+  const planned = subjects.flatMap((subject) => numbers.map((trial) => ({ subject, config: trialConfig(subject, trial, options) })));
+  const runs = await trainAll(
+    store,
+    planned.map(({ subject, config }) => ({ config, preset: subject.preset, tags: ['tune', subject.id] })),
+    work,
+  );
+  return subjects.map((subject, place) => {
+    const own = runs.slice(place * options.trials, (place + 1) * options.trials);
+    return judge(
+      subject,
+      own.map((run, trial) => ({
+        run,
+        settings: trialSettings(subject.config.algorithm.id, trial, options.seed),
+        results: lastResults(store, run),
+      })),
+    );
+  });
+}
+
+interface Outcome {
+  readonly run: Run;
+  readonly settings: Settings;
+  readonly results: readonly EvaluationResult[];
+}
+
+function lastResults(store: Store, run: Run): readonly EvaluationResult[] {
+  const evaluation = run.state === 'done' ? store.evaluations.decisive(run.id) : undefined;
+  return evaluation ? store.evaluations.results(evaluation.id) : [];
+}
+
+function judge(subject: Subject, outcomes: readonly Outcome[]): Tuning {
+  const trials = outcomes.map(({ run, settings, results }, trial): Trial => {
+    const played = results.length > 0;
+    return {
+      trial,
+      settings,
+      run: run.id,
+      uid: run.uid,
+      state: run.state,
+      success: played ? successOf(results) : null,
+      return: played ? mean(results.map((result) => result.return)) : null,
+    };
+  });
+  const best = bestOf(trials);
+  const [initial] = outcomes;
+  const chosen = outcomes[best.trial];
+  const comparable =
+    best.trial !== 0 && initial && chosen && initial.results.length > 0 && initial.results.length === chosen.results.length;
+  const against = comparable
+    ? pairedSuccess(
+        chosen.results.map(({ success }) => success),
+        initial.results.map(({ success }) => success),
+      )
+    : null;
+  return { subject: subject.id, variant: subject.config.algorithm.id, best, trials, against, words: wordsOf(subject.id, best, against) };
+}
+
+/** The most tasks solved, then the highest return, then the earliest. */
+export function bestOf(trials: readonly Trial[]): Trial {
+  const [best] = trials.toSorted(
+    (a, b) => (b.success?.rate ?? -1) - (a.success?.rate ?? -1) || (b.return ?? -Infinity) - (a.return ?? -Infinity) || a.trial - b.trial,
+  );
+  if (!best) throw new RangeError('Tuning needs at least one trial; found none. Give --trials 1 or more.');
+  return best;
+}
+
+function wordsOf(id: string, best: Trial, against: PairedOutcome | null): string {
+  if (best.trial === 0) return `${id}: no trial does better than the default setting.`;
+  const changes = Object.entries(best.settings).map(([key, value]) => `${key} ${String(value)}`);
+  const setting = `${id}: trial ${best.trial} (${changes.join(', ')})`;
+  if (!against) return `${setting} is the best; the default setting could not be evaluated.`;
+  const points = (share: number): string => (100 * share).toFixed(1);
+  const range = `${points(against.difference)} points over the default, 95% interval ${points(against.low)} to ${points(against.high)}, McNemar p = ${against.p.toFixed(3)}`;
+  if (against.low > 0) return `${setting} is better than the default: ${range}.`;
+  return `${setting} solves the most, but does not differ from the default by more than chance: ${range}.`;
+}
