@@ -160,6 +160,7 @@ async function playByHand(environment: Environment, task: Task, start: Turn): Pr
   const show = (): void => {
     note(turn.observation);
     if (turn.done) return;
+    if (environment.view) note(`  in short: ${environment.view(turn.state).text}`);
     if (turn.clickables.length > 0) note(`  here: ${turn.clickables.join(', ')}`);
     note(`  say: ${describe(environment.grammar(turn.state))}`);
     process.stderr.write(`${steps + 1}> `);

@@ -3,6 +3,7 @@
 // checkpoint; `lab resume` goes on exactly there.
 
 import { readFileSync } from 'node:fs';
+import { resolve } from 'node:path';
 import type { Command } from 'commander';
 import { tabulate } from '../evaluation/evaluate.ts';
 import { duration, evaluationText, percent } from '../evaluation/report.ts';
@@ -19,6 +20,7 @@ import { recover } from '../training/resume.ts';
 import { newRun, writerOptions } from '../training/new-run.ts';
 import { CallError, answer, note } from './output.ts';
 import { findRun, withStore } from './store.ts';
+import { webshopFolder } from './world-options.ts';
 
 interface TrainOptions {
   readonly preset?: string;
@@ -28,6 +30,7 @@ interface TrainOptions {
   readonly device?: string;
   readonly name?: string;
   readonly tag: readonly string[];
+  readonly webshopData?: string;
 }
 
 const collect = (text: string, before: readonly string[]): string[] => [...before, text];
@@ -43,6 +46,7 @@ export function register(program: Command): void {
     .option('--device <id>', '`lab doctor` lists what there is')
     .option('--name <text>', 'name of the run, for people')
     .option('--tag <text>', 'a tag for the list of runs (repeatable)', collect, [])
+    .option('--webshop-data <dir>', 'WebShop: the folder with the original data files')
     .action(async (options: TrainOptions) => {
       const config = configOf(options);
       await withStore(async (store) => {
@@ -77,7 +81,11 @@ function configOf(options: TrainOptions): RunConfig {
     if (options.seed !== undefined) changes.push(`seed=${options.seed}`);
     if (options.device !== undefined) changes.push(`device=${options.device}`);
     if (options.name !== undefined) changes.push(`name=${options.name}`);
-    return applyOverrides(parseConfig(base), changes);
+    if (options.webshopData !== undefined) changes.push(`world.settings.dataFolder=${resolve(webshopFolder(options.webshopData))}`);
+    const config = applyOverrides(parseConfig(base), changes);
+    if (options.webshopData !== undefined && config.world.name !== 'webshop')
+      throw new CallError(`--webshop-data is for the world webshop, not for ${config.world.name}`);
+    return config;
   } catch (error) {
     if (error instanceof ConfigError) throw new CallError(error.message, 'npm run lab -- train --help');
     if (error instanceof SyntaxError) throw new CallError(`${options.config} is not JSON: ${error.message}`);

@@ -31,15 +31,18 @@ export function namedWorld(name: string | undefined): World {
   throw new CallError(name === undefined ? 'No world was named' : `There is no world "${name}"`, `There are: ${known}`);
 }
 
+/** The folder that --webshop-data names, which must be there. */
+export function webshopFolder(folder: string): string {
+  if (!statSync(folder, { throwIfNoEntry: false })?.isDirectory()) throw new CallError(`There is no folder ${folder}`);
+  return folder;
+}
+
 /** The world with its settings from the command line; a value is read as JSON where it is JSON, else as text. */
 export function makeEnvironment(world: World, options: WorldOptions): Environment {
   const settings: Record<string, unknown> = Object.fromEntries(options.set.map(readSetting));
   if (options.webshopData !== undefined) {
     if (world.name !== 'webshop') throw new CallError(`--webshop-data is for the world webshop, not for ${world.name}`);
-    if (!statSync(options.webshopData, { throwIfNoEntry: false })?.isDirectory()) {
-      throw new CallError(`There is no folder ${options.webshopData}`);
-    }
-    settings.dataFolder = options.webshopData;
+    settings.dataFolder = webshopFolder(options.webshopData);
   }
   const parsed = world.settings.safeParse(settings);
   if (!parsed.success) {
