@@ -39,20 +39,35 @@ function lineage(definition: StudyDefinition, arm: Arm): Arm[] {
 
 /** The config of an arm, without a seed of its own. */
 export function armConfig(definition: StudyDefinition, arm: Arm, options: PlanOptions, tuned: Tuned): RunConfig {
-  const { base } = definition;
-  const changes = [
+  return applyOverrides(ownConfig(definition, arm, options.updates, tuned), [...options.set, `name=${arm.id}`]);
+}
+
+function ownConfig(definition: StudyDefinition, arm: Arm, updates: number, tuned: Tuned): RunConfig {
+  const parent = definition.arms.find(({ id }) => id === arm.like);
+  const start = parent ? ownConfig(definition, parent, updates, tuned) : baseConfig(definition, updates);
+  const { algorithm, ...set } = arm.set;
+  const changed = algorithm === undefined ? start : applyOverrides(start, [`algorithm=${String(algorithm)}`]);
+  return applyOverrides(changed, [
+    ...(parent ? sharedSettings(start, changed) : []),
+    ...overridesOf(set),
+    ...partsOf(arm.parts, updates),
+    ...overridesOf(tuned[arm.id] ?? {}),
+  ]);
+}
+
+function baseConfig({ base }: StudyDefinition, updates: number): RunConfig {
+  return applyOverrides(loadPreset(base.preset).config, [
     ...overridesOf(base.set),
-    `training.updates=${options.updates}`,
-    ...partsOf(base.parts, options.updates),
-    ...lineage(definition, arm).flatMap(({ id, set, parts }) => [
-      ...overridesOf(set),
-      ...partsOf(parts, options.updates),
-      ...overridesOf(tuned[id] ?? {}),
-    ]),
-    ...options.set,
-    `name=${arm.id}`,
-  ];
-  return applyOverrides(loadPreset(base.preset).config, changes);
+    `training.updates=${updates}`,
+    ...partsOf(base.parts, updates),
+  ]);
+}
+
+/** An arm that is like another but for its variant keeps that one's values of the settings that both variants have. */
+function sharedSettings(before: RunConfig, after: RunConfig): string[] {
+  return Object.entries(before.algorithm)
+    .filter(([key]) => key !== 'id' && key in after.algorithm)
+    .map(([key, value]) => `algorithm.${key}=${String(value)}`);
 }
 
 /** The arms that are asked for, in the definition's order. */

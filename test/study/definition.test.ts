@@ -1,0 +1,102 @@
+// Study definitions and search spaces as data: everything in them fits the schema of a run.
+
+import { expect, test } from 'vitest';
+import { algorithms } from '../../main/algorithm/registry.ts';
+import { loadDefinition, parseDefinition, studyIds } from '../../main/study/definition.ts';
+import { armsToTune, planRuns } from '../../main/study/plan.ts';
+import { SEARCH_SPACES, trialSettings } from '../../main/study/search-space.ts';
+import { trialConfig } from '../../main/study/tune.ts';
+import { applyOverrides, flatten } from '../../main/training/overrides.ts';
+
+const seeds = loadDefinition('seeds');
+const plan = { updates: seeds.updates, seeds: seeds.seeds, only: null, set: [] };
+
+test('every definition that is shipped makes valid configs for every arm and seed', () => {
+  for (const id of studyIds()) {
+    const definition = loadDefinition(id);
+    const runs = planRuns(definition, { ...plan, updates: definition.updates, seeds: definition.seeds }, {});
+    expect(new Set(runs.map(({ arm }) => arm)).size).toBe(definition.arms.length);
+  }
+});
+
+test('the study of the seeds has all eight variants with five seeds, tuned, on an equal budget', () => {
+  const runs = planRuns(seeds, plan, {});
+  const tuned = armsToTune(seeds, null).map(({ id }) => id);
+  expect(tuned).toEqual(algorithms.map(({ id }) => id));
+  for (const variant of tuned) expect(runs.filter(({ arm, config }) => arm === variant && config.algorithm.id === variant)).toHaveLength(5);
+  const budgets = new Set(runs.map(({ config }) => `${config.training.updates} × ${config.training.batch}, ${config.threads} thread`));
+  expect([...budgets]).toEqual([`${seeds.updates} × 128, 1 thread`]);
+});
+
+test('one number changes the budget, and what depends on it follows', () => {
+  const [run] = planRuns(seeds, { ...plan, updates: 100 }, {});
+  expect(run?.config.training.updates).toBe(100);
+  expect(run?.config.evaluation.every).toBe(20);
+  expect(run?.config.checkpoints.every).toBe(50);
+});
+
+test('an arm that is like another has its tuned settings, also those that another variant shares', () => {
+  const tuned = { reinforce: { 'training.learningRate': 0.0007, 'algorithm.entropyBonus': 0.004 } };
+  const runs = planRuns(seeds, { ...plan, only: ['reinforce', 'reinforce-kl'] }, tuned);
+  const [plain, withKl] = ['reinforce', 'reinforce-kl'].map((id) => flatten(runs.find(({ arm }) => arm === id)?.config));
+  const differ = [...(withKl ?? [])]
+    .filter(([key, value]) => JSON.stringify(plain?.get(key)) !== JSON.stringify(value))
+    .map(([key]) => key);
+  expect(differ.sort()).toEqual([
+    'algorithm.clipFloor',
+    'algorithm.clipSpread',
+    'algorithm.id',
+    'algorithm.klCoefficient',
+    'algorithm.klEstimator',
+    'name',
+  ]);
+  expect(withKl?.get('algorithm.entropyBonus')).toBe(0.004);
+  expect(withKl?.get('training.learningRate')).toBe(0.0007);
+});
+
+test('a wrong definition is refused with the place of its fault', () => {
+  const wrong = { ...seeds, claims: [{ ...seeds.claims[0], tests: [{ a: 'astar-po', b: 'nobody', expect: 'higher' }] }] };
+  expect(() => parseDefinition(wrong, 'mine')).toThrow(/mine is wrong[\s\S]*nobody[\s\S]*claims\[0\]/);
+  expect(() => parseDefinition({ ...seeds, tuning: { ...seeds.tuning, seed: 1 } }, 'mine')).toThrow(/does not use itself/);
+  expect(() => loadDefinition('no-such')).toThrow(/There are .*seeds/);
+});
+
+test('search spaces lie inside the ranges of their knobs, and every variant has one', () => {
+  expect(Object.keys(SEARCH_SPACES).sort()).toEqual(algorithms.map(({ id }) => id).sort());
+  for (const [variant, knobs] of Object.entries(SEARCH_SPACES)) {
+    expect(knobs[0]?.key).toBe('training.learningRate');
+    expect(knobs.length).toBeLessThanOrEqual(3);
+    for (const { key, low, high } of knobs)
+      for (const value of [low, high]) {
+        const config = applyOverrides({}, [`algorithm=${variant}`, `${key}=${value}`]);
+        expect(flatten(config).get(key)).toBe(value);
+      }
+  }
+});
+
+test('trial 0 is the default, and a knob that variants share takes the same values in all of them', () => {
+  expect(trialSettings('ppo', 0, 101)).toEqual({});
+  const rates = algorithms.map(({ id }) => [1, 2, 3].map((trial) => trialSettings(id, trial, 101)['training.learningRate']));
+  for (const own of rates) expect(own).toEqual(rates[0]);
+  expect(new Set(rates[0]).size).toBe(3);
+  expect(trialSettings('ppo', 1, 102)).not.toEqual(trialSettings('ppo', 1, 101));
+});
+
+test('a few trials are spread over the whole range of the learning rate', () => {
+  const places = Array.from({ length: 8 }, (_, index) => {
+    const rate = Number(trialSettings('reinforce', index + 1, 5)['training.learningRate']);
+    return Math.log(rate / 2e-4) / Math.log(3e-3 / 2e-4);
+  }).sort((a, b) => a - b);
+  const gaps = places.slice(1).map((place, index) => place - (places[index] ?? 0));
+  expect(Math.max(...gaps)).toBeLessThan(0.3);
+});
+
+test('trials are judged on the same validation tasks and never play the test', () => {
+  const subjects = planRuns(seeds, { ...plan, only: ['astar-po', 'grpo'] }, {});
+  for (const { arm, config } of subjects) {
+    const trial = trialConfig({ id: arm, preset: 'shop-demo', config }, 2, seeds.tuning);
+    expect(trial.evaluation).toMatchObject({ split: 'validation', tasks: seeds.tuning.tasks, finalTasks: 0 });
+    expect(trial.seed).toBe(seeds.tuning.seed);
+    expect(trial.training.updates).toBe(config.training.updates);
+  }
+});

@@ -1,0 +1,86 @@
+// Many runs as one piece of work, with real (pretended) training processes: what is done is not repeated.
+
+import { expect, test, vi } from 'vitest';
+import { bestOf, type Trial } from '../../main/study/tune.ts';
+import { thinned } from '../../main/study/sample.ts';
+import { trainAll, type WantedRun, WorkStopped } from '../../main/study/work.ts';
+import { applyOverrides } from '../../main/training/overrides.ts';
+import { loadPreset } from '../../main/training/presets.ts';
+import { openStore } from '../store/helpers.ts';
+import { launchPretend } from '../store/processes/launch.ts';
+
+vi.setConfig({ testTimeout: 120_000 });
+
+const tiny = loadPreset('shop-tiny').config;
+const wanted = (...seeds: number[]): WantedRun[] =>
+  seeds.map((seed) => ({ config: applyOverrides(tiny, [`seed=${seed}`, 'training.updates=10']), preset: 'shop-tiny', tags: ['mine'] }));
+
+test('runs are trained two at a time, told of when they end, and found again by their config', async () => {
+  const store = openStore();
+  const ends: number[] = [];
+  const options = {
+    launch: launchPretend(store),
+    jobs: 2,
+    progress: ({ ended, done }: { ended: unknown; done: number }) => void (ended && ends.push(done)),
+  };
+  const runs = await trainAll(store, wanted(1, 2, 3), options);
+  expect(runs.map(({ seed, state, updates }) => [seed, state, updates])).toEqual([1, 2, 3].map((seed) => [seed, 'done', 10]));
+  expect(ends).toEqual([1, 2, 3]);
+  const again = await trainAll(store, [...wanted(3, 4), ...wanted(3)], options);
+  expect(again.map(({ id }) => id)).toEqual([runs[2]?.id, again[1]?.id, runs[2]?.id]);
+  expect(store.runs.list()).toHaveLength(4);
+  expect(store.runs.list({ tag: 'mine' })).toHaveLength(4);
+});
+
+test('a run that crashes once goes on from its checkpoint by itself', async () => {
+  const store = openStore();
+  const [run] = await trainAll(store, wanted(2), { launch: launchPretend(store, { crashes: new Map([[2, 5]]) }), jobs: 1 });
+  expect(run).toMatchObject({ state: 'done', updates: 10 });
+  const told = store.events.list(run?.id ?? 0).map(({ text }) => text);
+  expect(told).toContain('Goes on after update 3; 1 later updates are repeated');
+  expect(told.join()).toContain('signal SIGKILL');
+});
+
+test('stopped work keeps its checkpoints, and the same call goes on with what is left', async () => {
+  const store = openStore();
+  const stop = new AbortController();
+  const launch = launchPretend(store, { delayMs: 30 });
+  const progress = (): void => stop.abort();
+  await expect(trainAll(store, wanted(1, 2, 3), { launch, jobs: 1, signal: stop.signal, progress })).rejects.toBeInstanceOf(WorkStopped);
+  const left = store.runs.list();
+  expect(left.map(({ state }) => state)).toEqual(['stopped']);
+  const runs = await trainAll(store, wanted(1, 2, 3), { launch, jobs: 2 });
+  expect(runs.map(({ state }) => state)).toEqual(['done', 'done', 'done']);
+  expect(runs[0]?.id).toBe(left[0]?.id);
+  expect(store.events.list(runs[0]?.id ?? 0).some(({ text }) => text.startsWith('Goes on after update'))).toBe(true);
+});
+
+test('the best trial solves the most; ties go to the return, then to the default', () => {
+  const trial = (number: number, k: number, mean: number | null): Trial => ({
+    trial: number,
+    settings: {},
+    run: number,
+    uid: '',
+    state: 'done',
+    success: mean === null ? null : { k, n: 10, rate: k / 10, low: 0, high: 1 },
+    return: mean,
+  });
+  expect(bestOf([trial(0, 4, 0.4), trial(1, 6, 0.1), trial(2, 6, 0.2)]).trial).toBe(2);
+  expect(bestOf([trial(0, 6, 0.2), trial(1, 6, 0.2)]).trial).toBe(0);
+  expect(bestOf([trial(0, 0, null), trial(1, 0, 0)]).trial).toBe(1);
+  expect(() => bestOf([])).toThrow(/at least one trial/);
+});
+
+test('thinning keeps failures of every class and spreads the rest over the run', () => {
+  const episodes = Array.from({ length: 400 }, (_, id) => ({
+    id,
+    update: id,
+    failure: id % 100 === 7 ? 'timeout' : id === 33 ? 'search-loop' : null,
+  }));
+  const kept = thinned(episodes, 20);
+  expect(kept.size).toBe(20);
+  expect([...kept].filter((id) => id % 100 === 7)).toEqual([207, 307]);
+  expect(kept.has(33)).toBe(true);
+  expect(kept.has(0) && kept.has(399)).toBe(true);
+  expect(thinned(episodes.slice(0, 5), 20).size).toBe(5);
+});
