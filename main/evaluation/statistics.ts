@@ -29,14 +29,14 @@ export function wilson(k: number, n: number, z = Z): Proportion {
 }
 
 /** Mean of the middle half: the lowest and highest quarter (rounded down) are left out, as in rliable. */
-export function interquartileMean(values: readonly number[]): number {
-  const sorted = [...values].sort((a, b) => a - b);
+export function interquartileMean(values: ArrayLike<number>): number {
+  const sorted = Float64Array.from(values).sort();
   const cut = Math.floor(sorted.length / 4);
-  return mean(sorted.slice(cut, sorted.length - cut));
+  return mean(sorted.subarray(cut, sorted.length - cut));
 }
 
 /** Value below which the share q of the sorted values lies, interpolated linearly. */
-export function quantile(sorted: readonly number[], q: number): number {
+export function quantile(sorted: ArrayLike<number>, q: number): number {
   if (sorted.length === 0) return Number.NaN;
   const position = q * (sorted.length - 1);
   const below = Math.floor(position);
@@ -44,6 +44,8 @@ export function quantile(sorted: readonly number[], q: number): number {
   const high = sorted[Math.min(below + 1, sorted.length - 1)]!;
   return low + (position - below) * (high - low);
 }
+
+const RESAMPLES = 2000;
 
 export interface Estimate extends Interval {
   readonly value: number;
@@ -55,15 +57,20 @@ export interface Estimate extends Interval {
  */
 export function bootstrap(
   strata: readonly (readonly number[])[],
-  statistic: (scores: number[]) => number,
+  statistic: (scores: ArrayLike<number>) => number,
   seed = 0,
-  resamples = 2000,
+  resamples = RESAMPLES,
 ): Estimate {
   const value = statistic(strata.flat());
+  // One score a stratum can only be drawn as itself.
+  if (strata.every(({ length }) => length < 2)) return { value, low: value, high: value };
   const random = Random.from('bootstrap', seed);
-  const values = Array.from({ length: resamples }, () =>
-    statistic(strata.flatMap((scores) => scores.map(() => scores[random.below(scores.length)]!))),
-  ).sort((a, b) => a - b);
+  const drawn = new Float64Array(strata.reduce((sum, { length }) => sum + length, 0));
+  const values = Float64Array.from({ length: resamples }, () => {
+    let place = 0;
+    for (const scores of strata) for (let i = 0; i < scores.length; i++) drawn[place++] = scores[random.below(scores.length)]!;
+    return statistic(drawn);
+  }).sort();
   return { value, low: quantile(values, 0.025), high: quantile(values, 0.975) };
 }
 
@@ -145,7 +152,33 @@ function correlation(both: number, onlyA: number, onlyB: number, neither: number
 export function pairedDifference(a: readonly number[], b: readonly number[], seed = 0): Estimate {
   if (a.length !== b.length)
     throw new RangeError(`A paired comparison needs the same tasks on both sides: found ${a.length} and ${b.length}`);
-  return bootstrap([a.map((value, i) => value - b[i]!)], mean, seed);
+  const differences = Float64Array.from(a, (value, i) => value - b[i]!);
+  const { length } = differences;
+  const value = mean(differences);
+  if (length === 0) return { value, low: value, high: value };
+  const places = resampledPlaces(length, seed);
+  const means = new Float64Array(RESAMPLES);
+  for (let resample = 0, at = 0; resample < RESAMPLES; resample++) {
+    let sum = 0;
+    for (let i = 0; i < length; i++) sum += differences[places[at++]!]!;
+    means[resample] = sum / length;
+  }
+  means.sort();
+  return { value, low: quantile(means, 0.025), high: quantile(means, 0.975) };
+}
+
+let lastPlaces: { readonly length: number; readonly seed: number; readonly places: Uint32Array } | undefined;
+
+/**
+ * Which of `length` scores each place of each resample takes, as bootstrap() draws them. A page of twenty runs asks for the
+ * same list nineteen times, and drawing it is most of the work, so the last one is kept.
+ */
+function resampledPlaces(length: number, seed: number): Uint32Array {
+  if (lastPlaces?.length !== length || lastPlaces.seed !== seed) {
+    const random = Random.from('bootstrap', seed);
+    lastPlaces = { length, seed, places: Uint32Array.from({ length: RESAMPLES * length }, () => random.below(length)) };
+  }
+  return lastPlaces.places;
 }
 
 /** Probability that a random score of A is above a random score of B, ties counting half (Mann–Whitney). */

@@ -81,6 +81,23 @@ interface Row {
   actions: string;
 }
 
+interface FacetRow {
+  readonly purpose: number;
+  readonly category: number;
+  readonly tier: number;
+  readonly failure: number | null;
+  readonly n: number;
+}
+
+/** One row for each combination. */
+function merged(rows: readonly FacetRow[]): FacetRow[] {
+  const groups = Map.groupBy(rows, ({ purpose, category, tier, failure }) => `${purpose} ${category} ${tier} ${failure}`);
+  return [...groups.values()].flatMap((same) => {
+    const [one] = same;
+    return one ? [{ ...one, n: same.reduce((sum, { n }) => sum + n, 0) }] : [];
+  });
+}
+
 const COLUMNS =
   'id, recorded, acted, purpose, split, task, category, tier, failure, seed, success, return, vstar, advantage, surprise, steps, tokens, actions';
 const ORDERS: Record<EpisodeOrder, string> = { time: 'id', return: 'return', advantage: 'advantage', surprise: 'surprise', steps: 'steps' };
@@ -88,6 +105,8 @@ const ORDERS: Record<EpisodeOrder, string> = { time: 'id', return: 'return', adv
 export class EpisodeList {
   readonly #db: Connection;
   readonly #dictionary: Dictionary;
+  /** What facets() counted: up to which episode, and how many there were. */
+  readonly #counted = new Map<number, { readonly total: number; readonly last: number; readonly rows: readonly FacetRow[] }>();
 
   constructor(db: Connection, dictionary: Dictionary) {
     this.#db = db;
@@ -146,13 +165,21 @@ export class EpisodeList {
     }
   }
 
-  /** What there is to filter by, with counts. */
+  /**
+   * What there is to filter by, with counts. Counting 100,000 episodes takes over 100 ms, and episodes are only ever added at
+   * the end (or taken off it), so what was counted once is kept and only what came since is counted.
+   */
   facets(run: number): EpisodeFacets {
-    const rows = this.#db
-      .prepare<[number, number], { purpose: number; category: number; tier: number; failure: number | null; n: number }>(
-        'SELECT purpose, category, tier, failure, count(*) AS n FROM episodes WHERE id BETWEEN ? AND ? GROUP BY purpose, category, tier, failure',
-      )
-      .all(...episodeRange(run));
+    const [first, end] = episodeRange(run);
+    const total = this.count(run);
+    const known = this.#counted.get(run);
+    const last = known?.last ?? first - 1;
+    const fresh = this.#count(last + 1, end);
+    const added = fresh.reduce((sum, { n }) => sum + n, 0);
+    const whole = known !== undefined && known.total + added === total;
+    const rows = whole ? [...known.rows, ...fresh] : known === undefined ? fresh : this.#count(first, end);
+    const newest = this.#db.prepare<[number, number], { id: number | null }>('SELECT max(id) AS id FROM episodes WHERE id BETWEEN ? AND ?');
+    this.#counted.set(run, { total, last: newest.get(first, end)?.id ?? first - 1, rows: merged(rows) });
     const sum = (column: 'purpose' | 'category' | 'tier' | 'failure'): Record<string, number> => {
       const counts: Record<string, number> = {};
       for (const row of rows) {
@@ -164,6 +191,14 @@ export class EpisodeList {
       return counts;
     };
     return { purposes: sum('purpose'), categories: sum('category'), tiers: sum('tier'), failures: sum('failure') };
+  }
+
+  #count(from: number, to: number): FacetRow[] {
+    return this.#db
+      .prepare<[number, number], FacetRow>(
+        'SELECT purpose, category, tier, failure, count(*) AS n FROM episodes WHERE id BETWEEN ? AND ? GROUP BY purpose, category, tier, failure',
+      )
+      .all(from, to);
   }
 
   /** Undefined when nothing can match: a label that no episode has. */

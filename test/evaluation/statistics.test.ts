@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import fc from 'fast-check';
+import { Random } from '../../main/random.ts';
 import {
   aggregate,
   bootstrap,
@@ -122,6 +123,17 @@ test('strata are resampled by themselves: two constant strata have no uncertaint
 test('paired differences of returns', () => {
   const { value, low, high } = pairedDifference([1, 0.5, 0.75, 1], [0.5, 0, 0.25, 0.5]);
   expect([value, low, high]).toEqual([0.5, 0.5, 0.5]);
+});
+
+test('paired differences are those of the plain bootstrap, whatever was compared before', () => {
+  const random = Random.from('pairs');
+  for (const n of [1, 7, 40, 7]) {
+    const a = Array.from({ length: n }, () => random.next());
+    const b = Array.from({ length: n }, () => random.next());
+    for (const seed of [0, 5]) {
+      expect(pairedDifference(a, b, seed)).toEqual(bootstrap([a.map((value, i) => value - (b[i] ?? 0))], mean, seed));
+    }
+  }
 });
 
 test('probability of improvement counts ties half', () => {

@@ -116,6 +116,19 @@ describe('the list of episodes', () => {
     expect(failures).toEqual({ 'wrong-purchase': count(({ failure }) => failure !== null) });
   });
 
+  it('counts what there is to filter by, also of what comes later and after a step back', () => {
+    const { store, run, all } = filled(100);
+    const counted = (): number => store.episodes.facets(run).categories.books ?? 0;
+    const books = (list: readonly Trajectory[]): number => list.filter(({ category }) => category === 'books').length;
+    expect(counted()).toBe(books(all));
+    const later = Array.from({ length: 40 }, () => someTrajectory(Random.from('later'), { category: 'books' }));
+    store.trajectories.add(run, 11, later);
+    expect(counted()).toBe(books(all) + 40);
+    expect(counted()).toBe(books(all) + 40);
+    store.trajectories.truncate(run, 10);
+    expect(counted()).toBe(books(all));
+  });
+
   it('sorts by surprise and turns its pages', () => {
     const { store, run } = filled(120);
     const first = store.episodes.page(run, {}, 'surprise', true, 50, 0).episodes;
