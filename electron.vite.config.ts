@@ -10,6 +10,7 @@ const entries = {
   worker: 'main/training/worker.ts',
   cli: 'main/cli.ts',
   'device-check': 'main/engine/device-check.ts',
+  'webshop-import': 'main/environment/webshop/import-program.ts',
 };
 
 export default defineConfig({

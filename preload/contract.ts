@@ -7,14 +7,26 @@ import type { z } from 'zod';
 import type { Failure, Outcome } from './contract/definition.ts';
 import { compareCalls } from './contract/compare.ts';
 import { metricCalls } from './contract/metrics.ts';
+import { playCalls } from './contract/play.ts';
 import { queueCalls } from './contract/queue.ts';
 import { replayCalls } from './contract/replay.ts';
 import { runCalls, runEvents } from './contract/runs.ts';
 import { systemCalls, systemEvents } from './contract/system.ts';
 import { trainingCalls, trainingEvents } from './contract/training.ts';
+import { webshopCalls, webshopEvents } from './contract/webshop.ts';
 
-export const calls = { ...systemCalls, ...trainingCalls, ...runCalls, ...queueCalls, ...metricCalls, ...replayCalls, ...compareCalls };
-export const events = { ...systemEvents, ...trainingEvents, ...runEvents };
+export const calls = {
+  ...systemCalls,
+  ...trainingCalls,
+  ...runCalls,
+  ...queueCalls,
+  ...metricCalls,
+  ...replayCalls,
+  ...compareCalls,
+  ...playCalls,
+  ...webshopCalls,
+};
+export const events = { ...systemEvents, ...trainingEvents, ...runEvents, ...webshopEvents };
 
 type Calls = typeof calls;
 type Events = typeof events;

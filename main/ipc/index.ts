@@ -8,11 +8,13 @@ import { dispatch } from './dispatch.ts';
 import type { Caller, Handlers } from './dispatch.ts';
 import { compareHandlers } from './compare.ts';
 import { metricHandlers } from './metrics.ts';
+import { playHandlers } from './play.ts';
 import { queueHandlers } from './queue.ts';
 import { replayHandlers } from './replay.ts';
 import { runHandlers } from './runs.ts';
 import { systemHandlers } from './system.ts';
 import { trainingHandlers } from './training.ts';
+import { webshopHandlers } from './webshop.ts';
 
 export function registerCalls(context: Context): void {
   const handlers: Handlers<typeof calls> = {
@@ -23,6 +25,8 @@ export function registerCalls(context: Context): void {
     ...metricHandlers(context),
     ...replayHandlers(context),
     ...compareHandlers(context),
+    ...playHandlers(context),
+    ...webshopHandlers(context),
   };
   ipcMain.handle(CALL_CHANNEL, ({ senderFrame }, name: unknown, input: unknown) => {
     // Only a window's own top frame counts as a caller; its address is the browser's word, not the page's.

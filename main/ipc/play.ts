@@ -1,0 +1,188 @@
+// Calls of the Play page. One game at a time, kept here and stored after every move, so that it is there again when the
+// page, or the lab, is opened anew.
+
+import { randomInt } from 'node:crypto';
+import { z } from 'zod';
+import type { PlayGame, playCalls, TaskFilter, WorldChoice } from '../../preload/contract/play.ts';
+import type { DrawnPage } from '../../preload/contract/replay.ts';
+import type { Environment, Facts, Task } from '../environment/environment.ts';
+import { findTask, Game, savedGame } from '../environment/game.ts';
+import { describe } from '../environment/grammar.ts';
+import { offersOf, phrasesOf, refusal } from '../environment/refusal.ts';
+import { findWorld, WORLDS } from '../environment/registry.ts';
+import { drawPage } from '../evaluation/pages.ts';
+import type { Context } from './context.ts';
+import { CallFailure } from './dispatch.ts';
+import type { Handlers } from './dispatch.ts';
+import { importedFolder } from './webshop.ts';
+
+const SAVED = 'play.game';
+const saved = z.object({ imported: z.boolean(), game: savedGame }).nullable();
+/** Worlds kept open: making one takes a fraction of a second, a large WebShop more. */
+const MOST_OPEN = 3;
+
+interface Table {
+  readonly choice: WorldChoice;
+  readonly game: Game;
+}
+
+export function playHandlers(context: Context): Handlers<typeof playCalls> {
+  const worlds = new Map<string, Environment>();
+  let table: Table | null = null;
+
+  /** Only settings that are a choice go through: the page names no files. */
+  function open({ world: name, settings, imported }: WorldChoice): Environment {
+    if (!WORLDS.some((world) => world.name === name)) {
+      throw new CallFailure('not-found', `There is no world “${name}”.`, `Choose one of ${WORLDS.map((world) => world.title).join(', ')}.`);
+    }
+    const world = findWorld(name);
+    const folder = imported && name === 'webshop' ? { dataFolder: importedFolder(context) } : {};
+    const key = JSON.stringify([name, settings, folder]);
+    let environment = worlds.get(key);
+    if (!environment) {
+      const parsed = world.settings.safeParse({ ...chosen(name, settings), ...folder });
+      if (!parsed.success) {
+        throw new CallFailure('invalid-settings', `These settings do not fit ${world.title}: ${z.prettifyError(parsed.error)}`);
+      }
+      environment = world.create(parsed.data);
+      if (worlds.size >= MOST_OPEN) worlds.delete([...worlds.keys()][0] ?? '');
+      worlds.set(key, environment);
+    }
+    return environment;
+  }
+
+  function current(): Table {
+    table ??= restore();
+    if (!table) throw new CallFailure('no-game', 'No game is under way.', 'Choose a task first.');
+    return table;
+  }
+
+  function restore(): Table | null {
+    const left = context.lab.store.settings.get(SAVED, saved, null);
+    if (left === null) return null;
+    const choice = { world: left.game.world, settings: left.game.settings, imported: left.imported };
+    try {
+      const game = Game.restore(open(choice), left.game);
+      return game ? { choice, game } : null;
+    } catch {
+      return null; // its data is gone: a new game can be begun
+    }
+  }
+
+  function told({ choice, game }: Table): PlayGame {
+    context.lab.store.settings.set(SAVED, { imported: choice.imported, game: game.save(choice.settings) });
+    return show(choice, game);
+  }
+
+  /** Changes the game, stores it and shows it. */
+  function move(change: (game: Game) => void): { game: PlayGame } {
+    const now = current();
+    change(now.game);
+    return { game: told(now) };
+  }
+
+  return {
+    'play.tasks': ({ choice, filter, limit }) => {
+      const environment = open(choice);
+      const fitting = select(environment, filter);
+      return { total: fitting.length, tasks: fitting.slice(0, limit).map(shortTask), tiers: [...environment.tiers] };
+    },
+
+    'play.game': () => {
+      table ??= restore();
+      return { game: table && show(table.choice, table.game) };
+    },
+
+    'play.start': ({ choice, task: wanted }) => {
+      const environment = open(choice);
+      table = { choice, game: new Game(environment, pick(environment, wanted)) };
+      return { game: told(table) };
+    },
+
+    'play.say': ({ action, anyway }) => {
+      const { choice, game } = current();
+      const refused = refusal(game.environment.grammar(game.now.state), action);
+      if (refused !== null && (!anyway || game.now.done)) return { refused, game: show(choice, game) };
+      return { refused: null, ...move((now) => now.say(action)) };
+    },
+
+    'play.check': ({ action }) => {
+      const { game } = current();
+      return { refused: refusal(game.environment.grammar(game.now.state), action) };
+    },
+
+    'play.undo': () => move((game) => game.undo()),
+    'play.restart': () => move((game) => game.restart()),
+    'play.oracle': () => ({ action: current().game.oracle() }),
+    'play.letOracle': ({ steps }) => move((game) => game.letOracle(steps === 'one' ? 1 : game.environment.maxSteps)),
+  };
+}
+
+/** The settings that are a choice, and known. */
+function chosen(world: string, settings: Readonly<Record<string, string>>): Record<string, string> {
+  const shape: Readonly<Record<string, unknown>> = findWorld(world).settings.shape;
+  return Object.fromEntries(
+    Object.entries(settings).filter(([key]) => {
+      const field = Object.hasOwn(shape, key) ? shape[key] : undefined;
+      return field instanceof z.ZodDefault && field.unwrap() instanceof z.ZodEnum;
+    }),
+  );
+}
+
+function select(environment: Environment, { split, tier, text }: TaskFilter): Task[] {
+  const words = text.toLowerCase().split(/\s+/).filter(Boolean);
+  return environment.tasks(split).filter((task) => {
+    if (tier !== null && task.tier !== tier) return false;
+    const where = `${task.id} ${task.instruction} ${task.category}`.toLowerCase();
+    return words.every((word) => where.includes(word));
+  });
+}
+
+function pick(environment: Environment, wanted: { id: string } | { any: TaskFilter } | null): Task {
+  if (wanted !== null && 'any' in wanted) {
+    const fitting = select(environment, wanted.any);
+    // Which task a person gets is no part of what must repeat.
+    const task = fitting.length > 0 ? fitting[randomInt(fitting.length)] : undefined;
+    if (!task) throw new CallFailure('not-found', 'No task fits these filters.', 'Take another kind of task, or clear the search.');
+    return task;
+  }
+  const id = wanted?.id ?? findWorld(environment.name).example;
+  const task = id === undefined ? environment.tasks('test')[0] : findTask(environment, id);
+  if (!task) {
+    throw new CallFailure('not-found', `This ${environment.name} has no task “${id ?? ''}”.`, 'Choose one from the list.');
+  }
+  return task;
+}
+
+const shortTask = ({ id, split, instruction, category, tier }: Task) => ({ id, split, instruction, category, tier });
+
+function show(choice: WorldChoice, game: Game): PlayGame {
+  const { environment, task, start, now } = game;
+  // What the task is after is not told before the end: the policy is not told either.
+  const target = now.done ? task.target : null;
+  const draw = (observation: string, facts: Facts): DrawnPage =>
+    drawPage(observation, { world: environment.name, categories: environment.categories, target, facts });
+  const grammar = environment.grammar(now.state);
+  const page = draw(now.observation, now.facts);
+  const names = new Map(page.kind === 'results' ? page.products.map(({ id, name }) => [id.toLowerCase(), name]) : []);
+  let returned = 0;
+  return {
+    choice,
+    title: findWorld(environment.name).title,
+    task: shortTask(task),
+    maxSteps: environment.maxSteps,
+    returnRange: [...environment.returnRange],
+    start: { observation: start.observation, page: draw(start.observation, start.facts) },
+    moves: game.moves.map(({ action, by, turn: { valid, reward, reason, observation, facts } }) => {
+      returned += reward;
+      return { action, by, valid, reward, reason, returned, observation, page: draw(observation, facts) };
+    }),
+    return: game.return,
+    done: now.done,
+    success: now.success,
+    grammar: describe(grammar),
+    offers: offersOf(grammar, now.clickables).map((offer) => ({ ...offer, name: names.get(offer.thing.toLowerCase()) ?? '' })),
+    phrases: phrasesOf(grammar),
+    oracle: now.done ? game.oracleLine() : null,
+  };
+}

@@ -1,0 +1,88 @@
+// Beside the conversation: the score, the task, and the oracle, which speaks when asked.
+
+import { useState } from 'react';
+import type { PlayGame } from '../../preload/contract/play.ts';
+import { call } from '../bridge.ts';
+import { Button } from '../components/button.tsx';
+import { Section } from '../components/page.tsx';
+import { Badge, Stat, Stats } from '../components/stat.tsx';
+import { Explain } from '../components/tooltip.tsx';
+import { useActions } from '../state/actions.ts';
+import { toastError } from '../state/toasts.ts';
+import { signed } from './signed.ts';
+import styles from './play.module.css';
+
+interface ScoreProps {
+  game: PlayGame;
+  onAct: (name: 'play.undo' | 'play.restart') => void;
+  onOracle: (steps: 'one' | 'all') => void;
+}
+
+export function Score({ game, onAct, onOracle }: ScoreProps) {
+  const [revealed, setRevealed] = useState<{ action: string | null } | null>(null);
+  const { moves, task, returnRange } = game;
+  const last = moves.at(-1);
+  const reveal = (): void => {
+    call('play.oracle', {}).then(setRevealed, (error: unknown) => toastError('The oracle could not be asked', error));
+  };
+  useActions([{ id: 'play.oracle', title: 'What would the oracle do?', group: 'Play', keys: 'o', run: reveal }]);
+  return (
+    <aside className={styles.side} aria-label="Score">
+      <Section title="Score">
+        <Stats>
+          <Stat
+            label="Return so far"
+            value={<span data-testid="return">{signed(game.return)}</span>}
+            note={`${signed(returnRange[0])} to ${signed(returnRange[1])} possible`}
+          />
+          <Stat label="Step" value={<span data-testid="steps">{moves.length}</span>} unit={`of ${game.maxSteps}`} />
+          {last && <Stat label="Last reward" value={<span data-testid="reward">{signed(last.reward)}</span>} note={last.reason} />}
+        </Stats>
+        <div className={styles.buttons}>
+          <Button disabled={moves.length === 0} onClick={() => onAct('play.undo')}>
+            Undo
+          </Button>
+          <Button disabled={moves.length === 0} onClick={() => onAct('play.restart')}>
+            Restart
+          </Button>
+        </div>
+      </Section>
+      <Section title="Task">
+        <p className={styles.instruction}>{task.instruction}</p>
+        <p className={styles.tags}>
+          <Badge>{task.split}</Badge> <Badge>{task.tier}</Badge> <Badge>{task.category}</Badge> <code>{task.id}</code>
+        </p>
+      </Section>
+      {!game.done && (
+        <Section
+          title="Oracle"
+          actions={
+            <Explain what="Oracle" title="Oracle">
+              <p>Knows the answer and plays the shortest way a reader could take. Agents never see it; it says what is possible at best.</p>
+            </Explain>
+          }
+        >
+          {revealed === null ? (
+            <Button onClick={reveal}>What would it do?</Button>
+          ) : revealed.action === null ? (
+            <p>It has no answer here.</p>
+          ) : (
+            <>
+              <p>
+                It would say <code className={styles.oracle}>{revealed.action}</code>
+              </p>
+              <div className={styles.buttons}>
+                <Button onClick={() => onOracle('one')}>Let it</Button>
+              </div>
+            </>
+          )}
+          <div className={styles.buttons}>
+            <Button kind="quiet" onClick={() => onOracle('all')}>
+              Let the oracle play on
+            </Button>
+          </div>
+        </Section>
+      )}
+    </aside>
+  );
+}

@@ -1,0 +1,117 @@
+// Which world is played and how: its settings that are a choice (the reward, say), and which tasks come up. A change of
+// world or of a setting begins at once; a change of the tasks counts for the next one.
+
+import { z } from 'zod';
+import type { PlayGame } from '../../preload/contract/play.ts';
+import type { Knob } from '../../preload/contract/queue.ts';
+import { useCall } from '../bridge.ts';
+import { Select } from '../components/field.tsx';
+import { Segmented } from '../components/tabs.tsx';
+import { Explain } from '../components/tooltip.tsx';
+import { words } from '../new-run/draft.ts';
+import styles from './play.module.css';
+
+export const setupSchema = z.object({
+  choice: z.object({ world: z.string(), settings: z.record(z.string(), z.string()), imported: z.boolean() }),
+  filter: z.object({ split: z.enum(['train', 'validation', 'test']), tier: z.string().nullable() }),
+});
+export type Setup = z.infer<typeof setupSchema>;
+
+export const EXAMPLE_SETUP: Setup = {
+  choice: { world: 'shop', settings: {}, imported: false },
+  filter: { split: 'test', tier: null },
+};
+
+export const SPLITS = [
+  { value: 'test', label: 'Test tasks' },
+  { value: 'validation', label: 'Validation tasks' },
+  { value: 'train', label: 'Training tasks' },
+] as const;
+
+/** Settings of WebShop that mean something only with the original data. */
+const NEED_DATA = new Set(['set', 'goals']);
+
+interface SetupBarProps {
+  setup: Setup;
+  game: PlayGame | null;
+  onSetup: (setup: Setup) => void;
+  onStart: (setup: Setup, task: { id: string } | null) => void;
+}
+
+export function SetupBar({ setup, game, onSetup, onStart }: SetupBarProps) {
+  const schema = useCall('setup.schema', {});
+  const { choice, filter } = setup;
+  const tasks = useCall('play.tasks', { choice, filter: { ...filter, text: '' }, limit: 1 });
+  if (!schema.data) return null;
+  const knobs = schema.data.groups
+    .filter(({ world }) => world === choice.world)
+    .flatMap((group) => group.knobs)
+    .filter((knob) => knob.kind === 'choice' && (choice.imported || !NEED_DATA.has(nameOf(knob))));
+  const set = (knob: Knob, value: string): void => {
+    const next = { ...setup, choice: { ...choice, settings: { ...choice.settings, [nameOf(knob)]: value } } };
+    onStart(next, game && game.choice.world === choice.world && nameOf(knob) === 'reward' ? { id: game.task.id } : null);
+  };
+  const restrict = (change: Partial<Setup['filter']>): void => onSetup({ ...setup, filter: { ...filter, ...change } });
+  return (
+    <div className={styles.setup}>
+      <Segmented
+        label="World"
+        value={choice.world}
+        onValue={(world) => onStart({ choice: { world, settings: {}, imported: false }, filter: { ...filter, tier: null } }, null)}
+        options={schema.data.worlds.map(({ name, title }) => ({ value: name, label: title }))}
+      />
+      {choice.world === 'webshop' && <Catalog setup={setup} onStart={onStart} />}
+      {knobs.map((knob) => (
+        <span key={knob.key} className={styles.knob}>
+          <Select
+            aria-label={words(knob.key)}
+            value={choice.settings[nameOf(knob)] ?? String(knob.default)}
+            options={knob.options.map((option) => ({ value: option, label: `${words(knob.key)}: ${option}` }))}
+            onValue={(value) => set(knob, value)}
+          />
+          <Explain what={words(knob.key)} title={words(knob.key)}>
+            <p>{knob.description}</p>
+          </Explain>
+        </span>
+      ))}
+      <span className={styles.gap} />
+      <Select
+        aria-label="Tasks from"
+        value={filter.split}
+        options={SPLITS}
+        onValue={(value) => restrict({ split: setupSchema.shape.filter.shape.split.catch('test').parse(value) })}
+      />
+      <Select
+        aria-label="Kind of task"
+        value={filter.tier ?? ''}
+        options={[{ value: '', label: 'Any kind' }, ...(tasks.data?.tiers ?? []).map((tier) => ({ value: tier, label: tier }))]}
+        onValue={(value) => restrict({ tier: value === '' ? null : value })}
+      />
+    </div>
+  );
+}
+
+const nameOf = ({ key }: Knob): string => key.slice(key.lastIndexOf('.') + 1);
+
+/** The catalog that comes with the lab, or the original data once it was imported in Settings. */
+function Catalog({ setup, onStart }: Pick<SetupBarProps, 'setup' | 'onStart'>) {
+  const { data } = useCall('webshop.state', {});
+  if (!data?.imported) return null;
+  const { products } = data.imported;
+  return (
+    <Select
+      aria-label="Catalog"
+      value={setup.choice.imported ? 'imported' : 'own'}
+      options={[
+        { value: 'own', label: 'The lab’s catalog' },
+        { value: 'imported', label: `Original data (${products.toLocaleString('en')} products)` },
+      ]}
+      onValue={(value) =>
+        onStart(
+          { ...setup, choice: { world: 'webshop', settings: {}, imported: value === 'imported' }, filter: { ...setup.filter, tier: null } },
+          null,
+        )
+      }
+    />
+  );
+}

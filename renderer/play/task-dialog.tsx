@@ -1,0 +1,83 @@
+// Finds a task by its words, its number or its category.
+
+import { keepPreviousData, useQuery } from '@tanstack/react-query';
+import { useDeferredValue, useState } from 'react';
+import { callOptions } from '../bridge.ts';
+import { Dialog } from '../components/dialog.tsx';
+import { TextInput } from '../components/field.tsx';
+import { ErrorState } from '../components/states.tsx';
+import { Segmented } from '../components/tabs.tsx';
+import { SPLITS } from './setup-bar.tsx';
+import type { Setup } from './setup-bar.tsx';
+import styles from './play.module.css';
+
+const SHOWN = 100;
+
+interface TaskDialogProps {
+  open: boolean;
+  setup: Setup;
+  onClose: () => void;
+  onSetup: (setup: Setup) => void;
+  onPick: (task: string) => void;
+}
+
+export function TaskDialog({ open, setup, onClose, onSetup, onPick }: TaskDialogProps) {
+  return (
+    <Dialog open={open} onClose={onClose} title="Choose a task" width={720}>
+      <TaskList setup={setup} onSetup={onSetup} onPick={onPick} />
+    </Dialog>
+  );
+}
+
+function TaskList({ setup, onSetup, onPick }: Pick<TaskDialogProps, 'setup' | 'onSetup' | 'onPick'>) {
+  const [text, setText] = useState('');
+  const asked = useDeferredValue(text);
+  const { choice, filter } = setup;
+  const found = useQuery({
+    ...callOptions('play.tasks', { choice, filter: { ...filter, text: asked }, limit: SHOWN }),
+    placeholderData: keepPreviousData,
+  });
+  const tasks = found.data?.tasks ?? [];
+  return (
+    <div className={styles.chooser}>
+      <div className={styles.chooserTop}>
+        <Segmented
+          label="Tasks from"
+          value={filter.split}
+          onValue={(split) => onSetup({ ...setup, filter: { ...filter, split } })}
+          options={SPLITS}
+        />
+        <TextInput
+          type="search"
+          data-autofocus
+          aria-label="Find a task"
+          placeholder="Words, category or id"
+          value={text}
+          onChange={(event) => setText(event.target.value)}
+          onKeyDown={(event) => {
+            const [first] = tasks;
+            if (event.key === 'Enter' && first) onPick(first.id);
+          }}
+        />
+      </div>
+      {found.error && <ErrorState title="The tasks could not be read" error={found.error} retry={() => void found.refetch()} />}
+      <p className={styles.muted} aria-live="polite">
+        {found.data && `${found.data.total.toLocaleString('en')} ${found.data.total === 1 ? 'task fits' : 'tasks fit'}`}
+        {found.data && found.data.total > SHOWN && `, the first ${SHOWN} are listed`}
+        {filter.tier !== null && ` (${filter.tier})`}
+      </p>
+      <ul className={styles.tasks} aria-label="Tasks">
+        {tasks.map(({ id, instruction, category, tier }) => (
+          <li key={id}>
+            <button type="button" className={styles.task} onClick={() => onPick(id)}>
+              <span>{instruction}</span>
+              <span className={styles.muted}>
+                {category} · {tier} · <code>{id}</code>
+              </span>
+            </button>
+          </li>
+        ))}
+      </ul>
+    </div>
+  );
+}
