@@ -202,7 +202,6 @@ export const RULES: Readonly<Record<string, Rule>> = {
 
   // no gradient, by nature or on purpose
   StopGradient: none,
-  OneHot: none,
   Less: none,
   LessOrEqual: none,
   Greater: none,

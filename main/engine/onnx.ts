@@ -14,6 +14,8 @@ export type Target = 'cpu' | 'gpu';
 const MICROSOFT = 'com.microsoft';
 const TYPES: Readonly<Record<DType, number>> = { float32: 1, int32: 6, int64: 7, bool: 9, float16: 10 };
 const FLOAT_ATTRIBUTES = new Set(['alpha', 'beta', 'epsilon']);
+/** Fewer elements than the runtime would share out among threads, whichever way it counts them. */
+const ONE_THREAD_ELEMENTS = 16_384;
 /** More inputs to one GPU kernel would exceed the number of storage buffers. */
 const GPU_CONCAT = 6;
 
@@ -148,8 +150,6 @@ const SPELLED: Readonly<Record<string, Spell>> = {
     const to = node.outputs[0]?.dtype ?? 'float32';
     writer.emit('Cast', names(node.inputs, writer), names(node.outputs, writer), { to: TYPES[to] });
   },
-  OneHot: withInputs('OneHot', (node, writer) => [
-    writer.integers([number(node, 'depth')]),
     writer.constant('float32[0,1]', Float32Array.of(0, 1), [2], 'float32'),
   ]),
   Split: (node, writer) => {
@@ -182,6 +182,32 @@ const SPELLED: Readonly<Record<string, Spell>> = {
       parts = joined;
     }
     writer.emit('Concat', parts, names(node.outputs, writer), node.attributes);
+  },
+  // The CPU's kernel adds rows up in several threads without a lock: where two rows have the same index, one of them may be lost. So
+  // many rows are added a few at a time, each time too few for a second thread.
+  ScatterND: (node, writer) => {
+    const [data = '', column = '', rows = ''] = names(node.inputs, writer);
+    const shape = node.inputs[2]?.sizes ?? [];
+    const [count = 0] = shape;
+    const each = Math.max(1, Math.floor((ONE_THREAD_ELEMENTS * count) / Math.max(1, elementCount(shape))));
+    if (writer.target !== 'cpu' || node.attributes.reduction !== 'add' || count <= each) {
+      plain(node, writer);
+      return;
+    }
+    const starts = Array.from({ length: Math.ceil(count / each) }, (_, i) => i * each);
+    const sizes = starts.map((start) => Math.min(each, count - start));
+    const cut = (name: string, what: string): string[] => {
+      const parts = starts.map((start) => `${node.name}/${what}#${start}`);
+      writer.emit('Split', [name, writer.integers(sizes)], parts, { axis: 0 });
+      return parts;
+    };
+    const [columns, parts] = [cut(column, 'indices'), cut(rows, 'rows')];
+    let sum = data;
+    for (const [i, part] of parts.entries()) {
+      const inputs = [sum, columns[i] ?? '', part];
+      if (i === parts.length - 1) writer.emit('ScatterND', inputs, names(node.outputs, writer), node.attributes);
+      else sum = writer.step(node, 'ScatterND', inputs, node.attributes);
+    }
   },
   MatMul: (node, writer) => {
     const { transA = 0, transB = 0, transBatchA = 0, transBatchB = 0, alpha = 1 } = node.attributes;

@@ -231,12 +231,6 @@ export function scatterRows(data: Tensor, indices: Tensor, rows: Tensor, reducti
   return one(data, 'ScatterND', [data, column, rows], data.shape, { reduction });
 }
 
-/** [...] → [..., depth] with 1 at the index and 0 elsewhere. */
-export function oneHot(indices: Tensor, depth: number): Tensor {
-  needInteger('OneHot', indices);
-  return one(indices, 'OneHot', [cast(indices, 'int64')], [...indices.shape, depth], { depth }, 'float32');
-}
-
 // ── reductions and normalisation ─────────────────────────────────────────────────────────────────────────────────
 
 /** Sums over the given axes (default: all). `keep` leaves them in the shape with size 1. */

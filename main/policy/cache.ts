@@ -8,6 +8,7 @@ import type { Stream } from './sampling-graph.ts';
 
 /** Time grows by this much: larger wastes attention on empty places, smaller copies more often. */
 const STEP = 32;
+const FEW = 96;
 
 export class Cache {
   readonly #streams: readonly Stream[];
@@ -65,8 +66,9 @@ export class Cache {
           const lane = row * heads + head;
           const from = lane * count * size;
           const to = (lane * this.#time + (positions[row] ?? 0)) * size;
-          // A loop, because for so few numbers making two views for `set` takes longer.
-          for (let k = 0; k < length; k++) target[to + k] = source[from + k] ?? 0;
+          // A loop for few numbers, because making two views for `set` takes longer.
+          if (length > FEW) target.set(source.subarray(from, from + length), to);
+          else for (let k = 0; k < length; k++) target[to + k] = source[from + k] ?? 0;
         }
       }
     }

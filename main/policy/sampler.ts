@@ -82,6 +82,7 @@ export class Sampler {
     const waiting = episodes[Symbol.iterator]();
     const drawer = new Drawer(this.#config.vocabulary, settings);
     const rows: Row[] = [];
+    this.#cache.fit(0, 0); // the last episodes of the run before may have been the longest
     for (;;) {
       while (rows.length < this.#capacity) {
         const { value: episode, done } = waiting.next();

@@ -248,7 +248,21 @@ export function logitsAt(
     );
     const ahead = op.greater(times, op.reshape(positions, [rows, count, 1]));
     const attention = op.softmax(op.where(ahead, NEVER, scores));
-    const copied = op.reshape(op.matmul(attention, op.oneHot(tokens, config.vocabulary)), [rows * count, config.vocabulary]);
-    return { hidden: chosen, logits: op.add(logits, op.mul(copied, pointerAmount(p, chosen))) };
+    // Each place's weight goes to the logit of the token that stands there: a scatter, because one-hot rows cost more than a layer.
+    const starts = graph.constant(
+      Int32Array.from({ length: rows * count }, (_, i) => i * config.vocabulary),
+      [rows, count, 1],
+      'int32',
+      'logitStarts',
+    );
+    const places = op.reshape(op.add(op.reshape(tokens, [rows, 1, time]), starts), [rows * count * time]);
+    const amounts = op.mul(op.reshape(attention, [rows * count, time]), pointerAmount(p, chosen));
+    const pointed = op.scatterRows(
+      op.reshape(logits, [rows * count * config.vocabulary]),
+      places,
+      op.reshape(amounts, places.shape),
+      'add',
+    );
+    return { hidden: chosen, logits: op.reshape(pointed, logits.shape) };
   });
 }

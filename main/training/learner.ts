@@ -78,20 +78,28 @@ function lengthOf({ rows }: Pick<Lesson, 'rows'>): number {
   return Math.max(1, ...rows.map((row) => (row.agent.at(-1)?.position ?? 0) + 1));
 }
 
+const powerOfTwo = (size: number): number => 2 ** Math.ceil(Math.log2(size));
 const up = (size: number, step: number): number => Math.max(step, Math.ceil(size / step) * step);
 const timeBucket = (length: number): number => up(length, length <= 128 ? 16 : 64);
-const rowBucket = (rows: number): number => up(rows, rows <= 32 ? 8 : 16);
+/** 8, 16, 32, 48, 64, 96, 128, …: a session for a new shape takes as long as many padded rows. */
+function rowBucket(rows: number): number {
+  if (rows <= 8) return 8;
+  let power = 16;
+  while (power < rows) power *= 2;
+  return power >= 64 && rows <= (3 * power) / 4 ? (3 * power) / 4 : power;
+}
 
 /** Coarser than the engine's own buckets: few shapes, because each is a session that takes a while to make. */
 export function sessionShape(lessons: readonly Pick<Lesson, 'rows'>[]): BatchShape {
   const rows = lessons.flatMap((lesson) => lesson.rows);
   const masks = new Set(rows.flatMap((row) => row.agent.map(({ mask }) => mask)));
+  const size = rowBucket(rows.length);
   return {
-    rows: rowBucket(rows.length),
+    rows: size,
     time: timeBucket(Math.max(1, ...lessons.map(lengthOf))),
-    agentTokens: up(Math.max(1, ...rows.map((row) => row.agent.length)), 8),
-    masks: 2 ** Math.max(4, Math.ceil(Math.log2(masks.size + 1))),
-    episodes: rowBucket(lessons.length),
+    agentTokens: powerOfTwo(Math.max(8, ...rows.map((row) => row.agent.length))),
+    masks: powerOfTwo(Math.max(32, masks.size + 1)),
+    episodes: size, // an episode has at least one row
   };
 }
 
