@@ -150,8 +150,6 @@ const SPELLED: Readonly<Record<string, Spell>> = {
     const to = node.outputs[0]?.dtype ?? 'float32';
     writer.emit('Cast', names(node.inputs, writer), names(node.outputs, writer), { to: TYPES[to] });
   },
-    writer.constant('float32[0,1]', Float32Array.of(0, 1), [2], 'float32'),
-  ]),
   Split: (node, writer) => {
     const sizes = list(node, 'sizes');
     if (writer.target === 'cpu') {
