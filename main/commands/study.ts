@@ -78,17 +78,15 @@ export function register(program: Command): void {
           const definition = definitionOf(name, options.definition);
           const plan = planOf(definition, options);
           const begin = performance.now();
-          const record = await runStudy(store, name, definition, { ...plan, tuned: tunedOf(options.tuned), stage: note }, work);
+          const { record, failed } = await runStudy(store, name, definition, { ...plan, tuned: tunedOf(options.tuned), stage: note }, work);
           const seconds = (performance.now() - begin) / 1000;
+          for (const { id, name: arm, seed, reason } of failed) note(`Run ${id} (${arm}, seed ${seed}) failed: ${reason ?? ''}`);
+          if (failed.length > 0) process.exitCode = 1;
           const files = options.out === undefined ? [] : writePage(store, record, options.out);
+          const { runs } = findStudy(store, name);
           answer(
-            { study: name, runs: findStudy(store, name).runs, done: true, seconds, claims: verdicts(record), files },
-            [
-              summary(record),
-              '',
-              `Study “${name}”: ${findStudy(store, name).runs.length} runs, ${duration(seconds)} in this call`,
-              ...files,
-            ].join('\n'),
+            { study: name, runs, done: failed.length === 0, failed: failed.map(({ id }) => id), seconds, claims: verdicts(record), files },
+            [summary(record), '', `Study “${name}”: ${runs.length} runs, ${duration(seconds)} in this call`, ...files].join('\n'),
           );
         }),
       ),

@@ -30,7 +30,7 @@ export async function runStudy(
   definition: StudyDefinition,
   options: StudyOptions,
   work: WorkOptions,
-): Promise<StudyRecord> {
+): Promise<{ record: StudyRecord; failed: Run[] }> {
   const before = sameStudy(store, name, options);
   const { tuned, tuning } = await tunedSettings(store, definition, options, work, before);
   const planned = planRuns(definition, options, tuned);
@@ -38,7 +38,7 @@ export async function runStudy(
     `Training ${planned.length} runs: ${chosenArms(definition, options.only).length} arms, seeds ${options.seeds.join(', ')}`,
   );
   const { preset } = definition.base;
-  await trainAll(
+  const runs = await trainAll(
     store,
     planned.map(({ arm, config }) => ({ config, preset, tags: [`study ${name}`, arm] })),
     work,
@@ -64,7 +64,7 @@ export async function runStudy(
     baselines: holder?.uid ?? null,
     claims: [],
   });
-  return keep(store, name, judged(store, record, definition));
+  return { record: keep(store, name, judged(store, record, definition)), failed: runs.filter(({ state }) => state !== 'done') };
 }
 
 /** The record with the definition's claims decided from its runs; also after claims or discussion were edited. */

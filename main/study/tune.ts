@@ -111,6 +111,10 @@ function judge(subject: Subject, outcomes: readonly Outcome[]): Tuning {
     };
   });
   const best = bestOf(trials);
+  if (best.success === null) {
+    const reasons = outcomes.map(({ run }) => `run ${run.id}: ${run.reason ?? run.state}`);
+    throw new Error(`No trial of ${subject.id} could be evaluated, so there is no setting to take. ${reasons.join('; ')}`);
+  }
   const [initial] = outcomes;
   const chosen = outcomes[best.trial];
   const comparable =
