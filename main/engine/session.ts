@@ -29,6 +29,11 @@ export interface SessionOptions {
   readonly stateOnDevice?: boolean;
   /** Compute matrix products in half precision: faster on graphics cards that have it. Training then scales the loss. */
   readonly half?: boolean;
+  /**
+   * Whether the second run takes all memory in one planned block (default). The first run's memory stays with the session as well, so
+   * a large graph then holds twice what it needs.
+   */
+  readonly plannedMemory?: boolean;
   /** Outputs that stay on the device. */
   readonly keepOnDevice?: readonly string[];
   /** Write a profile of every operator to this path prefix (read it with chrome://tracing). */
@@ -90,6 +95,7 @@ export class Session {
       providers = ['cpu'],
       target = 'cpu',
       half = false,
+      plannedMemory = true,
       keepOnDevice = [],
       profile,
       extra,
@@ -106,7 +112,7 @@ export class Session {
         interOpNumThreads: 1,
         graphOptimizationLevel: 'all',
         enableCpuMemArena: true,
-        enableMemPattern: true,
+        enableMemPattern: plannedMemory,
         logSeverityLevel: 3,
         ...(keepOnDevice.length > 0 ? { preferredOutputLocation: locations } : {}),
         ...(profile ? { enableProfiling: true, profileFilePrefix: profile } : {}),

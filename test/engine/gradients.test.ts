@@ -317,17 +317,17 @@ test('a tensor used in several places gets the sum of its gradients', async () =
   expect([...floats(result.dx!)]).toEqual([11]);
 });
 
-/** Embedding gradients add up tens of thousands of rows; threads must not lose any. */
+/** Embedding gradients add up tens of thousands of rows. The runtime's own kernel loses some of them as soon as two threads share the work. */
 test('ten thousand rows scattered onto three add up exactly, on several threads', async () => {
   const graph = new Graph('scatter');
-  const table = graph.input('table', 'float32', [3, 16]);
+  const table = graph.input('table', 'float32', [3, 128]);
   const many = Int32Array.from({ length: 10_000 }, (_, i) => i % 3);
   const [gradient] = gradients(op.reduceSum(op.gather(table, graph.constant(many, [10_000]))), [table]);
   if (!gradient) throw new Error('one gradient is due');
   graph.output('gradient', gradient);
   const session = await create(graph, 2);
-  for (let turn = 0; turn < 5; turn++) {
-    const result = await session.run({ table: float(new Float32Array(48), [3, 16]) });
+  for (let turn = 0; turn < 20; turn++) {
+    const result = await session.run({ table: float(new Float32Array(384), [3, 128]) });
     expect([...new Set(floats(result.gradient!))].toSorted()).toEqual([3333, 3334]);
   }
 });
