@@ -103,7 +103,7 @@ export class Improver {
   ): Promise<void> {
     for (const part of microBatches(episodes, this.#bench.config.training.microBatch)) {
       const rows = part.map((episode) => episode.rows);
-      const { logProbs, values } = await scorer.score(new PackedBatch(rows, model, sessionShape(part)));
+      const { logProbs, values } = await scorer.score(new PackedBatch(rows, model, sessionShape(part, model.contextLength)));
       for (const [index, { trajectory }] of part.entries()) {
         note(trajectory, { logProbs: logProbs[index] ?? new Float32Array(), values: values?.[index] });
       }

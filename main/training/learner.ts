@@ -50,7 +50,7 @@ export class Learner {
       const packed = new PackedBatch(
         part.map(({ rows }) => rows),
         this.#config,
-        sessionShape(part),
+        sessionShape(part, this.#config.contextLength),
       );
       const first = part[0];
       const feeds: Record<string, Feeds[string]> = { ...packed.feeds, ...PackedBatch.divisors(lessons.length, agentTokens) };
@@ -89,14 +89,14 @@ function rowBucket(rows: number): number {
   return power >= 64 && rows <= (3 * power) / 4 ? (3 * power) / 4 : power;
 }
 
-/** Coarser than the engine's own buckets: few shapes, because each is a session that takes a while to make. */
-export function sessionShape(lessons: readonly Pick<Lesson, 'rows'>[]): BatchShape {
+/** Coarser than the engine's own buckets: few shapes, because each is a session that takes a while to make. No row is longer than the context. */
+export function sessionShape(lessons: readonly Pick<Lesson, 'rows'>[], contextLength: number): BatchShape {
   const rows = lessons.flatMap((lesson) => lesson.rows);
   const masks = new Set(rows.flatMap((row) => row.agent.map(({ mask }) => mask)));
   const size = rowBucket(rows.length);
   return {
     rows: size,
-    time: timeBucket(Math.max(1, ...lessons.map(lengthOf))),
+    time: Math.min(contextLength, timeBucket(Math.max(1, ...lessons.map(lengthOf)))),
     agentTokens: powerOfTwo(Math.max(8, ...rows.map((row) => row.agent.length))),
     masks: powerOfTwo(Math.max(32, masks.size + 1)),
     episodes: size, // an episode has at least one row
