@@ -11,6 +11,7 @@ import { playCalls } from './contract/play.ts';
 import { queueCalls } from './contract/queue.ts';
 import { replayCalls } from './contract/replay.ts';
 import { runCalls, runEvents } from './contract/runs.ts';
+import { settingsCalls } from './contract/settings.ts';
 import { systemCalls, systemEvents } from './contract/system.ts';
 import { trainingCalls, trainingEvents } from './contract/training.ts';
 import { webshopCalls, webshopEvents } from './contract/webshop.ts';
@@ -25,6 +26,7 @@ export const calls = {
   ...compareCalls,
   ...playCalls,
   ...webshopCalls,
+  ...settingsCalls,
 };
 export const events = { ...systemEvents, ...trainingEvents, ...runEvents, ...webshopEvents };
 

@@ -21,6 +21,8 @@ export interface Device {
   readonly memory: number | null;
   readonly ok: boolean;
   readonly reason: string;
+  /** What the self-test computed on the CPU and on the device; absent when it did not get so far. */
+  readonly check?: DeviceCheck;
 }
 
 const numbers = z.array(z.number());
@@ -87,7 +89,7 @@ export async function tryDevice(id: string, environment: NodeJS.ProcessEnv = {})
     const env = { ...process.env, ...environment, ELECTRON_RUN_AS_NODE: '1', NODE_NO_WARNINGS: '1', ORT_DISABLE_TELEMETRY: '1' };
     const { stdout } = await promisify(execFile)(process.execPath, [checkFile(), id], { env, timeout: PATIENCE_MS, killSignal: 'SIGKILL' });
     const result = check.parse(JSON.parse(stdout.trim().split('\n').at(-1) ?? ''));
-    return { id, name, memory, ...judge(result, half ? HALF_TOLERANCE : TOLERANCE) };
+    return { id, name, memory, ...judge(result, half ? HALF_TOLERANCE : TOLERANCE), check: result };
   } catch (error) {
     return { id, name, memory, ok: false, reason: whyFailed(error) };
   }

@@ -12,6 +12,7 @@ import { playHandlers } from './play.ts';
 import { queueHandlers } from './queue.ts';
 import { replayHandlers } from './replay.ts';
 import { runHandlers } from './runs.ts';
+import { settingsHandlers } from './settings.ts';
 import { systemHandlers } from './system.ts';
 import { trainingHandlers } from './training.ts';
 import { webshopHandlers } from './webshop.ts';
@@ -27,6 +28,7 @@ export function registerCalls(context: Context): void {
     ...compareHandlers(context),
     ...playHandlers(context),
     ...webshopHandlers(context),
+    ...settingsHandlers(context),
   };
   ipcMain.handle(CALL_CHANNEL, ({ senderFrame }, name: unknown, input: unknown) => {
     // Only a window's own top frame counts as a caller; its address is the browser's word, not the page's.

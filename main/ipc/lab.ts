@@ -10,6 +10,7 @@ import { RunQueue } from '../training/queue.ts';
 import type { WorkerProcess } from '../training/supervisor.ts';
 import { CallFailure } from './dispatch.ts';
 import { News } from './news.ts';
+import { readPreferences } from './preferences.ts';
 import { rowOf } from './rows.ts';
 
 export interface Lab {
@@ -31,10 +32,14 @@ export function openLab(
     onRows: (rows, gone) => emit('runs.changed', { rows, gone }),
     onNews: (told) => emit('runs.news', told),
   });
-  const told = (run: RunSummary): void => news.changed(run.id, () => rowOf(store.runs.get(run.id)));
+  // A deleted run's process may still report its end; the list must not get the run back by that.
+  const told = (run: RunSummary): void => {
+    if (run.deletedAt === null) news.changed(run.id, () => rowOf(store.runs.get(run.id)));
+  };
   const queue = new RunQueue({
     store,
     launch: launchWith(spawn, dataFolder),
+    concurrent: readPreferences(store).concurrent,
     writer: writerOptions,
     onChange: told,
     onReport: (run, report) => news.report(run, report),

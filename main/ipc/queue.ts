@@ -56,7 +56,11 @@ export function queueHandlers(context: Context): Handlers<typeof queueCalls> {
         const config = parseConfig(raw);
         const measured = await probe(config, (folder) => launchWith(spawnUtility, folder));
         context.lab.store.settings.set(probeKey(config), measured);
-        return { seconds: (performance.now() - began) / 1000 };
+        return {
+          seconds: (performance.now() - began) / 1000,
+          secondsPerUpdate: measured.secondsPerUpdateEpisode * config.training.batch,
+          memoryBytes: measured.memoryBytes,
+        };
       } finally {
         probing = false;
       }

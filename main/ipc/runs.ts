@@ -50,12 +50,14 @@ export function runHandlers(context: Context): Handlers<typeof runCalls> {
       }
       context.lab.store.runs.delete(runs);
       context.lab.gone(runs);
+      for (const run of runs) context.lab.queue.letGo(run);
       return {};
     },
 
     'runs.restore': ({ runs }) => {
       context.lab.store.runs.restore(runs);
       context.lab.changed(...runs);
+      context.lab.queue.wake();
       return {};
     },
 

@@ -155,6 +155,17 @@ export class RunQueue {
     this.#end(id, { state: 'stopped', reason: 'Cancelled by the user' });
   }
 
+  /** A paused run's process ends, because nobody will let it go on soon (the run was deleted). Its state stays. */
+  letGo(id: number): void {
+    const live = this.#live.get(id);
+    if (live?.idle === true) live.process.kill();
+  }
+
+  /** Looks for waiting runs again, after some came back. */
+  wake(): void {
+    this.#fill();
+  }
+
   /** The lab closes: training processes end; their runs can be resumed. */
   async close(): Promise<void> {
     this.#open = false;

@@ -85,7 +85,15 @@ export const queueCalls = {
     }),
   },
   /** Trains two small updates of this config in a process of its own, to know its speed and memory. */
-  'setup.probe': { input: z.strictObject({ config }), answer: z.object({ seconds: z.number() }) },
+  'setup.probe': {
+    input: z.strictObject({ config }),
+    answer: z.object({
+      /** What the measuring took; then what one update and the process will take. */
+      seconds: z.number(),
+      secondsPerUpdate: z.number(),
+      memoryBytes: z.number(),
+    }),
+  },
   'queue.add': {
     input: z.strictObject({ order, preset: z.string().nullable(), tags: z.array(z.string().max(60)).max(20) }),
     answer: z.object({ runs: z.array(z.int()) }),

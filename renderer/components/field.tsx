@@ -54,7 +54,7 @@ export function NumberInput({ unit, ...props }: Omit<ComponentProps<'input'>, 'c
 }
 
 interface SelectProps extends Omit<ComponentProps<'select'>, 'className' | 'onChange' | 'children'> {
-  options: readonly { value: string; label: string }[];
+  options: readonly { value: string; label: string; disabled?: boolean }[];
   onValue: (value: string) => void;
 }
 
@@ -62,8 +62,8 @@ export function Select({ options, onValue, ...rest }: SelectProps) {
   return (
     <span className={styles.selectBox}>
       <select className={styles.select} onChange={(event) => onValue(event.target.value)} {...rest}>
-        {options.map(({ value, label }) => (
-          <option key={value} value={value}>
+        {options.map(({ value, label, disabled }) => (
+          <option key={value} value={value} disabled={disabled}>
             {label}
           </option>
         ))}

@@ -1,9 +1,10 @@
 // The form made from the schema: groups that open and close, and for every field its meaning, unit, range and default.
 // Changed fields are marked and can be set back one by one.
 
-import { memo } from 'react';
+import { memo, useId } from 'react';
 import type { Knob, KnobGroup } from '../../preload/contract/queue.ts';
 import type { Json } from '../../preload/contract/runs.ts';
+import { useCall } from '../bridge.ts';
 import { IconButton } from '../components/button.tsx';
 import { Field, NumberInput, Select, Switch, TextInput } from '../components/field.tsx';
 import { Icon } from '../components/icons.tsx';
@@ -95,6 +96,7 @@ const KnobField = memo(function KnobField({ knob, value, base, changed, error, o
             const options = knob.options.map((option) => ({ value: option, label: option }));
             return <Select {...ids} value={String(value)} options={options} onValue={set} />;
           }
+          if (knob.key === 'world.settings.dataFolder') return <FolderInput {...ids} value={String(value)} onValue={set} />;
           if (knob.kind === 'text') return <TextInput {...ids} value={String(value)} onChange={(event) => set(event.target.value)} />;
           const unit = knob.unit === 'numbers' || knob.unit === 'share' ? '' : knob.unit;
           return (
@@ -105,6 +107,18 @@ const KnobField = memo(function KnobField({ knob, value, base, changed, error, o
     </div>
   );
 });
+
+/** A text field that offers the WebShop data that was imported in Settings. */
+function FolderInput({ onValue, ...rest }: { id: string; value: string; onValue: (value: string) => void }) {
+  const { data } = useCall('webshop.state', {});
+  const list = useId();
+  return (
+    <>
+      <TextInput {...rest} list={list} onChange={(event) => onValue(event.target.value)} />
+      <datalist id={list}>{data?.imported && <option value={data.imported.folder}>imported in Settings</option>}</datalist>
+    </>
+  );
+}
 
 /** Range and default in one short line; what the base had where it was changed. */
 function hintOf(knob: Knob, base: Json | undefined): string {

@@ -18,6 +18,7 @@ import { toast, toastError } from '../state/toasts.ts';
 import { useView } from '../state/view.ts';
 import { applyEdits, changesBetween, commandLines, getKey, showValue, words } from './draft.ts';
 import type { Edits } from './draft.ts';
+import { DeviceField } from './device-field.tsx';
 import { KnobSection } from './knob-form.tsx';
 import type { FieldState } from './knob-form.tsx';
 import { Changes, CommandLine, Cost, Repeats } from './order-panel.tsx';
@@ -31,7 +32,7 @@ const FOREMOST = [FIRST_PRESET, 'shop-astar-po'];
 const openSchema = z.record(z.string(), z.boolean());
 const OPEN_AT_FIRST: Record<string, boolean> = { '': true, training: true };
 /** Shown elsewhere on the page. */
-const ELSEWHERE = new Set(['seed', 'world.name', 'world.settings']);
+const ELSEWHERE = new Set(['seed', 'device', 'world.name', 'world.settings']);
 
 interface Base {
   /** "preset-shop-tiny" or "run-12": the address. */
@@ -47,7 +48,8 @@ export default function NewRunPage() {
   const schema = useCall('setup.schema', {});
   const runNumber = Number(/^run-(\d+)$/.exec(address ?? '')?.[1] ?? 0);
   const run = useQuery({ ...callOptions('runs.get', { run: Math.max(1, runNumber) }), enabled: runNumber > 0 });
-  const failed = [presets, schema, run].find(({ isError }) => isError);
+  const preferences = useCall('preferences.read', {});
+  const failed = [presets, schema, run, preferences].find(({ isError }) => isError);
   if (failed) {
     return (
       <Page title="New run">
@@ -56,14 +58,18 @@ export default function NewRunPage() {
     );
   }
   const base = presets.data && baseOf(address, presets.data.presets, run.data);
-  if (!base || !schema.data || !presets.data) {
+  if (!base || !schema.data || !presets.data || !preferences.data) {
     return (
       <Page title="New run">
         <Loading label="Loading presets and settings" rows={8} />
       </Page>
     );
   }
-  return <Setup key={base.id} base={base} presets={presets.data.presets} schema={schema.data} />;
+  // What Settings says for new runs counts for presets; a duplicate keeps what its model had.
+  const { retention } = preferences.data;
+  const preferred =
+    runNumber > 0 || retention === null || retention === getKey(base.config, 'retention.keep') ? {} : { 'retention.keep': retention };
+  return <Setup key={base.id} base={base} preferred={preferred} presets={presets.data.presets} schema={schema.data} />;
 }
 
 function baseOf(address: string | undefined, presets: readonly Preset[], run: Answer<'runs.get'> | undefined): Base | null {
@@ -82,10 +88,18 @@ function inOrder(presets: readonly Preset[]): Preset[] {
   return presets.toSorted((a, b) => place(a) - place(b));
 }
 
-function Setup({ base, presets, schema }: { base: Base; presets: readonly Preset[]; schema: Answer<'setup.schema'> }) {
+interface SetupProps {
+  base: Base;
+  /** Edits to begin with. */
+  preferred: Edits;
+  presets: readonly Preset[];
+  schema: Answer<'setup.schema'>;
+}
+
+function Setup({ base, preferred, presets, schema }: SetupProps) {
   const [, navigate] = useLocation();
   const runs = useRuns();
-  const [edits, setEdits] = useState<Edits>({});
+  const [edits, setEdits] = useState<Edits>(preferred);
   const [seeds, setSeeds] = useState(() => showValue(base.config.seed) || '1');
   const [sweep, setSweep] = useState<Sweep>([]);
   const [tags, setTags] = useState('');
@@ -225,6 +239,11 @@ function Setup({ base, presets, schema }: { base: Base; presets: readonly Preset
                 />
               )}
             </Field>
+            <DeviceField
+              value={String(edits.device ?? getKey(base.config, 'device') ?? 'cpu')}
+              error={issues.find(({ key }) => key === 'device')?.message}
+              onValue={(value) => edit('device', value === getKey(base.config, 'device') ? null : value)}
+            />
           </div>
           <div className={styles.find}>
             <TextInput

@@ -1,9 +1,8 @@
 // The right side of New run: what differs from the base, seeds and sweeps, what it will cost, the same as a command, and
 // the button.
 
-import { useQueryClient } from '@tanstack/react-query';
-import { useState } from 'react';
-import type { Answer } from '../../preload/contract.ts';
+import { useMutation, useQueryClient } from '@tanstack/react-query';
+import type { Answer, Input } from '../../preload/contract.ts';
 import type { Estimate, Issue, Order } from '../../preload/contract/queue.ts';
 import { call } from '../bridge.ts';
 import { Button, IconButton } from '../components/button.tsx';
@@ -110,21 +109,15 @@ export function Repeats({ seeds, onSeeds, sweep, onSweep, keys, issues }: Repeat
 
 export function Cost({ estimate, runs, config }: { estimate: Estimate | null; runs: number; config: Answer<'setup.check'>['config'] }) {
   const client = useQueryClient();
-  const [busy, setBusy] = useState(false);
+  const measuring = useMutation({
+    mutationFn: (wanted: Input<'setup.probe'>) => call('setup.probe', wanted),
+    onSuccess: () => client.invalidateQueries({ queryKey: ['setup.check'] }),
+    onError: (error) => toastError('It could not be measured', error),
+  });
   if (!estimate || !config) return <p className={styles.muted}>Known once every field is right.</p>;
   const { seconds, memoryBytes, diskBytes, freeBytes, basis } = estimate;
   const each = runs > 1 ? ' each' : '';
-  const measure = async (): Promise<void> => {
-    setBusy(true);
-    try {
-      await call('setup.probe', { config });
-      await client.invalidateQueries({ queryKey: ['setup.check'] });
-    } catch (error) {
-      toastError('It could not be measured', error);
-    } finally {
-      setBusy(false);
-    }
-  };
+  const measured = measuring.data;
   return (
     <>
       <Stats>
@@ -137,8 +130,14 @@ export function Cost({ estimate, runs, config }: { estimate: Estimate | null; ru
         <Stat label={`Disk${each}`} value={`≈ ${formatBytes(diskBytes)}`} note={`${formatBytes(freeBytes)} free`} />
       </Stats>
       <p className={styles.basis}>{basis}</p>
-      <Button icon="clock" disabled={busy} onClick={() => void measure()}>
-        {busy ? 'Measuring two updates…' : 'Measure on this machine'}
+      {measured && (
+        <p className={styles.basis} role="status">
+          Measured just now in {formatDuration(measured.seconds)}: one update takes {formatDuration(measured.secondsPerUpdate)}, the process{' '}
+          {formatBytes(measured.memoryBytes)} of memory.
+        </p>
+      )}
+      <Button icon="clock" disabled={measuring.isPending} onClick={() => measuring.mutate({ config })}>
+        {measuring.isPending ? 'Measuring two updates…' : 'Measure on this machine'}
       </Button>
     </>
   );

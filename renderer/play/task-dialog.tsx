@@ -48,7 +48,6 @@ function TaskList({ setup, onSetup, onPick }: Pick<TaskDialogProps, 'setup' | 'o
           options={SPLITS}
         />
         <TextInput
-          type="search"
           data-autofocus
           aria-label="Find a task"
           placeholder="Words, category or id"

@@ -1,10 +1,8 @@
-// What this is, and where its data is.
+// What this is, with every version that matters for a report.
 
-import { call, useCall } from '../bridge.ts';
-import { Button } from '../components/button.tsx';
+import { useCall } from '../bridge.ts';
 import { Card, Section } from '../components/page.tsx';
 import { CopyButton, ErrorState, Loading } from '../components/states.tsx';
-import { toastError } from '../state/toasts.ts';
 import styles from './settings.module.css';
 
 export function About() {
@@ -22,20 +20,8 @@ export function About() {
   return (
     <Section
       title="This installation"
-      hint="All data stays in this folder on this machine. Nothing is sent anywhere, by the lab or by the libraries it uses."
-      actions={
-        <>
-          <CopyButton text={rows.map(([name, value]) => `${name}: ${value}`).join('\n')} />
-          <Button
-            icon="folder"
-            onClick={() => {
-              call('system.showDataFolder', {}).catch((problem: unknown) => toastError('The folder could not be shown', problem));
-            }}
-          >
-            Show data folder
-          </Button>
-        </>
-      }
+      hint="All data stays on this machine. Nothing is sent anywhere, by the lab or by the libraries it uses."
+      actions={<CopyButton text={rows.map(([name, value]) => `${name}: ${value}`).join('\n')} />}
     >
       <Card>
         <dl className={styles.facts}>

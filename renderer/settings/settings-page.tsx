@@ -3,14 +3,25 @@
 import { Page } from '../components/page.tsx';
 import { About } from './about.tsx';
 import { Appearance } from './appearance.tsx';
+import { Devices } from './devices.tsx';
+import { RunPreferences } from './run-preferences.tsx';
+import { Storage } from './storage.tsx';
 import { TrainingProcess } from './training-process.tsx';
+import { WebshopData } from './webshop-data.tsx';
+import styles from './settings.module.css';
 
 export default function SettingsPage() {
   return (
     <Page title="Settings">
-      <Appearance />
-      <TrainingProcess />
-      <About />
+      <div className={styles.sections}>
+        <Appearance />
+        <Storage />
+        <Devices />
+        <RunPreferences />
+        <WebshopData />
+        <TrainingProcess />
+        <About />
+      </div>
     </Page>
   );
 }

@@ -64,6 +64,23 @@ describe('setting a run up', () => {
   });
 });
 
+describe('what it will cost', () => {
+  test('is not known before anything was measured, and is after the probe', async () => {
+    await visit(lab, '/');
+    await visit(lab, '/new/preset-shop-tiny');
+    const cost = lab.page.getByRole('region', { name: 'What it will cost' });
+    await cost.getByText('Time and memory are not known yet').waitFor();
+    await button('Measure on this machine').click();
+    const measured = cost.getByRole('status');
+    await measured.waitFor({ timeout: 100_000 });
+    expect(await measured.innerText()).toMatch(/^Measured just now in .+: one update takes .+ s, the process .+ MB of memory\.$/);
+    await cost.getByText('a probe of two updates with this config').waitFor();
+    expect(await cost.locator('dd').first().innerText()).toMatch(/^≈ /);
+    // Nothing of it is in the list.
+    expect(stored((store) => store.runs.list().length)).toBe(0);
+  });
+});
+
 describe('a run from preset to done', () => {
   test('starts from the form and opens where it can be watched', async () => {
     await visit(lab, '/');
@@ -185,6 +202,22 @@ describe('the list', () => {
     await lab.page.getByRole('button', { name: 'Undo' }).click();
     await row(3).waitFor();
     expect(stored((store) => store.runs.list().length)).toBe(5);
+  });
+
+  test('deleting a paused run ends the process that waited for it; Undo brings it back, paused', async () => {
+    const trainers = () => lab.app.evaluate(({ app }) => app.getAppMetrics().filter(({ name }) => name === 'Astrolab training').length);
+    await until('no training process', async () => (await trainers()) === 0);
+    await lab.page.evaluate(() => window.astrolab.call('queue.steer', { run: 5, action: 'step' }));
+    await state(5, 'paused');
+    expect(await trainers()).toBe(1);
+    await row(5).locator('td').first().click();
+    await button('Delete').click();
+    await row(5).waitFor({ state: 'detached' });
+    await until('the process to end', async () => (await trainers()) === 0);
+    expect(stored((store) => [store.runs.get(5).state, store.runs.list().length])).toEqual(['paused', 4]);
+    expect(await row(5).count()).toBe(0);
+    await lab.page.getByRole('button', { name: 'Undo' }).click();
+    expect(await shown(row(5).getByText('paused'))).toBe(true);
   });
 
   test('groups by a setting, and moves and opens by key', async () => {

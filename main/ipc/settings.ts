@@ -1,0 +1,123 @@
+// Calls of the Settings page: storage, devices, preferences.
+
+import { readdir, stat } from 'node:fs/promises';
+import { availableParallelism } from 'node:os';
+import { join } from 'node:path';
+import { app } from 'electron';
+import { z } from 'zod';
+import type { settingsCalls, StoragePart } from '../../preload/contract/settings.ts';
+import { freeBytes } from '../store/disk-space.ts';
+import { purge } from '../store/maintenance.ts';
+import type { Context } from './context.ts';
+import type { Handlers } from './dispatch.ts';
+import { readPreferences, writePreferences } from './preferences.ts';
+
+/** What lies in the data folder, by how its name begins. */
+const PARTS: readonly (readonly [start: string, name: string, what: string])[] = [
+  ['astrolab.db', 'Database', 'Runs, metrics, episodes with every word, evaluations, studies, the queue.'],
+  ['checkpoints', 'Checkpoints', 'Weights and optimizer state that runs resume from; the newest and the best of each run.'],
+  ['references', 'Reference policies', 'Cloned once for each recipe and shared by all runs with it.'],
+  ['webshop', 'Indexes', 'Search indexes of WebShop data whose own folder is read-only.'],
+  ['backups', 'Backups', 'The database as it was before each upgrade.'],
+  ['window', 'Window', 'Sizes, view settings and caches of the window itself.'],
+  ['reserve.bin', 'Reserve', 'Given up when the disk runs full, so that runs can still be paused properly.'],
+];
+const OTHER = 'Other files';
+
+const trace = z.object({ losses: z.array(z.number()), norms: z.array(z.number()) });
+const tested = z
+  .object({
+    version: z.string(),
+    testedAt: z.number(),
+    devices: z.array(
+      z.object({
+        id: z.string(),
+        name: z.string(),
+        memory: z.number().nullable(),
+        ok: z.boolean(),
+        reason: z.string(),
+        check: z.object({ cpu: trace, device: trace, seconds: z.number() }).nullable(),
+      }),
+    ),
+  })
+  .nullable();
+type Tested = NonNullable<z.infer<typeof tested>>;
+const TESTED = 'devices.tested';
+
+export function settingsHandlers(context: Context): Handlers<typeof settingsCalls> {
+  let testing: Promise<Tested> | null = null;
+
+  /** Every device in a process of its own; the engine is loaded only now, it is no part of the window. */
+  async function testDevices(): Promise<Tested> {
+    const { listDevices } = await import('../engine/device.ts');
+    const devices = await listDevices();
+    const result: Tested = {
+      version: app.getVersion(),
+      testedAt: Date.now(),
+      devices: devices.map(({ check, ...device }) => ({ ...device, check: check ?? null })),
+    };
+    context.lab.store.settings.set(TESTED, result);
+    return result;
+  }
+
+  const preferences = () => ({ ...readPreferences(context.lab.store), threads: availableParallelism() });
+
+  return {
+    'storage.use': async () => ({
+      folder: context.dataFolder,
+      free: freeBytes(context.dataFolder),
+      parts: await storageParts(context.dataFolder),
+      trash: context.lab.store.runs.list({ deleted: true }).length,
+    }),
+
+    'storage.emptyTrash': () => ({ runs: purge(context.lab.store) }),
+
+    'devices.list': async ({ again }) => {
+      const known = context.lab.store.settings.get(TESTED, tested, null);
+      if (!again && known?.version === app.getVersion()) return known;
+      testing ??= testDevices().finally(() => {
+        testing = null;
+      });
+      return testing;
+    },
+
+    'preferences.read': () => preferences(),
+
+    'preferences.change': (wanted) => {
+      writePreferences(context.lab.store, wanted);
+      context.lab.queue.setConcurrent(wanted.concurrent);
+      return preferences();
+    },
+  };
+}
+
+async function storageParts(folder: string): Promise<StoragePart[]> {
+  const bytes = new Map<string, number>();
+  for (const entry of await readdir(folder, { withFileTypes: true })) {
+    const name = PARTS.find(([start]) => entry.name.startsWith(start))?.[1] ?? OTHER;
+    const path = join(folder, entry.name);
+    bytes.set(name, (bytes.get(name) ?? 0) + (entry.isDirectory() ? await folderBytes(path) : await fileBytes(path)));
+  }
+  const known = PARTS.map(([start, name, what]) => ({ name, what, path: join(folder, start), bytes: bytes.get(name) ?? 0 }));
+  const other = bytes.get(OTHER) ?? 0;
+  return other > 0
+    ? [...known, { name: OTHER, what: 'Settings of the window, and what others put here.', path: folder, bytes: other }]
+    : known;
+}
+
+async function folderBytes(folder: string): Promise<number> {
+  let sum = 0;
+  for (const entry of await readdir(folder, { recursive: true, withFileTypes: true })) {
+    if (entry.isFile()) sum += await fileBytes(join(entry.parentPath, entry.name));
+  }
+  return sum;
+}
+
+/** Files come and go while a run trains: one that is gone takes no space. */
+async function fileBytes(path: string): Promise<number> {
+  try {
+    return (await stat(path)).size;
+  } catch {
+    return 0;
+  }
+}

@@ -1,0 +1,120 @@
+// The data folder: what is stored where and how much of it, and the trash.
+
+import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { useEffect, useState } from 'react';
+import { call, callOptions, useCall } from '../bridge.ts';
+import { Button } from '../components/button.tsx';
+import { Dialog } from '../components/dialog.tsx';
+import { Card, Section } from '../components/page.tsx';
+import { ErrorState, Loading } from '../components/states.tsx';
+import { formatBytes } from '../format.ts';
+import { toast, toastError } from '../state/toasts.ts';
+import styles from './settings.module.css';
+
+const use = callOptions('storage.use', {});
+
+export function Storage() {
+  const { data, error, refetch } = useCall('storage.use', {});
+  const client = useQueryClient();
+  // Sizes change with every run: what was read on an earlier visit is shown and read again.
+  useEffect(() => void client.invalidateQueries({ queryKey: use.queryKey }), [client]);
+  if (error) return <ErrorState title="The data folder could not be read" error={error} retry={() => void refetch()} />;
+  if (!data) return <Loading label="Measuring the data folder" />;
+  const total = data.parts.reduce((sum, { bytes }) => sum + bytes, 0);
+  const largest = Math.max(1, ...data.parts.map(({ bytes }) => bytes));
+  return (
+    <Section
+      title="Data folder"
+      hint={
+        <>
+          Everything the lab knows is in <code data-testid="folder">{data.folder}</code>. Set ASTROLAB_DATA before the start to use another
+          folder. To back it up, copy it while the lab is closed.
+        </>
+      }
+      actions={
+        <Button
+          icon="folder"
+          onClick={() => {
+            call('system.showDataFolder', {}).catch((problem: unknown) => toastError('The folder could not be shown', problem));
+          }}
+        >
+          Show data folder
+        </Button>
+      }
+    >
+      <Card>
+        <table className={styles.storage} aria-label="What the data folder holds">
+          <tbody>
+            {data.parts.map(({ name, what, bytes, path }) => (
+              <tr key={name}>
+                <th scope="row" title={path}>
+                  {name}
+                </th>
+                <td className={styles.bytes}>{formatBytes(bytes)}</td>
+                <td className={styles.barCell} aria-hidden>
+                  <span className={styles.bar} style={{ width: `${(100 * bytes) / largest}%` }} />
+                </td>
+                <td className={styles.muted}>{what}</td>
+              </tr>
+            ))}
+          </tbody>
+          <tfoot>
+            <tr>
+              <th scope="row">Together</th>
+              <td className={styles.bytes} data-testid="total">
+                {formatBytes(total)}
+              </td>
+              <td colSpan={2} className={styles.muted}>
+                {formatBytes(data.free)} free on this disk
+              </td>
+            </tr>
+          </tfoot>
+        </table>
+        <Trash runs={data.trash} />
+      </Card>
+    </Section>
+  );
+}
+
+/** Deleted runs can be restored until the trash is emptied; this is the one thing that cannot be undone, so it asks. */
+function Trash({ runs }: { runs: number }) {
+  const [asking, setAsking] = useState(false);
+  const client = useQueryClient();
+  const empty = useMutation({
+    mutationFn: () => call('storage.emptyTrash', {}),
+    onSuccess: async ({ runs: gone }) => {
+      setAsking(false);
+      toast({ title: `${gone === 1 ? '1 run' : `${gone} runs`} deleted for good`, tone: 'success' });
+      await client.invalidateQueries({ queryKey: use.queryKey });
+    },
+    onError: (error) => toastError('The trash was not emptied', error),
+  });
+  const words = runs === 1 ? '1 deleted run' : `${runs} deleted runs`;
+  return (
+    <div className={styles.trash}>
+      <span className={styles.muted}>{runs === 0 ? 'The trash is empty.' : `${words} in the trash still take space.`}</span>
+      {runs > 0 && (
+        <Button kind="quiet" icon="trash" onClick={() => setAsking(true)}>
+          Empty the trash…
+        </Button>
+      )}
+      <Dialog
+        open={asking}
+        onClose={() => setAsking(false)}
+        title="Empty the trash?"
+        actions={
+          <>
+            <Button onClick={() => setAsking(false)}>Keep them</Button>
+            <Button kind="danger" disabled={empty.isPending} onClick={() => empty.mutate()}>
+              Delete {words} for good
+            </Button>
+          </>
+        }
+      >
+        <p>
+          {words} with all episodes and checkpoints will be gone. This cannot be undone. The database keeps the freed space for later runs.
+        </p>
+      </Dialog>
+    </div>
+  );
+}

@@ -1,0 +1,162 @@
+// Settings in the real window: sizes against the disk, devices against the self-test, the import of WebShop data from the
+// lab's own catalog in the original's form (with its errors and its cancelling), and preferences that outlive a restart.
+
+import { copyFileSync, existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { createEnvironment } from '../../main/environment/registry.ts';
+import { resourceFile } from '../../main/paths.ts';
+import { accessibilityProblems, launch, setTheme, shown, until, visit } from './app.ts';
+import type { Lab } from './app.ts';
+
+let lab: Lab;
+let webshop: string;
+const button = (name: string) => lab.page.getByRole('button', { name, exact: true });
+const section = (name: string) => lab.page.getByRole('region', { name, exact: true });
+
+/** The lab's own catalog under the names of the original's files; `times` over, with other numbers, for a longer import. */
+function webshopFolder(): string {
+  const folder = mkdtempSync(join(tmpdir(), 'astrolab-webshop-'));
+  copyFileSync(resourceFile('webshop', 'products.json'), join(folder, 'items_shuffle_1000.json'));
+  copyFileSync(resourceFile('webshop', 'instructions.json'), join(folder, 'items_ins_v2_1000.json'));
+  return folder;
+}
+
+beforeAll(async () => {
+  webshop = webshopFolder();
+  lab = await launch();
+  await visit(lab, '/settings');
+});
+afterAll(async () => {
+  await lab.close();
+  rmSync(webshop, { recursive: true, force: true });
+});
+afterEach(() => lab.noComplaints());
+
+describe('the data folder', () => {
+  test('is named, with the size of its parts as they are on disk', async () => {
+    await expect.poll(() => section('Data folder').getByTestId('folder').innerText()).toBe(lab.data);
+    const database = readdirSync(lab.data)
+      .filter((name) => name.startsWith('astrolab.db'))
+      .reduce((sum, name) => sum + statSync(join(lab.data, name)).size, 0);
+    const answer = await lab.page.evaluate(() => window.astrolab.call('storage.use', {}));
+    const parts = answer.ok ? answer.value.parts : [];
+    expect(parts.find(({ name }) => name === 'Database')?.bytes).toBe(database);
+    expect(parts.find(({ name }) => name === 'Reserve')?.bytes).toBe(2 * 1024 * 1024);
+    const row = section('Data folder').getByRole('row', { name: /^Reserve/ });
+    expect(await row.innerText()).toContain('2.1 MB');
+    expect(await shown(section('Data folder').getByText('The trash is empty.'))).toBe(true);
+  });
+});
+
+describe('devices', () => {
+  test('are tested once, and the CPU computes what it should', async () => {
+    const devices = section('Devices');
+    const check = devices.getByRole('table', { name: 'Self-test of cpu' });
+    await check.waitFor({ timeout: 60_000 });
+    const numbers = await check.getByRole('row').evaluateAll((rows) => rows.map((row) => row.textContent ?? ''));
+    expect(numbers.find((text) => text.startsWith('Loss, expected'))).toContain('3.63546');
+    expect(numbers.find((text) => text.startsWith('Loss here'))).toContain('3.63546');
+    expect(numbers.find((text) => text.startsWith('Gradient norm here'))).toContain('3.27984');
+    expect(await shown(devices.getByText('works').first())).toBe(true);
+    await button('Test the devices').click();
+    await until('the end of the test', () => button('Test the devices').isEnabled(), 60_000);
+    expect(await shown(check)).toBe(true);
+  });
+
+  test('are what a new run can choose from', async () => {
+    await visit(lab, '/new/preset-shop-tiny');
+    const select = lab.page.getByLabel('Device', { exact: true });
+    await expect.poll(() => select.locator('option').first().innerText()).toMatch(/^cpu: /);
+    expect(await select.inputValue()).toBe('cpu');
+    await visit(lab, '/settings');
+  });
+});
+
+describe('WebShop data', () => {
+  const fill = async (folder: string): Promise<void> => {
+    await section('WebShop data').getByLabel('Folder', { exact: true }).fill(folder);
+    await section('WebShop data').getByRole('button', { name: 'Import', exact: true }).click();
+  };
+
+  test('that is not there, not WebShop’s or broken is refused with what to do', async () => {
+    const alert = section('WebShop data').getByRole('alert');
+    await fill('/no/such/folder');
+    await alert.getByText('There is no folder /no/such/folder.').waitFor();
+    await fill(lab.data);
+    await alert.getByText('holds no WebShop data: expected items_shuffle_1000.json').waitFor();
+    await alert.getByText('Choose the `data` folder of the original WebShop').waitFor();
+    const broken = join(webshop, 'broken');
+    mkdirSync(broken);
+    writeFileSync(join(broken, 'items_shuffle_1000.json'), '[{"asin": "B000000001", "name": ');
+    writeFileSync(join(broken, 'items_ins_v2_1000.json'), '{}');
+    await fill(broken);
+    await alert.getByText('items_shuffle_1000.json').waitFor();
+    expect(await section('WebShop data').getByTestId('products').count()).toBe(0);
+  });
+
+  test('is imported with an index on disk, and then offered in Play', async () => {
+    const { size } = { size: createEnvironment('webshop', { dataFolder: webshop }).tasks('test').length };
+    expect(size).toBeGreaterThan(0);
+    await fill(webshop);
+    await section('WebShop data').getByTestId('products').waitFor({ timeout: 60_000 });
+    const products = Number((await section('WebShop data').getByTestId('products').innerText()).replace(/\D/g, ''));
+    expect(products).toBeGreaterThanOrEqual(300);
+    expect(existsSync(join(webshop, 'items_shuffle_1000.index', 'meta.json'))).toBe(true);
+    await visit(lab, '/play/webshop');
+    await lab.page.getByLabel('Catalog', { exact: true }).selectOption('imported');
+    await lab.page.getByRole('region', { name: 'The episode' }).getByText('WebShop [SEP] Instruction:').waitFor();
+    await until('the imported catalog in the game', async () => {
+      const answer = await lab.page.evaluate(() => window.astrolab.call('play.game', {}));
+      return answer.ok && answer.value.game?.choice.imported === true;
+    });
+    await button('Let the oracle play on').click();
+    expect(await shown(lab.page.getByRole('status').getByText('success'))).toBe(true);
+    await visit(lab, '/settings');
+  });
+
+  test('can be cancelled on the way, and says that the work is kept', async () => {
+    // A file that takes a while to read, as the full set would.
+    const long = join(webshop, 'long');
+    mkdirSync(long);
+    const record = { name: 'Blanket', full_description: 'warm soft cotton blanket '.repeat(60), small_description: [], pricing: '$5' };
+    const asins = Array.from({ length: 60_000 }, (_, index) => `B${String(index).padStart(9, '0')}`);
+    writeFileSync(join(long, 'items_shuffle_1000.json'), JSON.stringify(asins.map((asin) => ({ asin, ...record }))));
+    const instruction = { attributes: ['warm'], instruction: 'Find me a blanket', instruction_attributes: ['warm'] };
+    writeFileSync(join(long, 'items_ins_v2_1000.json'), JSON.stringify(Object.fromEntries(asins.map((asin) => [asin, instruction]))));
+    await fill(long);
+    await section('WebShop data').getByRole('progressbar').waitFor();
+    await section('WebShop data').getByRole('button', { name: 'Cancel', exact: true }).click();
+    expect(await shown(section('WebShop data').getByText('The import was cancelled. What was indexed is kept'))).toBe(true);
+    // The data from before is still in use.
+    expect(await section('WebShop data').getByTestId('products').count()).toBe(1);
+  });
+});
+
+describe('preferences for runs', () => {
+  test('outlive a restart, and a preset starts with the chosen retention', async () => {
+    await section('Runs').getByLabel('Runs at the same time').selectOption('2');
+    await section('Runs').getByLabel('Episodes that new runs keep').selectOption('best-worst');
+    await until('the preference to be stored', async () => {
+      const answer = await lab.page.evaluate(() => window.astrolab.call('preferences.read', {}));
+      return answer.ok && answer.value.concurrent === 2 && answer.value.retention === 'best-worst';
+    });
+    await lab.close({ keep: true });
+    lab = await launch({ data: lab.data });
+    await visit(lab, '/settings');
+    await expect.poll(() => section('Runs').getByLabel('Runs at the same time').inputValue()).toBe('2');
+    await visit(lab, '/new/preset-shop-tiny');
+    const changes = lab.page.getByRole('table', { name: 'Changed from preset shop-tiny' });
+    expect(await shown(changes.getByText('best-worst'))).toBe(true);
+    expect(await shown(lab.page.getByText('--set retention.keep=best-worst'))).toBe(true);
+  });
+
+  test.each(['light', 'dark'] as const)('axe finds nothing in the %s theme', async (theme) => {
+    await setTheme(lab, theme);
+    await visit(lab, '/settings');
+    await section('Devices').getByRole('table').first().waitFor();
+    await section('WebShop data').getByTestId('products').waitFor();
+    expect(await accessibilityProblems(lab)).toEqual([]);
+  });
+});
