@@ -1,8 +1,9 @@
 // Exact resume of real training, as a user meets it: `lab train`, kill -9 of the training process or of the whole lab at a
-// random moment (while the reference is made, while V* is sampled, in an update, a checkpoint, a database write or an
-// evaluation), `lab resume`, and again. In the end `lab metrics` and the weights equal those of an undisturbed run, bit for bit.
+// random moment, or aimed at an evaluation, at a checkpoint's file or at a write of the database, `lab resume`, and again. In
+// the end `lab metrics`, the evaluations and the weights equal those of an undisturbed run, bit for bit.
 
 import { spawn } from 'node:child_process';
+import { existsSync, readdirSync, watch } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { readCheckpoint } from '../../main/engine/checkpoint.ts';
@@ -14,32 +15,63 @@ import { temporaryFolder } from './helpers.ts';
 /** Fewer for a quick look: KILLS=3. A few in the first stages (reference, V*), the others in the updates. */
 const KILLS = Number(process.env.KILLS ?? 16);
 const EARLY_KILLS = Number(process.env.EARLY_KILLS ?? 4);
-const SETTINGS = ['training.updates=12', 'checkpoints.every=2', 'evaluation.every=3'];
+const UPDATES = 64;
+const EVALUATED_EVERY = 3;
+/** A reward and a reference with which even so small a policy learns something that could be lost. */
+const SETTINGS = [
+  `training.updates=${UPDATES}`,
+  'checkpoints.every=2',
+  `evaluation.every=${EVALUATED_EVERY}`,
+  'world.settings.reward=slides',
+  'reference.steps=200',
+];
 const TRAIN = ['train', '--preset', 'shop-tiny', '--seed', '3', ...SETTINGS.flatMap((setting) => ['--set', setting])];
+
+/** What a kill waits for once enough updates are stored. Only the lab writes the database, only the training process checkpoints. */
+const AIMS = ['any moment', 'checkpoint', 'evaluation', 'database write'] as const;
+type Aim = (typeof AIMS)[number];
 
 interface Lab {
   readonly pid: number | undefined;
   readonly ended: Promise<{ code: number | null; output: string }>;
+  /** What it last said it was doing. */
+  phase(): string;
 }
 
 function lab(folder: string, args: readonly string[]): Lab {
   const child = spawn(process.execPath, [join(projectFolder(), 'main', 'cli.ts'), '--data', folder, '--json', ...args], {
     env: { ...process.env, ELECTRON_RUN_AS_NODE: '1', NODE_NO_WARNINGS: '1' },
-    stdio: ['ignore', 'pipe', 'ignore'],
+    stdio: ['ignore', 'pipe', 'pipe'],
   });
   let output = '';
+  let phase = 'starting';
   child.stdout.on('data', (data) => (output += String(data)));
-  return { pid: child.pid, ended: new Promise((resolve) => child.on('close', (code) => resolve({ code, output }))) };
+  child.stderr.on('data', (data) => (phase = /^([a-z][^:\d]+): \d+ of \d+/m.exec(String(data))?.[1] ?? phase));
+  return {
+    pid: child.pid,
+    ended: new Promise((resolve) => child.on('close', (code) => resolve({ code, output }))),
+    phase: () => phase,
+  };
+}
+
+interface Look {
+  readonly uid: string;
+  readonly trainer: number | null;
+  readonly updates: number;
+  /** The newest update that has a checkpoint. */
+  readonly saved: number | undefined;
+  readonly locked: boolean;
 }
 
 /** Who trains a run now, and how far it is; undefined before the run is there. */
-function look(folder: string, id: number): { trainer: number | null; updates: number; locked: boolean } | undefined {
+function look(folder: string, id: number): Look | undefined {
   try {
     const store = Store.read(folder);
     const run = store.runs.find(id);
     const holder = run === undefined ? undefined : store.locks.holder(id);
+    const saved = store.checkpoints.list(id).at(-1)?.update;
     store.close();
-    return run && { trainer: holder?.trainerPid ?? null, updates: run.updates, locked: holder !== undefined };
+    return run && { uid: run.uid, trainer: holder?.trainerPid ?? null, updates: run.updates, saved, locked: holder !== undefined };
   } catch (error) {
     if (error instanceof Error && error.name === 'DatabaseError') return undefined;
     throw error;
@@ -48,8 +80,20 @@ function look(folder: string, id: number): { trainer: number | null; updates: nu
 
 const sleep = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 
-/** Trains run `id` through `kills` kills, each within `patienceMs` after its process is there or after it has stored an update. */
-async function trainUnderFire(folder: string, id: number, kills: number, after: 'start' | 'update', patienceMs: number): Promise<string[]> {
+/** Calls `then` at the next change of a file whose name contains `part`. */
+function atNextChange(folder: string, part: string, then: () => void): Promise<void> {
+  return new Promise((resolve) => {
+    const watcher = watch(folder, (_event, name) => {
+      if (name?.includes(part) !== true) return;
+      watcher.close();
+      then();
+      resolve();
+    });
+  });
+}
+
+/** Trains run `id` through `kills` kills: each within `patienceMs` after its process is there (`early`), or after a few more updates. */
+async function trainUnderFire(folder: string, id: number, kills: number, early: boolean, patienceMs: number): Promise<string[]> {
   const random = Random.from('kill-train', id, kills);
   const log: string[] = [];
   for (let kill = 1; kill <= kills; kill++) {
@@ -57,16 +101,41 @@ async function trainUnderFire(folder: string, id: number, kills: number, after: 
     let ended = false;
     void current.ended.then(() => (ended = true));
     while (!ended && (look(folder, id)?.trainer ?? null) === null) await sleep(20);
-    const before = look(folder, id)?.updates ?? 0;
-    while (!ended && after === 'update' && (look(folder, id)?.updates ?? 0) <= before) await sleep(20);
-    await Promise.race([current.ended, sleep(random.next() * patienceMs)]);
+    const { uid = '', trainer = null, saved = 0 } = look(folder, id) ?? {};
+
+    const aim: Aim = early ? 'any moment' : (AIMS[kill % AIMS.length] ?? 'any moment');
+    const wanted = early ? 0 : saved + 1 + random.below(3);
+    while (!ended && (look(folder, id)?.updates ?? 0) < wanted) await sleep(10);
+    const lonely = aim === 'checkpoint' || (aim !== 'database write' && random.next() < 0.5);
+    const strike = (): void => {
+      const target = lonely ? trainer : current.pid;
+      if (!ended && target !== null && target !== undefined) process.kill(target, 'SIGKILL');
+    };
+    if (aim === 'checkpoint') await Promise.race([current.ended, atNextChange(join(folder, 'checkpoints', uid), '.partial', strike)]);
+    else if (aim === 'database write') await Promise.race([current.ended, atNextChange(folder, 'astrolab.db-wal', strike)]);
+    else {
+      while (!ended && aim === 'evaluation' && current.phase() !== 'evaluating') await sleep(1);
+      await Promise.race([current.ended, sleep(random.next() * (aim === 'evaluation' ? 30 : patienceMs))]);
+      strike();
+    }
     if (ended) break;
-    const { trainer = null, updates = 0 } = look(folder, id) ?? {};
-    const target = kill % 2 === 0 ? trainer : current.pid;
-    if (target !== null && target !== undefined) process.kill(target, 'SIGKILL');
-    log.push(`${kill}. killed ${target === trainer ? 'the training process' : 'the whole lab'} at update ${updates}`);
+    const phase = current.phase();
     await current.ended;
     while (look(folder, id)?.locked === true) await sleep(20);
+
+    const { updates = 0, saved: newest } = look(folder, id) ?? {};
+    const files = existsSync(join(folder, 'checkpoints', uid)) ? readdirSync(join(folder, 'checkpoints', uid)) : [];
+    const half = files.some((name) => name.endsWith('.partial')) ? ', half a checkpoint left behind' : '';
+    const inEvaluation = (updates + 1) % EVALUATED_EVERY === 0; // the update that is evaluated is stored afterwards
+    const places = {
+      'any moment': `while ${phase}`,
+      checkpoint: 'in a checkpoint',
+      evaluation: `${inEvaluation ? 'in' : 'right after'} an evaluation`,
+      'database write': 'in a database write',
+    };
+    const where = places[aim];
+    const goesOn = newest === undefined ? 'starts again' : `goes on from update ${newest}`;
+    log.push(`${kill}. ${lonely ? 'training process' : 'whole lab'} killed ${where}${half}; update ${updates} was stored, ${goesOn}`);
   }
   const store = Store.open(folder);
   const state = store.runs.find(id)?.state;
@@ -96,14 +165,15 @@ it('training that was killed again and again ends with the metrics and weights o
   expect((await lab(folder, TRAIN).ended).code).toBe(0);
   const duration = performance.now() - start;
   const undisturbed = await outcome(folder, 1);
-  expect(undisturbed).toMatchObject({ state: 'done', updates: 12 });
+  expect(undisturbed).toMatchObject({ state: 'done', updates: UPDATES });
 
-  const log = await trainUnderFire(folder, 2, KILLS, 'update', duration / 20);
+  const log = await trainUnderFire(folder, 2, KILLS, false, 500);
   console.log(log.join('\n'));
+  expect(log).toHaveLength(KILLS);
   expect(await outcome(folder, 2)).toEqual(undisturbed);
 
   const fresh = temporaryFolder();
-  const early = await trainUnderFire(fresh, 1, EARLY_KILLS, 'start', duration);
+  const early = await trainUnderFire(fresh, 1, EARLY_KILLS, true, duration / 2);
   console.log(early.join('\n'));
   expect(await outcome(fresh, 1)).toEqual(undisturbed);
 });
