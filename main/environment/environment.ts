@@ -94,6 +94,8 @@ export interface Environment<State extends Plain = Plain> {
   corpus(): Iterable<string>;
   /** Words that are mere names (product ids): a permutation of them changes nothing. Empty where there are none. */
   readonly interchangeable: readonly string[];
+  /** Groups of words that may trade places within their group, each with its synonyms: to the agent the world would read as well. */
+  readonly concepts?: readonly (readonly (readonly string[])[])[];
 }
 
 /** An agent that needs no learning. Pure like the world: its randomness is the caller's. */

@@ -140,19 +140,27 @@ export class Prompt {
   }
 }
 
+/** Groups of names that trade places within their group; a name is one token, or several that belong together (a word and its synonyms). */
+export type NameGroups = readonly (readonly (readonly number[])[])[];
+
+const members = new WeakMap<TokenMask, Set<number>>();
+
 /** A permutation of the world's interchangeable names, over token ids. */
 export class Relabelling {
   readonly #forward = new Map<number, number>();
   readonly #backward = new Map<number, number>();
   readonly #masks = new Map<TokenMask, TokenMask>();
 
-  /** `names` are the token ids that may trade places. */
-  constructor(names: readonly number[], random: Random) {
-    const shuffled = random.shuffle(names);
-    for (const [index, name] of names.entries()) {
-      const other = shuffled[index] ?? name;
-      this.#forward.set(name, other);
-      this.#backward.set(other, name);
+  constructor(groups: NameGroups, random: Random) {
+    for (const names of groups) {
+      const shuffled = random.shuffle(names);
+      for (const [index, name] of names.entries()) {
+        const other = shuffled[index] ?? name;
+        for (const [place, token] of name.entries()) {
+          this.#forward.set(token, other[place] ?? token);
+          this.#backward.set(other[place] ?? token, token);
+        }
+      }
     }
   }
 
@@ -164,13 +172,14 @@ export class Relabelling {
     return this.#backward.get(token) ?? token;
   }
 
-  /** The same mask when it holds all names or none; else the relabelled one, made once. */
+  /** The same mask where it allows the same under the new names (all of a group, or none); else the relabelled one, made once. */
   mask(mask: TokenMask): TokenMask {
     let known = this.#masks.get(mask);
     if (!known) {
-      let names = 0;
-      for (const token of mask.allowed) if (this.#forward.has(token)) names += 1;
-      known = names === 0 || names === this.#forward.size ? mask : { allowed: mask.allowed.map((token) => this.forward(token)).sort() };
+      const allowed = members.get(mask) ?? new Set(mask.allowed);
+      members.set(mask, allowed);
+      const same = mask.allowed.every((token) => allowed.has(this.forward(token)));
+      known = same ? mask : { allowed: mask.allowed.map((token) => this.forward(token)).sort() };
       this.#masks.set(mask, known);
     }
     return known;
@@ -186,12 +195,9 @@ export function relabelled(rows: readonly EncodedRow[], relabelling: Relabelling
   }));
 }
 
-/** The token ids of a world's interchangeable names; a name of several tokens can't be relabelled and is left out. */
-export function nameTokens(tokenizer: Tokenizer, names: readonly string[]): number[] {
-  const ids: number[] = [];
-  for (const name of names) {
-    const id = tokenizer.word(name);
-    if (id !== undefined) ids.push(id);
-  }
-  return ids;
+/** A world's interchangeable names as token ids; a name with a word that is not one token can't be relabelled and is left out. */
+export function nameGroup(tokenizer: Tokenizer, names: readonly (readonly string[])[]): number[][] {
+  return names
+    .map((words) => words.flatMap((word) => tokenizer.word(word) ?? []))
+    .filter((ids, index) => ids.length === names[index]?.length);
 }

@@ -5,7 +5,7 @@
 import type { Environment, Grammar, Task, Turn, View } from '../environment/environment.ts';
 import { grammarOfView } from '../environment/grammar.ts';
 import type { Cursor, GrammarMasks, TokenMask } from '../policy/grammar-mask.ts';
-import { type EncodedRow, Prompt, type PromptSettings, Relabelling } from '../policy/prompt.ts';
+import { type EncodedRow, type NameGroups, Prompt, type PromptSettings, Relabelling } from '../policy/prompt.ts';
 import { type Tokenizer, mark } from '../policy/tokenizer.ts';
 import { Random } from '../random.ts';
 import { type Purpose, type Step, type StepTokens, TOP_ALTERNATIVES, type Trajectory } from './trajectory.ts';
@@ -15,8 +15,8 @@ export interface Speech {
   readonly tokenizer: Tokenizer;
   readonly masks: GrammarMasks;
   readonly prompt: PromptSettings;
-  /** Token ids that trade places in each relabelled episode. */
-  readonly names: readonly number[];
+  /** What trades places in each relabelled episode. */
+  readonly names: NameGroups;
 }
 
 export interface EpisodeRequest {
@@ -81,7 +81,7 @@ export class EpisodeInPlay {
     this.#request = request;
     this.random = Random.from('sample', request.seed);
     const relabelling =
-      request.relabel && speech.names.length > 1 ? new Relabelling(speech.names, Random.from('labels', request.seed)) : undefined;
+      request.relabel && speech.names.length > 0 ? new Relabelling(speech.names, Random.from('labels', request.seed)) : undefined;
     this.#prompt = new Prompt(speech.tokenizer, speech.prompt, request.task.instruction, relabelling);
     this.#turn = environment.reset(request.task, request.seed, request.level);
     this.#cursor = this.#observe();

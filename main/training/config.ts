@@ -37,6 +37,11 @@ const Policy = group(
           true,
           'Shuffle interchangeable names (product ids) anew in every training episode, so that a name means only what the page says.',
         ),
+        relabelWords: knob(
+          z.boolean(),
+          false,
+          'Let words (each with its synonyms) trade places anew in every training episode, so that products are known by reading, not by heart.',
+        ),
         matchFlag: knob(z.boolean(), true, 'Mark the words of a page that also occur in the task.'),
         compareFlag: knob(z.boolean(), true, 'Mark the prices of a page as above or below the price in the task.'),
         pointer: knob(z.boolean(), true, 'A head that copies words from the context in one step.'),

@@ -41,6 +41,7 @@ export function referenceRecipe(bench: Workbench): string {
     tokenizer: contentHash(speech.tokenizer.json),
     prompt: speech.prompt,
     relabel: config.policy.aids.relabelIds,
+    ...(config.policy.aids.relabelWords && { relabelWords: true }),
     model: referenceModel,
     reference: config.reference,
   });
@@ -125,7 +126,7 @@ function demonstrated({ world, environment, speech, config }: Workbench): Lesson
 
 /** The same demonstration with other names every time it comes up: what is learned can only be how to read. */
 function underNewNames({ speech, config }: Workbench, lesson: Lesson, step: number, index: number): Lesson {
-  if (speech.names.length < 2) return lesson;
+  if (speech.names.length === 0) return lesson;
   const relabelling = new Relabelling(speech.names, Random.from('cloning-names', config.reference.seed, step, index));
   return { ...lesson, rows: relabelled(lesson.rows, relabelling) };
 }

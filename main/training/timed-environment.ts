@@ -23,6 +23,7 @@ export function timedEnvironment(inner: Environment): { environment: Environment
     tiers: inner.tiers,
     levels: inner.levels,
     interchangeable: inner.interchangeable,
+    ...(inner.concepts && { concepts: inner.concepts }),
     tasks: (split, level) => inner.tasks(split, level),
     reset: (task, seed, level) => timed(() => inner.reset(task, seed, level)),
     step: (state, action) => timed(() => inner.step(state, action)),

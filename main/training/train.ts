@@ -146,7 +146,7 @@ export async function train(config: RunConfig, host: TrainingHost): Promise<'don
       const requests = drawn.flatMap((task, index) =>
         Array.from({ length: group }, (_, copy) => {
           const seed = Random.from('episode', config.seed, update, index, copy).integer();
-          return { task, seed, purpose: 'train' as const, update, relabel: config.policy.aids.relabelIds, level };
+          return { task, seed, purpose: 'train' as const, update, relabel: true, level };
         }),
       );
       const episodes = await recorder.time('system/time.rollout', () => rollout(policy, requests, drawAt(temperature)));

@@ -99,11 +99,10 @@ export class VstarStage {
 
   async #play(tasks: readonly Task[], level: number, samples: number): Promise<Map<string, VstarSamples & { episodes: Trajectory[] }>> {
     const { seed } = this.#config.reference;
-    const relabel = this.#config.policy.aids.relabelIds;
     const requests = tasks.flatMap((task) =>
       Array.from({ length: samples }, (_, index) => {
         const episodeSeed = Random.from('vstar', seed, task.id, index).integer();
-        return { task, seed: episodeSeed, purpose: 'vstar' as const, update: 0, relabel, level };
+        return { task, seed: episodeSeed, purpose: 'vstar' as const, update: 0, relabel: true, level };
       }),
     );
     const episodes = await rollout(this.#player, requests, drawAt(TEMPERATURE));

@@ -6,7 +6,7 @@ import type { ParameterLayout } from '../engine/parameters.ts';
 import type { Environment, Plain, World } from '../environment/environment.ts';
 import { findWorld } from '../environment/registry.ts';
 import { GrammarMasks } from '../policy/grammar-mask.ts';
-import { nameTokens } from '../policy/prompt.ts';
+import { nameGroup } from '../policy/prompt.ts';
 import { Tokenizer, type TokenizerOptions, trainTokenizer } from '../policy/tokenizer.ts';
 import { type ModelConfig, modelLayout } from '../policy/transformer.ts';
 import type { Speech } from '../rollout/episode.ts';
@@ -44,7 +44,12 @@ export function openWorkbench(config: RunConfig, progress?: (share: number, what
       matchFlag: policy.aids.matchFlag,
       compareFlag: policy.aids.compareFlag,
     },
-    names: policy.aids.relabelIds ? nameTokens(tokenizer, environment.interchangeable) : [],
+    names: [
+      ...(policy.aids.relabelIds ? [environment.interchangeable.map((name) => [name])] : []),
+      ...(policy.aids.relabelWords ? (environment.concepts ?? []) : []),
+    ]
+      .map((names) => nameGroup(tokenizer, names))
+      .filter((names) => names.length > 1),
   };
   const variant = variantOf(config.algorithm);
   const { matchFlag, compareFlag, pointer, tokenShift } = policy.aids;

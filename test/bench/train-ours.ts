@@ -72,7 +72,7 @@ async function prepare(folder: string, given: string | undefined, cloning: numbe
     const drawn = Random.from('tasks', 1, number).shuffle(tasks).slice(0, batch);
     const requests = drawn.map((task, index) => {
       const seed = Random.from('episode', 1, number, index).integer();
-      return { task, seed, purpose: 'train' as const, update: number, relabel: config.policy.aids.relabelIds, level: undefined };
+      return { task, seed, purpose: 'train' as const, update: number, relabel: true, level: undefined };
     });
     const world = environmentSeconds();
     const begin = now();

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { Prompt, Relabelling, nameTokens } from '../../main/policy/prompt.ts';
+import { Prompt, Relabelling, nameGroup } from '../../main/policy/prompt.ts';
 import { Tokenizer, mark, trainTokenizer } from '../../main/policy/tokenizer.ts';
 import { Random } from '../../main/random.ts';
 
@@ -56,14 +56,38 @@ test('an observation longer than the context is cut, never refused', () => {
 });
 
 test('relabelling permutes the names, leaves every other word alone and can be undone', () => {
-  const names = nameTokens(tokenizer, ['1', '2', '3', '4', '5', '198', '201']);
-  const relabelling = new Relabelling(names, Random.from('labels', 3));
+  const group = nameGroup(
+    tokenizer,
+    ['1', '2', '3', '4', '5', '198', '201'].map((name) => [name]),
+  );
+  const names = group.flat();
+  const relabelling = new Relabelling([group], Random.from('labels', 3));
   expect(new Set(names.map((name) => relabelling.forward(name)))).toEqual(new Set(names));
   for (const name of names) expect(relabelling.backward(relabelling.forward(name))).toBe(name);
   expect(relabelling.forward(id('wool'))).toBe(id('wool'));
   expect(relabelling.mask(anything)).toBe(anything);
   const two = { allowed: Int32Array.of(id('1'), id('201')).sort() };
   expect([...relabelling.mask(two).allowed]).toEqual([relabelling.forward(id('1')), relabelling.forward(id('201'))].sort((a, b) => a - b));
+});
+
+test('a word and its synonym trade places together, and a mask that allows the whole group stays as it is', () => {
+  const group = nameGroup(tokenizer, [
+    ['1', '2'],
+    ['3', '4'],
+    ['5', '198'],
+    ['nowhere', '201'],
+  ]);
+  expect(group).toEqual([
+    [id('1'), id('2')],
+    [id('3'), id('4')],
+    [id('5'), id('198')],
+  ]);
+  const relabelling = new Relabelling([group], Random.from('labels', 4));
+  const images = group.map((pair) => pair.map((token) => relabelling.forward(token)));
+  expect(images).not.toEqual(group);
+  expect(images.toSorted(([a = 0], [b = 0]) => a - b)).toEqual(group.toSorted(([a = 0], [b = 0]) => a - b));
+  const whole = { allowed: Int32Array.from([...group.flat(), id('wool')]).sort() };
+  expect(relabelling.mask(whole)).toBe(whole);
 });
 
 test('prices say whether they lie above or below the price in the task, and nothing when the task names none', () => {

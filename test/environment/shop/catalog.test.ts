@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { loadCatalog, parseCatalog } from '../../../main/environment/shop/catalog.ts';
+import { conceptGroups } from '../../../main/environment/shop/concepts.ts';
 import { createShop } from '../../../main/environment/shop/shop.ts';
 import { resourceFile } from '../../../main/paths.ts';
 
@@ -134,4 +135,14 @@ describe('a catalog file', () => {
     expect(texts.filter((text) => /^5: .* red mug (under|for at most) \$(20|35)\.$/.test(text)).length).toBe(8);
     expect(texts.filter((text) => /^7: .* red mug (over|for at least) \$(20|35)\.$/.test(text)).length).toBe(8);
   });
+});
+
+test('words trade places only with words of their kind, each synonym with its word, and nothing twice', () => {
+  const groups = conceptGroups(loadCatalog());
+  const all = groups.flat(2);
+  expect(new Set(all).size).toBe(all.length);
+  expect(groups.map((group) => group.length)).toEqual([41, 2, 54, 9]);
+  expect(groups.flat()).toContainEqual(['red', 'crimson']);
+  for (const word of ['shoes', 'running', 'sneakers', 'books']) expect(all).not.toContain(word); // two meanings, or a thing of two words
+  for (const group of groups) expect(new Set(group.map((concept) => concept.length)).size).toBe(1);
 });
