@@ -137,7 +137,7 @@ describe('a catalog file', () => {
   });
 });
 
-test('words trade places only with words of their kind, each synonym with its word, and nothing twice', () => {
+it('words trade places only with words of their kind, each synonym with its word, and nothing twice', () => {
   const groups = conceptGroups(loadCatalog());
   const all = groups.flat(2);
   expect(new Set(all).size).toBe(all.length);
