@@ -1,9 +1,35 @@
 // The signs of trouble that users of such systems learned to look for, each with the advice that helped: V* at the bottom,
 // advantages without signal, spread of rewards gone, the echo trap (spread and entropy fall, then the gradient norm spikes).
-// Works on the recorded history alone, so it can also be asked about an old run.
+// Works on the recorded history alone, so it can also be asked about an old run; a run keeps the little it needs in its
+// checkpoints, so that a resumed one raises the same alerts.
 
 import { deviation, mean } from '../algorithm/advantage.ts';
-import type { UpdateRecord } from './recorder.ts';
+
+/** The metrics of one update, as far as the rules look at them. */
+export type Seen = Readonly<Record<string, number>>;
+
+const WATCHED = [
+  'vstar.unsolved',
+  'advantage.positive',
+  'advantage.std',
+  'group.flat',
+  'rollout.return.std',
+  'rollout.entropy',
+  'rollout.success',
+  'rollout.valid',
+  'gradient.norm',
+  'evaluation.success',
+];
+const LOOKBACK = 60;
+
+/** The history with one more update, no longer than the rules look back. */
+export function remember(history: readonly Seen[], values: Seen): Seen[] {
+  const seen = WATCHED.flatMap((id): [string, number][] => {
+    const value = values[id];
+    return value !== undefined && Number.isFinite(value) ? [[id, value]] : [];
+  });
+  return [...history, Object.fromEntries(seen)].slice(-LOOKBACK);
+}
 
 export interface Alert {
   readonly id: string;
@@ -15,13 +41,13 @@ export interface Alert {
 /** How many updates a sign must last, and how many make up "before". */
 const WINDOW = 5;
 
-type Rule = (history: readonly UpdateRecord[]) => Alert | undefined;
+type Rule = (history: readonly Seen[]) => Alert | undefined;
 
 const percent = (share: number) => `${(100 * share).toFixed(0)}%`;
 
 /** The last `count` values of a metric that were recorded. */
-function last(history: readonly UpdateRecord[], id: string, count = WINDOW, skip = 0): number[] {
-  const values = history.flatMap(({ values: all }) => (all[id] === undefined ? [] : [all[id]]));
+function last(history: readonly Seen[], id: string, count = WINDOW, skip = 0): number[] {
+  const values = history.flatMap((seen) => seen[id] ?? []);
   return values.slice(Math.max(0, values.length - skip - count), values.length - skip);
 }
 
@@ -117,7 +143,7 @@ const collapse: Rule = (history) => {
 const rules: readonly Rule[] = [unsolved, noAdvantage, flatGroups, echoTrap, gradientSpike, invalidActions, collapse];
 
 /** The signs that the history shows now. */
-export function alertsOf(history: readonly UpdateRecord[]): Alert[] {
+export function alertsOf(history: readonly Seen[]): Alert[] {
   return rules.flatMap((rule) => rule(history) ?? []);
 }
 

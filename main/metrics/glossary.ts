@@ -44,14 +44,14 @@ const rows: Record<Metric['group'], readonly Row[]> = {
     [
       'rollout.groupSpread',
       'Reward spread in groups',
-      'Mean over tasks met more than once of the standard deviation of their rewards; a fall to 0 is a sign of the echo trap',
+      'Mean over the update’s tasks of the standard deviation of their returns: of the episodes of one group, or, where a task is played once an update, of its last four; a fall to 0 is a sign of the echo trap',
       'reward',
       'neither',
     ],
     [
       'rollout.passAtK',
       'pass@k in groups',
-      'Mean over tasks met more than once of 1 − C(n − c, k)/C(n, k) with c successes among n episodes and k the size of the smallest group',
+      'Mean over the update’s tasks of 1 − C(n − c, k)/C(n, k) with c successes among n episodes and k the size of the smallest group; where a task is played once an update, over its last four episodes (k = 4)',
       'share',
       'up',
     ],

@@ -11,8 +11,9 @@ import { requireDevice } from '../engine/device.ts';
 import { type TrainingState, Trainer, freshState } from '../engine/training-step.ts';
 import { evaluationMetrics, diagnoseTrajectory, tabulate } from '../evaluation/evaluate.ts';
 import { evaluatePolicy } from '../evaluation/play.ts';
-import { alertsOf } from '../metrics/alerts.ts';
-import { Recorder, type UpdateRecord, rolloutMetrics } from '../metrics/recorder.ts';
+import { alertsOf, remember, type Seen } from '../metrics/alerts.ts';
+import { TaskGroups } from '../metrics/groups.ts';
+import { Recorder, rolloutMetrics } from '../metrics/recorder.ts';
 import { SystemSampler } from '../metrics/system.ts';
 import { Sampler } from '../policy/sampler.ts';
 import { Random } from '../random.ts';
@@ -49,8 +50,6 @@ export interface TrainingHost {
   readonly until: number | null;
 }
 
-const LOOKBACK = 60;
-
 export async function train(config: RunConfig, host: TrainingHost): Promise<'done' | 'stopped'> {
   const device = await requireDevice(config.device);
   const progress = new ProgressReporter((report) => host.report(report));
@@ -73,7 +72,7 @@ export async function train(config: RunConfig, host: TrainingHost): Promise<'don
   const tasks = new TaskSampler(training.taskSampling, memory.tasks);
   const recorder = new Recorder();
   const system = new SystemSampler();
-  const history: UpdateRecord[] = [];
+  const groups = new TaskGroups(memory.groups);
   const topLevel = environment.levels - 1;
   const pool = Random.from('training-tasks', config.seed).shuffle(environment.tasks('train', topLevel)).slice(0, training.tasks);
   let until = host.until;
@@ -101,7 +100,7 @@ export async function train(config: RunConfig, host: TrainingHost): Promise<'don
 
   const save = async (update: number, kept: boolean): Promise<void> => {
     await trainer.download();
-    memory = { ...memory, tasks: tasks.save(), valued: vstar.save() };
+    memory = { ...memory, tasks: tasks.save(), valued: vstar.save(), groups: groups.save() };
     const notes = { model: JSON.stringify(bench.model), tokenizer: JSON.stringify(bench.speech.tokenizer.json) };
     const checkpoint = host.files.save(update, (path) => saveState(path, bench.layout, state, memory, notes));
     await host.report({ type: 'checkpoint', checkpoint, kept });
@@ -176,7 +175,7 @@ export async function train(config: RunConfig, host: TrainingHost): Promise<'don
       const seconds = (performance.now() - begin) / 1000;
       const tokens = trajectories.reduce((sum, trajectory) => sum + agentTokenCount(trajectory), 0);
       const { totals } = memory;
-      const rolled = rolloutMetrics(trajectories);
+      const rolled = { ...groups.metrics(trajectories), ...rolloutMetrics(trajectories) };
       memory = {
         ...memory,
         update,
@@ -219,9 +218,8 @@ export async function train(config: RunConfig, host: TrainingHost): Promise<'don
       await progress.tell(update, 'training', update, training.updates);
 
       // Watch for signs of collapse, save, obey.
-      history.push(record);
-      if (history.length > LOOKBACK) history.shift();
-      memory = { ...memory, alerts: await tellAlerts(host, update, history, memory.alerts) };
+      memory = { ...memory, history: remember(memory.history, record.values) };
+      memory = { ...memory, alerts: await tellAlerts(host, update, memory.history, memory.alerts) };
       if (last || (checkpoints.every > 0 && update % checkpoints.every === 0)) await save(update, last);
       if (!last && (await obey(update))) return 'stopped';
     }
@@ -291,6 +289,8 @@ function restore(bench: Workbench, reference: Flat, from: string | undefined): {
     curriculum: startCurriculum(bench.config.curriculum, bench.environment.levels),
     totals: { episodes: 0, tokens: 0, seconds: 0 },
     alerts: [],
+    history: [],
+    groups: {},
   };
   return { state: freshState(bench.layout, values), memory };
 }
@@ -321,12 +321,7 @@ async function tellLevel(host: TrainingHost, update: number, level: number): Pro
 }
 
 /** Tells of each sign of trouble once, when it appears; answers those that are on now. */
-async function tellAlerts(
-  host: TrainingHost,
-  update: number,
-  history: readonly UpdateRecord[],
-  before: readonly string[],
-): Promise<string[]> {
+async function tellAlerts(host: TrainingHost, update: number, history: readonly Seen[], before: readonly string[]): Promise<string[]> {
   const alerts = alertsOf(history);
   for (const { id, sign, advice } of alerts) {
     if (before.includes(id)) continue;

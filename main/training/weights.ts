@@ -4,6 +4,7 @@
 import { z } from 'zod';
 import { CurriculumState } from '../algorithm/curriculum.ts';
 import { type StoredTensor, readCheckpoint, writeCheckpoint } from '../engine/checkpoint.ts';
+import { GroupMemory } from '../metrics/groups.ts';
 import type { Flat, ParameterLayout } from '../engine/parameters.ts';
 import type { TrainingState } from '../engine/training-step.ts';
 
@@ -18,6 +19,10 @@ export const TrainingMemory = z.strictObject({
   totals: z.strictObject({ episodes: z.int(), tokens: z.int(), seconds: z.number() }),
   /** Alerts that are on, so that each is told once. */
   alerts: z.array(z.string()),
+  /** What the alerts look back on; empty in checkpoints of before they were kept. */
+  history: z.array(z.record(z.string(), z.number())).default([]),
+  /** The latest episodes of each task. */
+  groups: GroupMemory.default({}),
 });
 export type TrainingMemory = z.infer<typeof TrainingMemory>;
 

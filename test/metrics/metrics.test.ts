@@ -1,7 +1,8 @@
 import { expect, test } from 'vitest';
-import { adviceFor, alertsOf } from '../../main/metrics/alerts.ts';
+import { adviceFor, alertsOf, remember, type Seen } from '../../main/metrics/alerts.ts';
 import { glossary, metricOf } from '../../main/metrics/glossary.ts';
-import { Recorder, rolloutMetrics, type UpdateRecord } from '../../main/metrics/recorder.ts';
+import { TaskGroups } from '../../main/metrics/groups.ts';
+import { Recorder, rolloutMetrics } from '../../main/metrics/recorder.ts';
 import { shortEpisode, trajectory } from '../algorithm/batch.ts';
 
 test('every metric says what it is, in which unit, and which way is good', () => {
@@ -55,9 +56,9 @@ test('rollout metrics: success, lengths, repeated and effective actions, spread 
   for (const value of Object.values(rolloutMetrics([]))) expect(value).toBe(0);
 });
 
-const history = (count: number, values: (update: number) => Record<string, number>): UpdateRecord[] =>
-  Array.from({ length: count }, (_, update) => ({ update, values: values(update), distributions: {} }));
-const ids = (records: readonly UpdateRecord[]) => alertsOf(records).map((alert) => alert.id);
+const history = (count: number, values: (update: number) => Record<string, number>): Seen[] =>
+  Array.from({ length: count }, (_, update) => values(update)).reduce<Seen[]>(remember, []);
+const ids = (seen: readonly Seen[]) => alertsOf(seen).map((alert) => alert.id);
 
 test('a healthy run raises no alert', () => {
   const healthy = history(40, (update) => ({
@@ -88,11 +89,33 @@ test('each sign of trouble is named with its advice', () => {
   const spike = history(20, (update) => ({ 'gradient.norm': update === 19 ? 50 : 1 + 0.1 * (update % 3) }));
   expect(ids(spike)).toEqual(['gradient-spike']);
   // At 98% success gradients are tiny, and one failure's is no sign of collapse.
-  expect(ids(spike.map((record) => ({ ...record, values: { ...record.values, 'rollout.success': 0.98 } })))).toEqual([]);
+  expect(ids(spike.map((seen) => ({ ...seen, 'rollout.success': 0.98 })))).toEqual([]);
   const fall = history(3, (update) => ({ 'evaluation.success': [0.2, 0.8, 0.5][update]! }));
   expect(ids(fall)).toEqual(['collapse']);
   const [alert] = alertsOf(history(1, () => ({ 'vstar.unsolved': 1 })));
   expect(alert).toMatchObject({ sign: expect.stringContaining('100% of the tasks'), advice: expect.stringContaining('12–16') });
   expect(adviceFor('std::bad_alloc')).toMatch(/microBatch/);
   expect(adviceFor('all fine')).toBeUndefined();
+});
+
+test('what alerts look back on stays short, and only numbers that can be saved are kept', () => {
+  const long = history(200, (update) => ({ 'gradient.norm': update === 150 ? Number.NaN : update, loss: 3 }));
+  expect(long).toHaveLength(60);
+  expect(long[10]).toEqual({});
+  expect(long.at(-1)).toEqual({ 'gradient.norm': 199 });
+  expect(JSON.parse(JSON.stringify(long))).toEqual(long);
+});
+
+test('a variant that plays a task once an update still has a spread and a pass@k: those of the task’s last four episodes', () => {
+  const groups = new TaskGroups();
+  const outcomes = [false, true, false, false, true];
+  const seen = outcomes.map((success) => groups.metrics([shortEpisode('a', success, success ? 1 : 0, [-1])]));
+  expect(seen.slice(0, 3)).toEqual([{}, {}, {}]);
+  expect(seen[3]).toEqual({ 'rollout.groupSpread': 0.5, 'rollout.passAtK': 1 });
+  expect(seen[4]?.['rollout.groupSpread']).toBeCloseTo(Math.sqrt(1 / 3), 6);
+  // Saved and restored, it goes on alike.
+  const restored = new TaskGroups(JSON.parse(JSON.stringify(groups.save())));
+  const next = shortEpisode('a', false, 0, [-1]);
+  expect(restored.metrics([next])).toEqual(groups.metrics([next]));
+  expect(new TaskGroups().metrics([shortEpisode('b', false, 0, [-1])])).toEqual({});
 });
