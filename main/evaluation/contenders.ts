@@ -1,9 +1,15 @@
 // A run of the store as a comparison wants it: its decisive evaluation task by task, where its curves end, its config.
 
 import type { Store } from '../store/store.ts';
+import type { StoredResult } from '../store/evaluations.ts';
 import type { Contender } from './compare.ts';
 
-export function contenderOf(store: Store, id: number): Contender {
+/** The results also say which episode of the store each is. */
+interface StoredContender extends Contender {
+  readonly results: readonly StoredResult[];
+}
+
+export function contenderOf(store: Store, id: number): StoredContender {
   const run = store.runs.get(id);
   const evaluation = store.evaluations.decisive(id);
   return {

@@ -15,7 +15,7 @@ type SideBySide = Omit<Answer<'compare.open'>, 'diff'> & { readonly diff: readon
 export function sideBySide(store: Store, ids: readonly number[], baseline: number | null): SideBySide {
   const contenders = ids.map((id) => contenderOf(store, id));
   const comparison = compare(contenders, baseline ?? undefined);
-  const results = new Map(ids.map((id) => [id, decisiveResults(store, id)]));
+  const results = new Map(contenders.map(({ run, results: own }) => [run, own]));
   const metrics = new Set(contenders.flatMap(({ ends }) => Object.keys(ends)));
   return {
     runs: comparison.runs.map((one) => comparedRun(store, one.run, results.get(one.run) ?? [], one)),
@@ -27,11 +27,6 @@ export function sideBySide(store: Store, ids: readonly number[], baseline: numbe
     matrix: matrixOf(results),
     metrics: [...metrics].sort(),
   };
-}
-
-function decisiveResults(store: Store, run: number): StoredResult[] {
-  const evaluation = store.evaluations.decisive(run);
-  return evaluation ? store.evaluations.results(evaluation.id) : [];
 }
 
 function comparedRun(

@@ -3,7 +3,7 @@
 // /compare/1,2,3 or /compare/study-4.
 
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
-import { useMemo, useState } from 'react';
+import { useDeferredValue, useMemo, useState } from 'react';
 import { useLocation, useParams } from 'wouter';
 import { z } from 'zod';
 import { callOptions, useCall } from '../bridge.ts';
@@ -75,6 +75,8 @@ function Comparison({ runs, study }: { runs: readonly number[]; study: Parameter
   const baseline = chosenBaseline !== null && runs.includes(chosenBaseline) ? chosenBaseline : (runs[0] ?? 0);
   const answer = useQuery({ ...callOptions('compare.open', { runs: [...runs], baseline }), placeholderData: keepPreviousData });
   const { data } = answer;
+  // Curves and results at once; what lies below the fold is drawn right after.
+  const below = useDeferredValue(data, undefined);
   const keys = data?.diff.map(({ key }) => key) ?? [];
   const grouping = chosenGrouping === 'run' || chosenGrouping === 'variant' || keys.includes(chosenGrouping) ? chosenGrouping : 'variant';
   const groups = useMemo(() => (data ? groupRuns(data.runs, grouping, data.diff) : []), [data, grouping]);
@@ -119,11 +121,15 @@ function Comparison({ runs, study }: { runs: readonly number[]; study: Parameter
         <>
           <Curves data={data} groups={groups} onPoint={replayAt} />
           <Results data={data} baseline={baseline} onBaseline={setBaseline} />
-          <ConfigDiff data={data} />
-          <Failures data={data} groups={groups} />
-          <Categories runs={data.runs} />
-          <TaskMatrix data={data} chosen={task} onTask={setTask} />
-          {task !== null && data.runs.length > 1 && <SideBySide key={task} data={data} task={task} onTask={setTask} />}
+        </>
+      )}
+      {below && !answer.isError && (
+        <>
+          <ConfigDiff data={below} />
+          <Failures data={below} groups={groups} />
+          <Categories runs={below.runs} />
+          <TaskMatrix data={below} chosen={task} onTask={setTask} />
+          {task !== null && below.runs.length > 1 && <SideBySide key={task} data={below} task={task} onTask={setTask} />}
         </>
       )}
     </Page>

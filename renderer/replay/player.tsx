@@ -1,7 +1,7 @@
 // Plays one episode: the head says what it was about and how it ended, the transport moves through its steps by button,
 // key, scrubber or by itself, and the step fills the rest.
 
-import { useEffect, useMemo, useState } from 'react';
+import { memo, useCallback, useEffect, useMemo, useState } from 'react';
 import { z } from 'zod';
 import type { Replay } from '../../preload/contract/replay.ts';
 import { Button, IconButton } from '../components/button.tsx';
@@ -20,6 +20,10 @@ import note from './resample.module.css';
 const drawingSchema = z.enum(['page', 'text']);
 const paintSchema = z.enum(PAINTS);
 const AUTOPLAY_MS = 1400;
+
+// A step redraws what it changes and nothing else: buttons and head stay as they are.
+const SteadyButton = memo(IconButton);
+const SteadyHead = memo(EpisodeHead);
 
 /** The recorded episode, or what was sampled from one of its steps until the user goes back. */
 export function Player({ replay }: { replay: Replay }) {
@@ -59,6 +63,8 @@ function EpisodePlayer({ replay, start, onOpen }: EpisodePlayerProps) {
     [replay, paint],
   );
   const go = (to: number): void => setPosition(Math.max(0, Math.min(last, to)));
+  const back = useCallback(() => setPosition((now) => Math.max(0, now - 1)), []);
+  const next = useCallback(() => setPosition((now) => Math.min(last, now + 1)), [last]);
 
   useEffect(() => {
     if (!playing) return undefined;
@@ -69,13 +75,14 @@ function EpisodePlayer({ replay, start, onOpen }: EpisodePlayerProps) {
     return () => clearTimeout(timer);
   }, [playing, position, last]);
 
-  const togglePlay = (): void => {
-    if (!playing && position === last) setPosition(0);
+  const togglePlay = useCallback((): void => {
+    if (!playing) setPosition((now) => (now === last ? 0 : now));
     setPlaying(!playing);
-  };
+  }, [playing, last]);
+  const toggleAgain = useCallback(() => setAgain((open) => !open), []);
   useActions([
-    { id: 'replay.next', title: 'Next step', group: 'Replay', keys: 'ArrowRight', keyboardOnly: true, run: () => go(position + 1) },
-    { id: 'replay.previous', title: 'Step before', group: 'Replay', keys: 'ArrowLeft', keyboardOnly: true, run: () => go(position - 1) },
+    { id: 'replay.next', title: 'Next step', group: 'Replay', keys: 'ArrowRight', keyboardOnly: true, run: next },
+    { id: 'replay.previous', title: 'Step before', group: 'Replay', keys: 'ArrowLeft', keyboardOnly: true, run: back },
     { id: 'replay.first', title: 'First step', group: 'Replay', keys: 'Home', keyboardOnly: true, run: () => go(0) },
     { id: 'replay.end', title: 'The end', group: 'Replay', keys: 'End', keyboardOnly: true, run: () => go(last) },
     { id: 'replay.play', title: 'Play or pause', group: 'Replay', keys: 'p', run: togglePlay },
@@ -94,7 +101,7 @@ function EpisodePlayer({ replay, start, onOpen }: EpisodePlayerProps) {
             title: 'Go on from this step with another policy',
             group: 'Replay',
             keys: 'r',
-            run: () => setAgain(!again),
+            run: toggleAgain,
           },
         ]
       : []),
@@ -102,17 +109,17 @@ function EpisodePlayer({ replay, start, onOpen }: EpisodePlayerProps) {
 
   return (
     <article className={styles.player} aria-label={`Episode: ${replay.instruction}`}>
-      <EpisodeHead replay={replay} />
+      <SteadyHead replay={replay} />
       <div className={styles.transport} role="group" aria-label="Steps">
-        <IconButton icon={playing ? 'pause' : 'start'} label={playing ? 'Pause' : 'Play'} keys="p" onClick={togglePlay} />
+        <SteadyButton icon={playing ? 'pause' : 'start'} label={playing ? 'Pause' : 'Play'} keys="p" onClick={togglePlay} />
         <span className={styles.back}>
-          <IconButton icon="chevronRight" label="Step before" keys="ArrowLeft" disabled={position === 0} onClick={() => go(position - 1)} />
+          <SteadyButton icon="chevronRight" label="Step before" keys="ArrowLeft" disabled={position === 0} onClick={back} />
         </span>
-        <IconButton icon="chevronRight" label="Next step" keys="ArrowRight" disabled={position === last} onClick={() => go(position + 1)} />
+        <SteadyButton icon="chevronRight" label="Next step" keys="ArrowRight" disabled={position === last} onClick={next} />
         <Scrubber replay={replay} position={position} onPosition={go} />
         <output className={styles.place}>{position === last ? 'End' : `Step ${position + 1} of ${last}`}</output>
         {onOpen && (
-          <Button icon="replay" disabled={position === last} aria-expanded={again} onClick={() => setAgain(!again)}>
+          <Button icon="replay" disabled={position === last} aria-expanded={again} onClick={toggleAgain}>
             What if…
           </Button>
         )}
@@ -124,7 +131,7 @@ function EpisodePlayer({ replay, start, onOpen }: EpisodePlayerProps) {
 }
 
 /** What it was about, how it ended, and why. */
-export function EpisodeHead({ replay }: { replay: Replay }) {
+function EpisodeHead({ replay }: { replay: Replay }) {
   const { diagnosis, id, run } = replay;
   return (
     <header className={styles.head}>

@@ -1,6 +1,7 @@
 // One step of an episode: on the left what the world showed (drawn, or as the very text the policy read), on the right
 // what the agent said about it, what it got for it and by which rule, and what the oracle would have said.
 
+import { memo } from 'react';
 import type { Replay } from '../../preload/contract/replay.ts';
 import { Icon } from '../components/icons.tsx';
 import { Badge } from '../components/stat.tsx';
@@ -34,15 +35,7 @@ export function StepView({ replay, position, drawing, onDrawing, paint, onPaint,
       <section className={styles.panel} aria-label="What the world showed">
         <header className={styles.panelHead}>
           <h3>{step ? 'What it saw' : 'How it ended'}</h3>
-          <Segmented
-            label="Show the observation as"
-            value={drawing}
-            onValue={onDrawing}
-            options={[
-              { value: 'page', label: 'Page' },
-              { value: 'text', label: 'Text' },
-            ]}
-          />
+          <DrawingChoice drawing={drawing} onDrawing={onDrawing} />
         </header>
         {drawing === 'page' ? <ShopPage page={page} action={step?.action} /> : <pre className={styles.raw}>{text}</pre>}
         {step && step.view !== null && (
@@ -56,18 +49,7 @@ export function StepView({ replay, position, drawing, onDrawing, paint, onPaint,
         {step ? (
           <>
             <header className={styles.panelHead}>
-              <h3 className={styles.paints}>
-                What it said
-                <Explain what={MEANING[paint].label}>
-                  <p>{MEANING[paint].explain}</p>
-                </Explain>
-              </h3>
-              <Segmented
-                label="Paint the words by"
-                value={paint}
-                onValue={onPaint}
-                options={PAINTS.map((value) => ({ value, label: MEANING[value].label }))}
-              />
+              <PaintChoice paint={paint} onPaint={onPaint} />
             </header>
             <Words key={position} step={step} paint={paint} scale={scale} />
             <dl className={styles.outcome}>
@@ -104,6 +86,29 @@ export function StepView({ replay, position, drawing, onDrawing, paint, onPaint,
     </div>
   );
 }
+
+const DRAWINGS = [
+  { value: 'page', label: 'Page' },
+  { value: 'text', label: 'Text' },
+] as const;
+const PAINT_OPTIONS = PAINTS.map((value) => ({ value, label: MEANING[value].label }));
+
+// These stay as they are from step to step, so they are not drawn again.
+const DrawingChoice = memo(({ drawing, onDrawing }: Pick<StepViewProps, 'drawing' | 'onDrawing'>) => (
+  <Segmented label="Show the observation as" value={drawing} onValue={onDrawing} options={DRAWINGS} />
+));
+
+const PaintChoice = memo(({ paint, onPaint }: Pick<StepViewProps, 'paint' | 'onPaint'>) => (
+  <>
+    <h3 className={styles.paints}>
+      What it said
+      <Explain what={MEANING[paint].label}>
+        <p>{MEANING[paint].explain}</p>
+      </Explain>
+    </h3>
+    <Segmented label="Paint the words by" value={paint} onValue={onPaint} options={PAINT_OPTIONS} />
+  </>
+));
 
 function End({ replay }: { replay: Replay }) {
   return (

@@ -2,9 +2,11 @@
 // numbers and what could have been said instead, and every word in a table.
 
 import { useState } from 'react';
+import { z } from 'zod';
 import type { ReplayStep, Word } from '../../preload/contract/replay.ts';
 import { Cell, Head, Row, Table } from '../components/table.tsx';
 import { formatValue } from '../format.ts';
+import { useView } from '../state/view.ts';
 import { MEANING, numberOf, type Paint, strength, tint } from './paint.ts';
 import styles from './replay.module.css';
 
@@ -15,8 +17,11 @@ interface WordsProps {
   scale: number;
 }
 
+const tableSchema = z.boolean();
+
 export function Words({ step, paint, scale }: WordsProps) {
   const [chosen, choose] = useState(0);
+  const [table, onTable] = useView('replay.table', tableSchema, false);
   const word = step.words[Math.min(chosen, step.words.length - 1)];
   const known = step.words.some((one) => one[paint] !== null);
   if (step.words.length === 0) {
@@ -47,9 +52,9 @@ export function Words({ step, paint, scale }: WordsProps) {
       </div>
       {known ? <Legend paint={paint} scale={scale} /> : <p className={styles.muted}>{missing(paint)}</p>}
       {word && <WordDetails word={word} />}
-      <details className={styles.details}>
+      <details className={styles.details} open={table} onToggle={(event) => onTable(event.currentTarget.open)}>
         <summary>All words in numbers</summary>
-        <WordTable words={step.words} />
+        {table && <WordTable words={step.words} />}
       </details>
     </div>
   );

@@ -1,5 +1,6 @@
 // The second half of the window's benchmark: a step in replay, the filter of a list of 100,000 episodes, and opening a
-// comparison of 20 runs, each as the user waits for it: from the action to the painted frame, in the real window.
+// comparison of 20 runs, each as the user waits for it in the real window: from the key, the choice or the address to the
+// finished page (laid out, ready to paint). The frame that shows it comes at the next tick of the screen.
 
 import { newRun } from '../../main/training/new-run.ts';
 import { loadPreset } from '../../main/training/presets.ts';
@@ -13,10 +14,11 @@ import { benchTrajectory } from './store-data.ts';
 const EPISODES = 100_000;
 const BATCH = 1000;
 const RUNS = 20;
-const TASKS = 40;
-const ROUNDS = 10;
+const TASKS = 100;
+const ROUNDS = 20;
 
-export async function replayRows(): Promise<BenchRow[]> {
+/** Twenty runs with four evaluations each, and after them one run with 100,000 episodes. */
+export function fillReplay(): string {
   const data = freshDataFolder();
   const runs = Array.from({ length: RUNS }, (_, index) => ({
     variant: index % 2 === 0 ? 'grpo' : 'reinforce',
@@ -24,21 +26,6 @@ export async function replayRows(): Promise<BenchRow[]> {
     agent: index % 2 === 0 ? ('heuristic' as const) : ('blind' as const),
   }));
   seed(data, runs, TASKS);
-  const long = fillEpisodes(data);
-  const lab = await launch({ data });
-  try {
-    const limit = { peer: null, unit: 'ms', better: 'lower', absolute: true } as const;
-    return [
-      { name: 'a step in replay', ours: await stepTime(lab), goal: 16, ...limit },
-      { name: `a filter over ${EPISODES.toLocaleString('en')} episodes`, ours: await filterTime(lab, long), goal: 100, ...limit },
-      { name: `comparing ${RUNS} runs opens`, ours: await compareTime(lab), goal: 500, ...limit },
-    ];
-  } finally {
-    await lab.close();
-  }
-}
-
-function fillEpisodes(data: string): number {
   const store = Store.open(data);
   const run = store.runs.create(newRun(loadPreset('shop-tiny').config, 'shop-tiny'));
   const random = Random.from('window-bench');
@@ -51,57 +38,111 @@ function fillEpisodes(data: string): number {
   }
   store.runs.change(run.id, { state: 'done', episodes: EPISODES, position: null });
   store.close();
-  return run.id;
+  return data;
 }
 
-/** From the key to the next frame. */
-async function stepTime(lab: Lab): Promise<number> {
+/** `data` is what fillReplay made; it is removed afterwards. */
+export async function replayRows(data: string): Promise<BenchRow[]> {
+  const lab = await launch({ data });
+  try {
+    const limit = { peer: null, unit: 'ms', better: 'lower', absolute: true } as const;
+    const compared = await compareTimes(lab);
+    const steps = await stepTimes(lab);
+    const filter = await filterTimes(lab, RUNS + 1);
+    return [
+      { name: 'a step in replay', ours: median(steps), goal: 16, ...limit },
+      { name: `a filter over ${EPISODES.toLocaleString('en')} episodes`, ours: median(filter), goal: 100, ...limit },
+      { name: 'the slowest of ten such filters', ours: Math.max(...filter), goal: null, ...limit },
+      { name: `comparing ${RUNS} runs opens`, ours: median(compared.slice(1)), goal: 500, ...limit },
+      { name: 'it opens for the first time', ours: compared[0] ?? Number.NaN, goal: null, ...limit },
+    ];
+  } finally {
+    await lab.close();
+  }
+}
+
+/** From the key to the step on the page. */
+async function stepTimes(lab: Lab): Promise<number[]> {
   await visit(lab, '/replay/1');
   await lab.page.getByRole('article').waitFor();
   const times: number[] = [];
   for (let round = 0; round < ROUNDS; round++) {
-    const key = round % 2 === 0 ? 'ArrowRight' : 'ArrowLeft';
     times.push(
-      await lab.page.evaluate(async (name) => {
-        const begin = performance.now();
-        document.body.dispatchEvent(new KeyboardEvent('keydown', { key: name, code: name, bubbles: true }));
-        const text = (): string => document.querySelector('output')?.textContent ?? '';
-        const before = text();
-        while (text() === before && performance.now() - begin < 1000) await new Promise((resolve) => queueMicrotask(() => resolve(null)));
-        return performance.now() - begin;
-      }, key),
+      await lab.page.evaluate(
+        async (key) => {
+          const text = (): string => document.querySelector('output')?.textContent ?? '';
+          const before = text();
+          await new Promise((resolve) => requestAnimationFrame(resolve));
+          const begin = performance.now();
+          document.body.dispatchEvent(new KeyboardEvent('keydown', { key, code: key, bubbles: true }));
+          const channel = new MessageChannel();
+          while (text() === before && performance.now() - begin < 1000) {
+            await new Promise((resolve) => {
+              channel.port1.addEventListener('message', resolve, { once: true });
+              channel.port1.start();
+              channel.port2.postMessage(null);
+            });
+          }
+          document.querySelector('article')?.getBoundingClientRect();
+          return performance.now() - begin;
+        },
+        round % 2 === 0 ? 'ArrowRight' : 'ArrowLeft',
+      ),
     );
   }
-  return median(times);
+  return times;
 }
 
-/** The answer to a filter that matches few, asked for as the list does. */
-async function filterTime(lab: Lab, run: number): Promise<number> {
+/** From a word in the search field to the number of what it found and the first rows. */
+async function filterTimes(lab: Lab, run: number): Promise<number[]> {
+  await visit(lab, `/replay/${run}`);
+  await lab.page.getByRole('article').waitFor();
   const texts = ['red blue', 'slim', 'p42', 'office travel', 'soft', 'steel', 'p7', 'classic', 'daily', 'heavy'];
   const times: number[] = [];
   for (const text of texts) {
     times.push(
+      await lab.page.evaluate(async (words) => {
+        const field = document.querySelector('input[aria-label="Text in the task or the actions"]');
+        const total = (): string => document.querySelector('aside [role="status"]')?.textContent ?? '';
+        if (!(field instanceof HTMLInputElement)) throw new Error('the filter is not on the page');
+        const before = total();
+        const begin = performance.now();
+        // As React hears it from a keyboard: the browser's own setter, then the event.
+        Object.getOwnPropertyDescriptor(HTMLInputElement.prototype, 'value')?.set?.call(field, words);
+        field.dispatchEvent(new Event('input', { bubbles: true }));
+        const loaded = (): boolean => total() !== before && (document.querySelector('[role="option"]')?.textContent ?? '…') !== '…';
+        while (!loaded() && performance.now() - begin < 5000) await new Promise((resolve) => setTimeout(resolve, 1));
+        document.querySelector('[role="listbox"]')?.getBoundingClientRect();
+        return performance.now() - begin;
+      }, text),
+    );
+    await new Promise((resolve) => setTimeout(resolve, 150));
+  }
+  return times;
+}
+
+/** From the address to the table with all runs and the drawn curves. */
+async function compareTimes(lab: Lab): Promise<number[]> {
+  const times: number[] = [];
+  for (let round = 0; round < 5; round++) {
+    // In another order each time, so that no answer of before is at hand.
+    const runs = Array.from({ length: RUNS }, (_, index) => ((index + round) % RUNS) + 1);
+    await visit(lab, '/settings');
+    times.push(
       await lab.page.evaluate(
-        async ([id, words]) => {
+        async ([address, rows]) => {
           const begin = performance.now();
-          const input = { run: id, filter: { text: words }, order: 'time', descending: true, offset: 0, limit: 100 } as const;
-          const outcome = await window.astrolab.call('episodes.list', input);
-          if (!outcome.ok) throw new Error(outcome.error.message);
+          window.location.hash = address;
+          const ready = (): boolean =>
+            document.querySelectorAll('table[aria-label="Final results"] tbody tr').length === rows &&
+            document.querySelector('main figure canvas') !== null;
+          while (!ready() && performance.now() - begin < 20_000) await new Promise((resolve) => setTimeout(resolve, 1));
+          document.querySelector('main')?.getBoundingClientRect();
           return performance.now() - begin;
         },
-        [run, text] as const,
+        [`/compare/${runs.join(',')}`, RUNS] as const,
       ),
     );
   }
-  return median(times);
-}
-
-/** From the address to the table with all runs. */
-async function compareTime(lab: Lab): Promise<number> {
-  const address = `/compare/${Array.from({ length: RUNS }, (_, index) => index + 1).join(',')}`;
-  await visit(lab, '/settings');
-  const begin = performance.now();
-  await visit(lab, address);
-  await lab.page.getByRole('table', { name: 'Final results' }).waitFor();
-  return performance.now() - begin;
+  return times;
 }

@@ -9,7 +9,7 @@ import { freshDataFolder, launch, until, visit } from '../e2e/app.ts';
 import type { Lab } from '../e2e/app.ts';
 import { newRun } from '../store/samples.ts';
 import { median, report } from './report.ts';
-import { replayRows } from './window-replay.ts';
+import { fillReplay, replayRows } from './window-replay.ts';
 
 const POINTS = 10_000;
 /** What the Live page draws. */
@@ -138,7 +138,7 @@ try {
       { ...bound, name: 'scroll 5,000 runs, longest gap', ours: scrolled.longest, unit: 'ms', goal: 1000 },
       { ...bound, name: 'scroll 5,000 runs, frames', ours: scrolled.frames / scrolled.seconds, unit: '1/s', better: 'higher', goal: null },
       { ...bound, name: 'memory, all processes, 1,000 runs', ours: used, unit: 'MB', goal: 400 },
-      ...(await replayRows()),
+      ...(await replayRows(fillReplay())),
     ],
     'none: bounds of issues 8 and 9, in absolute numbers',
   );
