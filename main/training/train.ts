@@ -63,7 +63,7 @@ export async function train(config: RunConfig, host: TrainingHost): Promise<'don
   let memory = saved;
   await host.report({ type: 'started', update: memory.update, device: config.device, versions: {} });
 
-  const trainer = new Trainer({ layout: bench.layout, state, optimizer: adam(training), session: { threads, ...device }, sessions: 24 });
+  const trainer = new Trainer({ layout: bench.layout, state, optimizer: adam(training), session: { threads, ...device }, sessions: 12 });
   const improver = new Improver(bench, trainer, state.values, reference.weights, threads);
   const capacity = Math.min(256, Math.max(32, training.batch));
   const policy = { environment, speech: bench.speech, sampler: new Sampler(bench.model, state.values, { capacity, threads }) };
