@@ -4,12 +4,11 @@
 // trajectory's length, A is clamped, and its authors clip the gradient at 0.5 (training.clip).
 
 import { z } from 'zod';
-import { mul } from '../engine/operators.ts';
 import { between, knob } from '../knob.ts';
 import { logProbability } from '../rollout/trajectory.ts';
 import { clamp } from './advantage.ts';
 import { advantageMetrics, inverseLengths, optimalAdvantages, referenceSums, type Algorithm } from './algorithm.ts';
-import { crossEntropy, klInputs, klKnobs, klTerm, withTerm } from './terms.ts';
+import { episodeInputs, klKnobs, regularised, weightedCrossEntropy } from './terms.ts';
 import { rewardOf } from './vstar.ts';
 
 const settings = z.strictObject({
@@ -44,19 +43,13 @@ export const astarPg: Algorithm<typeof settings> = {
       return clamp(hard[i]! + chosen.beta * logRatio, -chosen.clampAdvantage, chosen.clampAdvantage);
     });
     return {
-      episode: { advantage, ...(chosen.lengthNormalise && { inverseLength }) },
-      token: klInputs(trajectories, chosen),
-      keep: trajectories.map(() => true),
+      ...episodeInputs(trajectories, { advantage }, chosen),
       metrics: advantageMetrics(advantage),
       distributions: { advantage },
     };
   },
 
   loss(_graph, policy, input, chosen) {
-    const gradient = policy.episodeMean(mul(input('advantage', 'episode'), crossEntropy(policy, input, chosen.lengthNormalise)));
-    const kl = klTerm(policy, input, chosen);
-    const entropy = policy.tokenMean(policy.entropies);
-    const loss = withTerm(withTerm(gradient, chosen.klCoefficient, kl), -chosen.entropyBonus, entropy);
-    return { loss, metrics: { loss, 'loss.policy': gradient, entropy, ...(kl && { [`kl.${chosen.klEstimator}`]: kl }) } };
+    return regularised(policy, input, weightedCrossEntropy(policy, input, 'advantage', chosen.lengthNormalise), chosen);
   },
 };

@@ -7,7 +7,7 @@ import { between, knob, whole } from '../knob.ts';
 import { agentTokenCount } from '../rollout/trajectory.ts';
 import { clamp, deviation, groupBy, mean } from './advantage.ts';
 import { advantageMetrics, rewardsOf, tokenNumbers, type Algorithm } from './algorithm.ts';
-import { clippedSurrogate, klInputs, klKnobs, klNeeds, klTerm, withTerm } from './terms.ts';
+import { clippedSurrogate, klInputs, klKnobs, klNeeds, regularised } from './terms.ts';
 
 const settings = z.strictObject({
   group: knob(whole(2, 256), 8, 'Rollouts of each task in an update.', 'episodes'),
@@ -75,12 +75,7 @@ export const grpo: Algorithm<typeof settings> = {
 
   loss(_graph, policy, input, chosen) {
     const surrogate = clippedSurrogate(policy, input, chosen.clipLow, chosen.clipHigh);
-    const kl = klTerm(policy, input, chosen);
-    const entropy = policy.tokenMean(policy.entropies);
-    const loss = withTerm(withTerm(surrogate.loss, chosen.klCoefficient, kl), -chosen.entropyBonus, entropy);
-    return {
-      loss,
-      metrics: { loss, 'loss.policy': surrogate.loss, entropy, ...surrogate.metrics, ...(kl && { [`kl.${chosen.klEstimator}`]: kl }) },
-    };
+    const { loss, metrics } = regularised(policy, input, surrogate.loss, chosen);
+    return { loss, metrics: { ...metrics, ...surrogate.metrics } };
   },
 };

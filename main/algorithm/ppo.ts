@@ -8,7 +8,7 @@ import { between, knob, whole } from '../knob.ts';
 import { agentTokenCount, type Trajectory } from '../rollout/trajectory.ts';
 import { biLevelGae, clamp, deviation, gae, mean, normalise } from './advantage.ts';
 import { advantageMetrics, tokenNumbers, type Algorithm } from './algorithm.ts';
-import { clippedSurrogate, klInputs, klKnobs, klNeeds, klTerm, valueLoss, withTerm } from './terms.ts';
+import { clippedSurrogate, klInputs, klKnobs, klNeeds, regularised, valueLoss, withTerm } from './terms.ts';
 import type { RewardKind } from './vstar.ts';
 
 const settings = z.strictObject({
@@ -96,21 +96,9 @@ export const ppo: Algorithm<typeof settings> = {
   loss(_graph, policy, input, chosen) {
     const surrogate = clippedSurrogate(policy, input, chosen.clipLow, chosen.clipHigh);
     const value = valueLoss(policy, input, chosen.valueClip);
-    const kl = klTerm(policy, input, chosen);
-    const entropy = policy.tokenMean(policy.entropies);
-    const policyLoss = withTerm(withTerm(surrogate.loss, chosen.klCoefficient, kl), -chosen.entropyBonus, entropy);
+    const { loss: policyLoss, metrics } = regularised(policy, input, surrogate.loss, chosen);
     const loss = withTerm(policyLoss, chosen.valueCoefficient, value);
-    return {
-      loss,
-      metrics: {
-        loss,
-        'loss.policy': surrogate.loss,
-        'loss.value': value,
-        entropy,
-        ...surrogate.metrics,
-        ...(kl && { [`kl.${chosen.klEstimator}`]: kl }),
-      },
-    };
+    return { loss, metrics: { ...metrics, loss, 'loss.value': value, ...surrogate.metrics } };
   },
 };
 

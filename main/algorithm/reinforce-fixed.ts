@@ -3,11 +3,10 @@
 // temperature (1.5 → 1.0 → 0.8), which are settings of the run.  mean of −log π · A + λ · KL(π‖π_ref) − entropy bonus.
 
 import { z } from 'zod';
-import { mul } from '../engine/operators.ts';
 import { between, knob } from '../knob.ts';
 import { clamp, mean } from './advantage.ts';
-import { advantageMetrics, lengthInputs, optimalAdvantages, type Algorithm } from './algorithm.ts';
-import { crossEntropy, klInputs, klKnobs, klNeeds, klTerm, withTerm } from './terms.ts';
+import { advantageMetrics, optimalAdvantages, type Algorithm } from './algorithm.ts';
+import { episodeInputs, klKnobs, klNeeds, regularised, weightedCrossEntropy } from './terms.ts';
 import { rewardOf } from './vstar.ts';
 
 const settings = z.strictObject({
@@ -36,19 +35,13 @@ export const reinforceFixed: Algorithm<typeof settings> = {
     const limit = Math.max(chosen.clipFloor, chosen.clipSpread * spread);
     const advantage = raw.map((a) => clamp(a, -limit, limit));
     return {
-      episode: { advantage, ...lengthInputs(trajectories, chosen.lengthNormalise) },
-      token: klInputs(trajectories, chosen),
-      keep: trajectories.map(() => true),
+      ...episodeInputs(trajectories, { advantage }, chosen),
       metrics: { ...advantageMetrics(advantage), 'advantage.limit': limit },
       distributions: { advantage },
     };
   },
 
   loss(_graph, policy, input, chosen) {
-    const gradient = policy.episodeMean(mul(input('advantage', 'episode'), crossEntropy(policy, input, chosen.lengthNormalise)));
-    const kl = klTerm(policy, input, chosen);
-    const entropy = policy.tokenMean(policy.entropies);
-    const loss = withTerm(withTerm(gradient, chosen.klCoefficient, kl), -chosen.entropyBonus, entropy);
-    return { loss, metrics: { loss, 'loss.policy': gradient, entropy, ...(kl && { [`kl.${chosen.klEstimator}`]: kl }) } };
+    return regularised(policy, input, weightedCrossEntropy(policy, input, 'advantage', chosen.lengthNormalise), chosen);
   },
 };

@@ -3,11 +3,10 @@
 // plain maximum and its reward the shaped return; both are settings of the run (vstar.estimator, training.reward).
 
 import { z } from 'zod';
-import { mul } from '../engine/operators.ts';
 import { between, knob } from '../knob.ts';
 import { clamp } from './advantage.ts';
 import { advantageMetrics, lengthInputs, optimalAdvantages, type Algorithm } from './algorithm.ts';
-import { crossEntropy, withTerm } from './terms.ts';
+import { weightedCrossEntropy, withTerm } from './terms.ts';
 import { rewardOf } from './vstar.ts';
 
 const settings = z.strictObject({
@@ -41,7 +40,7 @@ export const reinforce: Algorithm<typeof settings> = {
   },
 
   loss(_graph, policy, input, chosen) {
-    const gradient = policy.episodeMean(mul(input('advantage', 'episode'), crossEntropy(policy, input, chosen.lengthNormalise)));
+    const gradient = weightedCrossEntropy(policy, input, 'advantage', chosen.lengthNormalise);
     const entropy = policy.tokenMean(policy.entropies);
     const loss = withTerm(gradient, -chosen.entropyBonus, entropy);
     return { loss, metrics: { loss, 'loss.policy': gradient, entropy } };

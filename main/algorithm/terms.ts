@@ -6,7 +6,7 @@ import { clip, exp, greater, less, minimum, mul, neg, sub, add, cast, square, ma
 import type { Tensor } from '../engine/graph.ts';
 import { between, knob } from '../knob.ts';
 import type { Trajectory } from '../rollout/trajectory.ts';
-import { tokenNumbers, type LossInput, type Needs, type PolicyTensors } from './algorithm.ts';
+import { lengthInputs, tokenNumbers, type Loss, type LossInput, type Needs, type PolicyTensors, type Prepared } from './algorithm.ts';
 
 /** Log-ratios are cut here before they are exponentiated: e^20 is far past any useful ratio and far from overflow. */
 const LOG_RATIO_LIMIT = 20;
@@ -38,7 +38,7 @@ export function klInputs(trajectories: readonly Trajectory[], settings: KlSettin
 }
 
 /** KL(π‖π_ref), mean over the update's tokens; undefined when the variant runs without it. */
-export function klTerm(policy: PolicyTensors, input: LossInput, settings: KlSettings): Tensor | undefined {
+function klTerm(policy: PolicyTensors, input: LossInput, settings: KlSettings): Tensor | undefined {
   const needs = klNeeds(settings);
   if (needs === 'none') return undefined;
   if (needs === 'full') {
@@ -90,9 +90,40 @@ export function valueLoss(policy: PolicyTensors, input: LossInput, range: number
 }
 
 /** −log π(y|x) of each episode, divided by its length when `normalise` says so. [E] */
-export function crossEntropy(policy: PolicyTensors, input: LossInput, normalise: boolean): Tensor {
+function crossEntropy(policy: PolicyTensors, input: LossInput, normalise: boolean): Tensor {
   const sum = neg(policy.perEpisode(policy.logProbs));
   return normalise ? mul(sum, input('inverseLength', 'episode')) : sum;
+}
+
+/** Mean over episodes of the number `name` that `prepare` gave each times −log π(y|x). */
+export function weightedCrossEntropy(policy: PolicyTensors, input: LossInput, name: 'advantage' | 'weight', normalise: boolean): Tensor {
+  return policy.episodeMean(mul(input(name, 'episode'), crossEntropy(policy, input, normalise)));
+}
+
+/** What a loss with one number per episode takes: that number, the lengths it divides by, the reference for the KL. */
+export function episodeInputs(
+  trajectories: readonly Trajectory[],
+  numbers: Readonly<Record<string, Float32Array>>,
+  settings: KlSettings & { readonly lengthNormalise: boolean },
+): Pick<Prepared, 'episode' | 'token' | 'keep'> {
+  return {
+    episode: { ...numbers, ...lengthInputs(trajectories, settings.lengthNormalise) },
+    token: klInputs(trajectories, settings),
+    keep: trajectories.map(() => true),
+  };
+}
+
+/** A variant's main term + λ · KL(π‖π_ref) − entropy bonus, with the metrics that all of them log. */
+export function regularised(
+  policy: PolicyTensors,
+  input: LossInput,
+  main: Tensor,
+  settings: KlSettings & { readonly entropyBonus: number },
+): Loss {
+  const kl = klTerm(policy, input, settings);
+  const entropy = policy.tokenMean(policy.entropies);
+  const loss = withTerm(withTerm(main, settings.klCoefficient, kl), -settings.entropyBonus, entropy);
+  return { loss, metrics: { loss, 'loss.policy': main, entropy, ...(kl && { [`kl.${settings.klEstimator}`]: kl }) } };
 }
 
 /** loss + coefficient · term, leaving out what is switched off. */

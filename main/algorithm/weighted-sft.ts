@@ -3,11 +3,11 @@
 // w = clamp(a + 1, 0.1, 5). The weight is always positive: a bad trajectory is imitated less, never pushed down.
 
 import { z } from 'zod';
-import { mul } from '../engine/operators.ts';
 import { between, knob } from '../knob.ts';
 import { clamp, mean, normalise } from './advantage.ts';
-import { advantageMetrics, lengthInputs, optimalAdvantages, type Algorithm } from './algorithm.ts';
-import { crossEntropy, klInputs, klKnobs, klNeeds, klTerm, withTerm } from './terms.ts';
+import type { Trajectory } from '../rollout/trajectory.ts';
+import { advantageMetrics, optimalAdvantages, type Algorithm, type Prepared } from './algorithm.ts';
+import { episodeInputs, klKnobs, klNeeds, regularised, weightedCrossEntropy } from './terms.ts';
 import { rewardOf } from './vstar.ts';
 
 export const weightKnobs = {
@@ -25,11 +25,18 @@ export function imitationWeights(advantages: Float32Array, limit: number, low: n
   return normalise(advantages).map((a) => clamp(clamp(a, -limit, limit) + 1, low, high));
 }
 
-export function weightMetrics(weight: Float32Array): Record<string, number> {
+/** The update of weighted SFT from whatever advantages a variant has. */
+export function imitation(trajectories: readonly Trajectory[], advantage: Float32Array, chosen: z.infer<typeof settings>): Prepared {
+  const weight = imitationWeights(advantage, chosen.clampAdvantage, chosen.weightLow, chosen.weightHigh);
   return {
-    'weight.mean': mean(weight),
-    'weight.min': weight.length === 0 ? 0 : Math.min(...weight),
-    'weight.max': weight.length === 0 ? 0 : Math.max(...weight),
+    ...episodeInputs(trajectories, { weight }, chosen),
+    metrics: {
+      ...advantageMetrics(advantage),
+      'weight.mean': mean(weight),
+      'weight.min': weight.length === 0 ? 0 : Math.min(...weight),
+      'weight.max': weight.length === 0 ? 0 : Math.max(...weight),
+    },
+    distributions: { advantage, weight },
   };
 }
 
@@ -43,21 +50,10 @@ export const weightedSft: Algorithm<typeof settings> = {
 
   prepare(trajectories, chosen, progress) {
     const advantage = optimalAdvantages(trajectories, (trajectory) => rewardOf(trajectory, progress.reward));
-    const weight = imitationWeights(advantage, chosen.clampAdvantage, chosen.weightLow, chosen.weightHigh);
-    return {
-      episode: { weight, ...lengthInputs(trajectories, chosen.lengthNormalise) },
-      token: klInputs(trajectories, chosen),
-      keep: trajectories.map(() => true),
-      metrics: { ...advantageMetrics(advantage), ...weightMetrics(weight) },
-      distributions: { advantage, weight },
-    };
+    return imitation(trajectories, advantage, chosen);
   },
 
   loss(_graph, policy, input, chosen) {
-    const imitation = policy.episodeMean(mul(input('weight', 'episode'), crossEntropy(policy, input, chosen.lengthNormalise)));
-    const kl = klTerm(policy, input, chosen);
-    const entropy = policy.tokenMean(policy.entropies);
-    const loss = withTerm(withTerm(imitation, chosen.klCoefficient, kl), -chosen.entropyBonus, entropy);
-    return { loss, metrics: { loss, 'loss.policy': imitation, entropy, ...(kl && { [`kl.${chosen.klEstimator}`]: kl }) } };
+    return regularised(policy, input, weightedCrossEntropy(policy, input, 'weight', chosen.lengthNormalise), chosen);
   },
 };
