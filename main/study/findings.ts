@@ -8,7 +8,7 @@ import type { Store } from '../store/store.ts';
 import type { StoredResult } from '../store/evaluations.ts';
 import { BASELINES, type Claim, MEASURES, type Test } from './definition.ts';
 import type { ClaimRecord, StudyRecord, TestRecord } from './record.ts';
-import { judge, pairArms, type Paired, type ResultsBySeed, together, type Verdict } from './verdict.ts';
+import { judge, LEAST_SEEDS, pairArms, type Paired, type ResultsBySeed, together, type Verdict } from './verdict.ts';
 
 type ArmRecord = StudyRecord['arms'][number];
 
@@ -62,7 +62,7 @@ function decideTest(test: Test, sides: ReadonlyMap<string, ResultsBySeed>, title
   return { ...test, verdict, paired, words: wordsOf(test, paired, verdict, titles) };
 }
 
-const points = (share: number): string => (100 * share).toFixed(1);
+const points = (share: number): string => (100 * share).toFixed(1).replace('-', '−');
 
 function wordsOf(test: Test, paired: Paired | null, verdict: Verdict, titles: (id: string) => string): string {
   const what = `${titles(test.a)} against ${titles(test.b)}, ${MEASURES[test.measure]}`;
@@ -71,7 +71,11 @@ function wordsOf(test: Test, paired: Paired | null, verdict: Verdict, titles: (i
   const sign = value > 0 ? '+' : '';
   const agree = bySeed.filter((difference) => (test.expect === 'higher' ? difference > 0 : difference < 0)).length;
   const chance = p < 0.001 ? p.toExponential(1) : p.toFixed(3);
-  const open = verdict === 'undecided' ? ` A difference of ${points(detectable)} points would probably have been seen.` : '';
+  const size =
+    seeds.length < LEAST_SEEDS
+      ? ' So few seeds decide nothing.'
+      : ` A difference of ${points(detectable)} points would probably have been seen.`;
+  const open = verdict === 'undecided' ? size : '';
   return (
     `${what}: ${points(a)}% against ${points(b)}%, difference ${sign}${points(value)} points (95% interval ${points(low)} to ${points(high)}; ` +
     `${tasks} tasks × ${seeds.length} seeds, only the first ${onlyA}, only the second ${onlyB}, McNemar p = ${chance}; ` +

@@ -11,7 +11,6 @@ import type { ReportFile } from '../evaluation/study-report.ts';
 import { mean } from '../algorithm/advantage.ts';
 import type { Run } from '../store/runs.ts';
 import type { Store } from '../store/store.ts';
-import type { EvaluationResult } from '../training/reports.ts';
 import { parseConfig } from '../training/config.ts';
 import { BASELINES, MEASURES } from './definition.ts';
 import { resultsOf } from './findings.ts';
@@ -47,14 +46,14 @@ export function studyPage(store: Store, record: StudyRecord, name: string, folde
   const learning = learningFigures(material);
   const claims = record.claims.map((claim, index) => ({ claim, figures: claimFigures(material, claim, index + 1) }));
   const text = [
-    `# ${record.title}`,
-    record.question,
+    `# ${plain(record.title)}`,
+    plain(record.question),
     about(material),
     '## Verdicts',
     verdictTable(record.claims),
     `How a verdict is reached: ${RULE}`,
     '## All arms',
-    'Success is greedy play on the test tasks, whose products occur neither in training nor in demonstrations. Mean and inter-quartile mean (IQM) are over seeds, with 95% bootstrap intervals over seeds; with few seeds these say little about seeds that were not run.',
+    `Success is on the test tasks, whose products occur neither in training nor in demonstrations, ${howPlayed(material)}. Mean and inter-quartile mean (IQM) are over seeds, with 95% bootstrap intervals over seeds; with few seeds these say little about seeds that were not run.`,
     armTable(material),
     ...learning.map(({ name: file, title }) => image(title, file)),
     ...tuningSection(record),
@@ -80,20 +79,31 @@ interface Figure {
   readonly svg: string;
 }
 
-const image = (title: string, file: string): string => `![${title}](${file})`;
+/** Text of a definition or a table in Markdown: a star, as in V*, is a star. */
+const plain = (text: string): string => text.replaceAll('*', '\\*');
+
+const image = (title: string, file: string): string => `![${plain(title)}](${file})`;
+
+/** Greedy, or at which temperature; told by the final evaluation itself. */
+function howPlayed({ store, runs }: Material): string {
+  const [first] = runs;
+  const temperature = (first && store.evaluations.decisive(first.id)?.temperature) ?? 0;
+  return temperature === 0 ? 'played greedily' : `with actions sampled at temperature ${temperature}, as in training`;
+}
 
 function about({ record, runs }: Material): string {
   const [first] = runs;
   const config = first && parseConfig(first.config);
   const seconds = runs.reduce((sum, run) => sum + run.seconds, 0);
+  const whole = runs.reduce((sum, run) => sum + ((run.finishedAt ?? 0) - (run.startedAt ?? 0)) / 1000, 0);
   const batch = config?.training.batch ?? 0;
   const versions = Object.entries(first?.versions ?? {}).map(([part, version]) => `${part} ${version}`);
   const command = `npm run lab -- study run ${record.definition}${record.set.map((change) => ` --set ${change}`).join('')} --updates ${record.updates}`;
   return [
     `- ${runs.length} runs: ${record.arms.length} arms, seeds ${record.seeds.join(', ')} (arms with fewer runs use the first of them)`,
-    `- Equal budget: ${record.updates} updates of ${batch} episodes, ${record.updates * batch} episodes a run; samples for V* come on top, where a variant uses it`,
+    `- Equal budget: ${record.updates} updates of ${batch} episodes, ${record.updates * batch} episodes a run; samples for V\\* come on top, where a variant uses it`,
     `- World ${first?.world ?? '–'}, preset ${first?.preset ?? '–'}, policy ${config?.policy.width} wide with ${config?.policy.layers} layers; ${config?.evaluation.finalTasks} test tasks a run`,
-    `- Time of the updates of all runs together: ${duration(seconds)} on ${config?.threads} thread each; made with ${versions.join(', ')}`,
+    `- Time of all runs together, one thread each: ${duration(seconds)} for their updates, ${duration(whole)} from start to end (with references, V\\* and pauses); tuning not counted; made with ${versions.join(', ')}`,
     `- Written by the lab from its database: \`${command}\`, then \`npm run lab -- study report ${record.definition} --out docs/STUDY.md\``,
   ].join('\n');
 }
@@ -101,7 +111,7 @@ function about({ record, runs }: Material): string {
 function verdictTable(claims: readonly ClaimRecord[]): string {
   return markdownTable(
     ['claim', 'verdict'],
-    claims.map(({ claim, verdict }, index) => [`${index + 1}. ${claim}`, VERDICT_WORDS[verdict]]),
+    claims.map(({ claim, verdict }, index) => [`${index + 1}. ${plain(claim)}`, VERDICT_WORDS[verdict]]),
   );
 }
 
@@ -119,7 +129,7 @@ function armTable({ record, sides, titles, store }: Material): string {
     const table = tabulate(all);
     const trained = arm.runs.flatMap(({ uid }) => store.runs.findByUid(uid)?.seconds ?? []);
     return [
-      arm.title,
+      plain(arm.title),
       arm.mean ? range(arm.mean) : '–',
       arm.iqm ? range(arm.iqm) : '–',
       arm.runs.map(({ success }) => (success === null ? '–' : points(success))).join(', '),
@@ -150,21 +160,20 @@ function armTable({ record, sides, titles, store }: Material): string {
   );
 }
 
-/** Validation success during training: the tuned arms in one figure, the others in a second. */
+const LINES = 8;
+
+/** Validation success during training: the tuned arms in one figure, the others in further ones that can still be read. */
 function learningFigures(material: Material): Figure[] {
   const { record, folder } = material;
   const tuned = record.arms.filter(({ id }) => id in record.tuned);
-  const groups = [
-    { name: 'learning', title: 'Validation success during training, mean over seeds', arms: tuned.length > 0 ? tuned : record.arms },
-  ];
-  return groups.map(({ name, title, arms }) => ({
-    name: `${folder}/${name}.svg`,
-    title,
-    svg: lineFigure(
-      title,
-      arms.map((arm) => learningLine(material, arm)),
-    ),
-  }));
+  const others = record.arms.filter((arm) => !tuned.includes(arm));
+  const groups = tuned.length > 0 ? [tuned] : [];
+  for (let start = 0; start < others.length; start += LINES) groups.push(others.slice(start, start + LINES));
+  return groups.map((arms, index) => {
+    const title = `Validation success during training, mean over seeds${groups.length > 1 ? ` (${index + 1} of ${groups.length})` : ''}`;
+    const lines = arms.map((arm) => learningLine(material, arm));
+    return { name: `${folder}/learning${index === 0 ? '' : `-${index + 1}`}.svg`, title, svg: lineFigure(title, lines) };
+  });
 }
 
 function learningLine({ store }: Material, arm: StudyRecord['arms'][number]): FigureLine {
@@ -204,23 +213,22 @@ function tuningSection({ tuning, tuned }: StudyRecord): string[] {
     '## Tuning',
     `Each of the ${Object.keys(tuned).length} tuned arms had the same number of trials on the same validation tasks, its default setting first; the one that solves the most is taken. Test tasks were not used.`,
     markdownTable(['arm', 'trial', 'setting', 'validation success', 'return'], rows),
-    tuning.map(({ words }) => `- ${words}`).join('\n'),
+    tuning.map(({ words }) => `- ${plain(words)}`).join('\n'),
   ];
 }
 
-/** One bar chart per measure, the arms of the claim's tests side by side. */
+/** One bar chart per measure, the arms of the claim's tests side by side; none while they have no runs. */
 function claimFigures({ sides, titles, folder }: Material, { id, tests }: ClaimRecord, number: number): Figure[] {
   const measures = [...new Set(tests.map(({ measure }) => measure))];
-  return measures.map((measure) => {
+  return measures.flatMap((measure) => {
     const arms = [...new Set(tests.filter((test) => test.measure === measure).flatMap(({ a, b }) => [a, b]))];
     const title = `Claim ${number}: ${MEASURES[measure]} (mean over seeds, 95%)`;
-    const bars = arms.map((arm): FigureBar => {
-      const rates = [...(sides.get(arm)?.values() ?? [])].map((results) =>
-        mean(results.map((result: EvaluationResult) => valueOf(result, measure))),
-      );
-      return { label: titles(arm), ...(rates.length > 0 ? aggregate([rates]).mean : { value: 0, low: 0, high: 0 }) };
+    const bars = arms.flatMap((arm): FigureBar[] => {
+      const rates = [...(sides.get(arm)?.values() ?? [])].map((results) => mean(results.map((result) => valueOf(result, measure))));
+      return rates.length > 0 ? [{ label: titles(arm), ...aggregate([rates]).mean }] : [];
     });
-    return { name: `${folder}/${id}${measures.length > 1 ? `-${measure}` : ''}.svg`, title, svg: barFigure(title, bars) };
+    const name = `${folder}/${id}${measures.length > 1 ? `-${measure}` : ''}.svg`;
+    return bars.length > 0 ? [{ name, title, svg: barFigure(title, bars) }] : [];
   });
 }
 
@@ -230,11 +238,13 @@ function claimSection(
   figures: readonly Figure[],
 ): string[] {
   return [
-    `### ${number}. ${claim}`,
-    `*Source:* ${source}`,
-    `*Experiment:* ${experiment}`,
+    `### ${number}. ${plain(claim)}`,
+    `*Source:* ${plain(source)}`,
+    `*Experiment:* ${plain(experiment)}`,
     ...figures.map(({ title, name }) => image(title, name)),
-    tests.map(({ words, verdict: own, expect }) => `- ${words} Claimed: the first is ${expect}. ${VERDICT_WORDS[own]}.`).join('\n'),
+    tests
+      .map(({ words, verdict: own, expect }) => `- ${plain(words)} Claimed: the first is ${expect}. Result: ${VERDICT_WORDS[own]}.`)
+      .join('\n'),
     `**Verdict: ${verdict === 'undecided' ? 'undecided at this size' : verdict}.**`,
     ...(discussion === '' ? [] : [discussion]),
   ];

@@ -7,6 +7,8 @@ import type { Store } from '../store/store.ts';
 
 /** Failures of one class that are kept where they occurred. */
 const OF_EACH_CLASS = 2;
+/** Of the decisive evaluation the same first tasks are kept in every run, so that two policies can be seen on one task. */
+const SHARED_TASKS = 10;
 /** Distributions are kept of so many updates. */
 const DISTRIBUTIONS = 4;
 
@@ -39,6 +41,14 @@ export function thinning(store: Store, least: number): NonNullable<ExportOptions
   return (run: Run) => {
     const played = [...store.episodes.each(run.id)].filter(({ purpose }) => purpose !== 'vstar');
     const every = Math.max(1, Math.ceil(run.updates / DISTRIBUTIONS));
-    return { episodes: thinned(played, least), distribution: (update) => update === 1 || update % every === 0 || update === run.updates };
+    const decisive = store.evaluations.decisive(run.id);
+    const shared = (decisive ? store.evaluations.results(decisive.id) : [])
+      .toSorted((a, b) => (a.task < b.task ? -1 : 1))
+      .slice(0, SHARED_TASKS)
+      .flatMap(({ episode }) => episode ?? []);
+    return {
+      episodes: new Set([...thinned(played, least), ...shared]),
+      distribution: (update) => update === 1 || update % every === 0 || update === run.updates,
+    };
   };
 }

@@ -1,7 +1,8 @@
 // When a claim holds. Two arms are compared on the same test tasks with the same seeds; the difference of each pair (task,
 // seed) is averaged, and its interval comes from resampling seeds and tasks at once (the pigeonhole bootstrap, mildly
 // conservative for crossed effects). A test holds when the whole interval lies on the claimed side of zero, fails when it
-// lies on the other side, and is undecided else. A claim holds when all of its tests hold and fails when one fails.
+// lies on the other side, and is undecided else, or with fewer than three seeds. A claim holds when all of its tests hold
+// and fails when one fails.
 
 import { mean } from '../algorithm/advantage.ts';
 import { type Estimate, mcnemar, quantile } from '../evaluation/statistics.ts';
@@ -90,7 +91,11 @@ export function pigeonhole(table: readonly (readonly number[])[], seed = 0): { l
   return { low: quantile(means, 0.025), high: quantile(means, 0.975) };
 }
 
-export function judge({ low, high }: { readonly low: number; readonly high: number }, expect: 'higher' | 'lower'): Verdict {
+/** Fewer seeds say nothing of their spread. */
+export const LEAST_SEEDS = 3;
+
+export function judge({ low, high, seeds }: Pick<Paired, 'low' | 'high' | 'seeds'>, expect: 'higher' | 'lower'): Verdict {
+  if (seeds.length < LEAST_SEEDS) return 'undecided';
   if (low > 0) return expect === 'higher' ? 'holds' : 'fails';
   if (high < 0) return expect === 'lower' ? 'holds' : 'fails';
   return 'undecided';
@@ -104,4 +109,4 @@ export function together(verdicts: readonly Verdict[]): Verdict {
 
 /** The rule in words, for the report and the window. */
 export const RULE =
-  'Both sides play the same test tasks with the same seeds. The difference is the mean over all pairs (task, seed); its 95% interval comes from resampling seeds and tasks together (pigeonhole bootstrap, 2000 times). A test **holds** when the whole interval lies on the claimed side of zero, **fails** when it lies wholly on the other side, and is **undecided at this size** otherwise; then the smallest difference is given that a study of this size would have found four times out of five. A claim holds when all of its tests hold, and fails as soon as one fails. There is no correction for the number of claims: of twenty claims about nothing, one would come out decided by chance.';
+  'Both sides play the same test tasks with the same seeds. The difference is the mean over all pairs (task, seed); its 95% interval comes from resampling seeds and tasks together (pigeonhole bootstrap, 2000 times). A test **holds** when the whole interval lies on the claimed side of zero, **fails** when it lies wholly on the other side, and is **undecided at this size** otherwise; then the smallest difference is given that a study of this size would have found four times out of five. Fewer than three seeds decide nothing. A claim holds when all of its tests hold, and fails as soon as one fails. There is no correction for the number of claims: of twenty claims about nothing, one would come out decided by chance.';

@@ -28,7 +28,7 @@ const DEFINITION = {
   question: 'Does everything work from the first run to the verdicts?',
   base: { preset: 'shop-tiny', set: { threads: 1, ...SMALL }, parts: { 'evaluation.every': 0.5, 'checkpoints.every': 0.25 } },
   updates: 4,
-  seeds: [1, 2],
+  seeds: [1, 2, 3],
   tuning: { trials: 2, seed: 101, tasks: 8 },
   arms: [
     { id: 'astar-po', title: 'A*PO', tune: true, set: { algorithm: 'astar-po' } },
@@ -74,12 +74,12 @@ it('is killed, goes on, is reported, exported and imported twice', { timeout: 90
   expect(lab(data, ...run)).toMatchObject({ study: 'tiny', done: true, claims: [{ verdict: 'holds' }, { verdict: 'undecided' }] });
   const store = Store.read(data);
   const all = store.runs.list();
-  expect(all.map(({ state }) => state)).toEqual(Array.from({ length: 6 }, () => 'done'));
+  expect(all.map(({ state }) => state)).toEqual(Array.from({ length: 8 }, () => 'done'));
   for (const [uid, finishedAt] of finished) expect(store.runs.findByUid(String(uid))?.finishedAt).toBe(finishedAt);
   const record = readRecord(store.studies.find('tiny')?.plan);
   expect(record?.arms.map(({ id, runs }) => [id, runs.length])).toEqual([
-    ['astar-po', 2],
-    ['astar-po-max', 2],
+    ['astar-po', 3],
+    ['astar-po-max', 3],
   ]);
   expect(record?.tuning[0]?.trials).toHaveLength(2);
   store.close();
@@ -95,10 +95,10 @@ it('is killed, goes on, is reported, exported and imported twice', { timeout: 90
   for (const [, file] of text.matchAll(/\]\((study\/[\w-]+\.svg)\)/g)) expect(existsSync(join(data, 'out', String(file)))).toBe(true);
 
   const file = join(data, 'tiny.astrolab');
-  expect(lab(data, 'study', 'export', 'tiny', '--thin', '20', '--out', file)).toMatchObject({ runs: 4 });
+  expect(lab(data, 'study', 'export', 'tiny', '--thin', '20', '--out', file)).toMatchObject({ runs: 6 });
   const other = temporaryFolder();
-  expect(lab(other, 'import', file)).toMatchObject({ study: 'tiny', runs: Array.from({ length: 4 }, () => ({ added: true })) });
-  expect(lab(other, 'import', file)).toMatchObject({ study: 'tiny', runs: Array.from({ length: 4 }, () => ({ added: false })) });
+  expect(lab(other, 'import', file)).toMatchObject({ study: 'tiny', runs: Array.from({ length: 6 }, () => ({ added: true })) });
+  expect(lab(other, 'import', file)).toMatchObject({ study: 'tiny', runs: Array.from({ length: 6 }, () => ({ added: false })) });
   const imported = Store.read(other);
   const copy = readRecord(imported.studies.find('tiny')?.plan);
   expect(copy?.claims.map(({ verdict }) => verdict)).toEqual(['holds', 'undecided']);

@@ -20,12 +20,13 @@ function results(solved: string, failure = 'wrong-purchase'): EvaluationResult[]
 const arm = (...seeds: EvaluationResult[][]): ResultsBySeed => new Map(seeds.map((own, index) => [index + 1, own]));
 
 test('a test holds when the whole interval is on the claimed side, fails on the other, and is undecided across zero', () => {
-  expect(judge({ low: 0.01, high: 0.2 }, 'higher')).toBe('holds');
-  expect(judge({ low: 0.01, high: 0.2 }, 'lower')).toBe('fails');
-  expect(judge({ low: -0.2, high: -0.01 }, 'lower')).toBe('holds');
-  expect(judge({ low: -0.2, high: -0.01 }, 'higher')).toBe('fails');
-  expect(judge({ low: -0.01, high: 0.2 }, 'higher')).toBe('undecided');
-  expect(judge({ low: 0, high: 0 }, 'higher')).toBe('undecided');
+  expect(judge({ low: 0.01, high: 0.2, seeds: [1, 2, 3] }, 'higher')).toBe('holds');
+  expect(judge({ low: 0.01, high: 0.2, seeds: [1, 2, 3] }, 'lower')).toBe('fails');
+  expect(judge({ low: -0.2, high: -0.01, seeds: [1, 2, 3] }, 'lower')).toBe('holds');
+  expect(judge({ low: -0.2, high: -0.01, seeds: [1, 2, 3] }, 'higher')).toBe('fails');
+  expect(judge({ low: -0.01, high: 0.2, seeds: [1, 2, 3] }, 'higher')).toBe('undecided');
+  expect(judge({ low: 0, high: 0, seeds: [1, 2, 3] }, 'higher')).toBe('undecided');
+  expect(judge({ low: 0.1, high: 0.2, seeds: [1, 2] }, 'higher')).toBe('undecided'); // two seeds decide nothing
 });
 
 test('a claim needs all of its tests, and one that fails is enough against it', () => {
