@@ -260,7 +260,7 @@ export function rmsNorm(x: Tensor, gain: Tensor, epsilon = 1e-5): Tensor {
     [x, gain],
     [
       { shape: x.shape, dtype: x.dtype },
-      { shape: x.shape.with(-1, 1), dtype: x.dtype },
+      { shape: x.shape.with(x.rank - 1, 1), dtype: x.dtype },
     ],
     { epsilon },
   );
@@ -271,7 +271,7 @@ export function rmsNorm(x: Tensor, gain: Tensor, epsilon = 1e-5): Tensor {
 export function normalise(x: Tensor, epsilon = 1e-5): Tensor {
   const outputs = [
     { shape: x.shape, dtype: x.dtype },
-    { shape: x.shape.with(-1, 1), dtype: x.dtype },
+    { shape: x.shape.with(x.rank - 1, 1), dtype: x.dtype },
   ];
   const [y] = x.graph.node('Normalise', [x], outputs, { epsilon });
   return only(y);

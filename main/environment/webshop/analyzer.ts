@@ -5,9 +5,9 @@
 import { stemmer } from 'stemmer';
 
 const STOP_WORDS = new Set(
-  (
-    'a an and are as at be but by for if in into is it no not of on or such ' + 'that the their then there these they this to was will with'
-  ).split(' '),
+  'a an and are as at be but by for if in into is it no not of on or such that the their then there these they this to was will with'.split(
+    ' ',
+  ),
 );
 
 /** Lucene cuts longer words into pieces of this many characters. */
