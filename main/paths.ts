@@ -22,6 +22,11 @@ export function resourceFile(...parts: string[]): string {
   return join(projectFolder(), 'resources', ...parts);
 }
 
+/** The study that a newcomer opens to have a look round, as `lab study export` made it. */
+export function sampleStudyFile(): string {
+  return resourceFile('samples', 'seeds-study.astrolab');
+}
+
 /** The numbered SQL files that build and upgrade the database. */
 export function migrationsFolder(): string {
   return join(projectFolder(), 'main', 'store', 'migrations');

@@ -5,7 +5,7 @@
 
 import type { z } from 'zod';
 import type { Failure, Outcome } from './contract/definition.ts';
-import { compareCalls } from './contract/compare.ts';
+import { compareCalls, compareEvents } from './contract/compare.ts';
 import { metricCalls } from './contract/metrics.ts';
 import { playCalls } from './contract/play.ts';
 import { queueCalls } from './contract/queue.ts';
@@ -28,7 +28,7 @@ export const calls = {
   ...webshopCalls,
   ...settingsCalls,
 };
-export const events = { ...systemEvents, ...trainingEvents, ...runEvents, ...webshopEvents };
+export const events = { ...systemEvents, ...trainingEvents, ...runEvents, ...compareEvents, ...webshopEvents };
 
 type Calls = typeof calls;
 type Events = typeof events;

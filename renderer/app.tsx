@@ -20,6 +20,7 @@ import type { Action } from './state/actions.ts';
 import { RunWatch } from './state/runs.ts';
 import { toastError } from './state/toasts.ts';
 import { writeView } from './state/view.ts';
+import { Tour } from './tour/tour.tsx';
 import styles from './app.module.css';
 
 type Overlay = 'palette' | 'keys' | null;
@@ -54,6 +55,7 @@ export function App() {
             </Switch>
           </Suspense>
         </ErrorBoundary>
+        <Tour />
       </main>
       <Palette open={overlay === 'palette'} onClose={() => setOverlay(null)} />
       <KeysDialog open={overlay === 'keys'} onClose={() => setOverlay(null)} />

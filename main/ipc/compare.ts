@@ -1,13 +1,17 @@
 // Calls that put runs side by side: the comparison, curves, studies, the report.
 
+import { existsSync } from 'node:fs';
 import type { compareCalls, Study as StudyRow } from '../../preload/contract/compare.ts';
 import { sideBySide } from '../evaluation/side-by-side.ts';
+import { sampleStudyFile } from '../paths.ts';
 import type { Study } from '../store/studies.ts';
+import { readRecord } from '../study/record.ts';
 import type { Context } from './context.ts';
 import { CallFailure } from './dispatch.ts';
 import type { Handlers } from './dispatch.ts';
 import { exportReport } from './report.ts';
 import { plain } from './runs.ts';
+import { importSample } from './sample.ts';
 
 export function compareHandlers(context: Context): Handlers<typeof compareCalls> {
   const known = (runs: readonly number[]): number[] => {
@@ -21,6 +25,7 @@ export function compareHandlers(context: Context): Handlers<typeof compareCalls>
     }
     return [...new Set(runs)];
   };
+  let opening: Promise<number> | null = null;
   return {
     'compare.open': ({ runs, baseline }) => {
       const { diff, ...rest } = sideBySide(context.lab.store, known(runs), baseline);
@@ -37,7 +42,20 @@ export function compareHandlers(context: Context): Handlers<typeof compareCalls>
       }),
     }),
 
-    'studies.list': () => ({ studies: context.lab.store.studies.list().map(rowOf) }),
+    'studies.list': () => ({ studies: context.lab.store.studies.list().map(rowOf), sample: existsSync(sampleStudyFile()) }),
+
+    'studies.openSample': async () => {
+      opening ??= importSample(context).finally(() => {
+        opening = null;
+      });
+      return { study: rowOf(context.lab.store.studies.get(await opening)) };
+    },
+
+    'studies.claims': ({ id }) => {
+      const record = readRecord(context.lab.store.studies.get(id).plan);
+      const claims = record?.claims.map((one) => ({ ...one, tests: one.tests.map(({ verdict, words }) => ({ verdict, words })) }));
+      return { question: record?.question ?? '', claims: claims ?? [] };
+    },
 
     'studies.save': ({ id, name, runs }) => {
       const { studies } = context.lab.store;

@@ -166,8 +166,11 @@ export interface ImportResult {
   readonly study: string | null;
 }
 
-/** Adds the runs of a file. What is there already stays as it is (and comes back from the trash if it lay there). */
-export function importFile(store: Store, file: string): ImportResult {
+/**
+ * Adds the runs of a file. What is there already stays as it is (and comes back from the trash if it lay there). `progress`
+ * hears how many runs of how many are through.
+ */
+export function importFile(store: Store, file: string, progress: (done: number, total: number) => void = () => {}): ImportResult {
   const reader = new ContainerReader(file);
   const written: string[] = [];
   try {
@@ -181,7 +184,8 @@ export function importFile(store: Store, file: string): ImportResult {
     };
     const contents = parse('index', index);
     return store.write(() => {
-      const runs = contents.runs.map((id) => {
+      const runs = contents.runs.map((id, done) => {
+        progress(done, contents.runs.length);
         const known = store.runs.findByUid(id);
         if (known !== undefined) {
           if (known.deletedAt !== null) store.runs.restore([known.id]);

@@ -29,6 +29,8 @@ const job = z.discriminatedUnion('kind', [
     attempt: z.number(),
     goes: z.number(),
   }),
+  /** Adds the runs of an exported file; how far it is goes out as a phase on the stream. */
+  z.object({ kind: z.literal('import'), dataFolder: z.string(), file: z.string() }),
 ]);
 export type Job = z.infer<typeof job>;
 

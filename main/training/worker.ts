@@ -41,6 +41,8 @@ function run(job: Job): Promise<JobResult> {
       return runTraining(job, (report) => tell({ kind: 'report', report }));
     case 'resample':
       return resample(job);
+    case 'import':
+      return importRuns(job);
   }
 }
 
@@ -48,6 +50,17 @@ function run(job: Job): Promise<JobResult> {
 async function resample(job: Extract<Job, { kind: 'resample' }>): Promise<JobResult> {
   const { runResample } = await import('../evaluation/resample.ts');
   return { ...(await runResample(job)) };
+}
+
+async function importRuns({ dataFolder, file }: Extract<Job, { kind: 'import' }>): Promise<JobResult> {
+  const [{ Store }, { importFile }] = await Promise.all([import('../store/store.ts'), import('../store/transfer.ts')]);
+  const store = Store.open(dataFolder);
+  try {
+    const { runs, study } = importFile(store, file, (done, total) => stream({ kind: 'phase', run: file, phase: 'import', done, total }));
+    return { runs: runs.map(({ run }) => run), study };
+  } finally {
+    store.close();
+  }
 }
 
 function receive(raw: unknown, ports: readonly Port[]): void {

@@ -5,7 +5,7 @@ import { z } from 'zod';
 import { nothing } from './definition.ts';
 
 const run = z.int().min(1);
-const runs = z.array(run).min(1).max(100);
+const runs = z.array(run).min(1).max(400);
 const anyNumber = z.union([z.number(), z.nan(), z.literal(Number.POSITIVE_INFINITY), z.literal(Number.NEGATIVE_INFINITY)]);
 const numbers = z.instanceof(Float64Array);
 const json = z.json();
@@ -65,6 +65,23 @@ export type Matrix = z.infer<typeof matrix>;
 const study = z.object({ id: z.int(), name: z.string(), notes: z.string(), runs: z.array(run), createdAt: z.number() });
 export type Study = z.infer<typeof study>;
 
+/** What a study set out to decide, and how it came out; only studies made by `lab study run` have claims. */
+const claim = z.object({
+  id: z.string(),
+  claim: z.string(),
+  source: z.string(),
+  experiment: z.string(),
+  discussion: z.string(),
+  verdict: z.enum(['holds', 'fails', 'undecided']),
+  tests: z.array(z.object({ verdict: z.enum(['holds', 'fails', 'undecided']), words: z.string() })),
+});
+export type Claim = z.infer<typeof claim>;
+
+export const compareEvents = {
+  /** How far the sample study is: so many runs of so many. */
+  'studies.sampleProgress': z.object({ done: z.number(), total: z.number() }),
+};
+
 export const compareCalls = {
   'compare.open': {
     /** Pairs are made with the baseline; null makes every pair. */
@@ -86,7 +103,11 @@ export const compareCalls = {
     input: z.strictObject({ runs, name: z.string().max(100), points: z.int().min(10).max(5000) }),
     answer: z.object({ curves: z.array(z.object({ run, x: numbers, y: numbers })) }),
   },
-  'studies.list': { input: nothing, answer: z.object({ studies: z.array(study) }) },
+  /** `sample`: there is a sample study to open. */
+  'studies.list': { input: nothing, answer: z.object({ studies: z.array(study), sample: z.boolean() }) },
+  /** Imports the sample study (once; a second time finds it there) and answers when it is in. */
+  'studies.openSample': { input: nothing, answer: z.object({ study }) },
+  'studies.claims': { input: z.strictObject({ id: z.int() }), answer: z.object({ question: z.string(), claims: z.array(claim) }) },
   /** A new study, or the runs and name of one that is there. */
   'studies.save': {
     input: z.strictObject({ id: z.int().nullable(), name: z.string().trim().min(1).max(120), runs }),

@@ -28,7 +28,7 @@ export const systemCalls = {
 };
 
 /** What the menu can ask the page to do. */
-export const menuCommand = z.enum(['runs', 'new', 'replay', 'compare', 'play', 'settings', 'palette', 'keys']);
+export const menuCommand = z.enum(['runs', 'new', 'replay', 'compare', 'play', 'settings', 'palette', 'keys', 'tour']);
 export type MenuCommand = z.infer<typeof menuCommand>;
 
 export const systemEvents = {

@@ -50,19 +50,29 @@ export function Failures({ data, groups }: { data: Answer<'compare.open'>; group
   );
 }
 
-export function Categories({ runs }: { runs: readonly ComparedRun[] }) {
+/** Up to so many runs get a column each; more are put together by group. */
+const COLUMNS = 8;
+
+export function Categories({ runs, groups }: { runs: readonly ComparedRun[]; groups: readonly Group[] }) {
   const names = [...new Set(runs.flatMap(({ categories }) => Object.keys(categories)))].sort();
   if (names.length === 0) return null;
+  const each = runs.length <= COLUMNS;
+  const columns = each
+    ? runs.map((run) => ({ key: `#${run.run} ${run.variant}`, members: [run] }))
+    : groups.map(({ key, runs: ids }) => ({ key, members: runs.filter(({ run }) => ids.includes(run)) }));
   return (
-    <Section title="Success per category" hint="On the tasks of the decisive evaluation; the bar is the rate, the numbers are k of n.">
+    <Section
+      title="Success per category"
+      hint={`On the tasks of the decisive evaluation; the bar is the rate, the numbers are k of n${each ? '' : ', the seeds of a group taken together'}.`}
+    >
       <div className={styles.scroll}>
         <Table label="Success per category">
           <thead>
             <tr>
               <Head>Category</Head>
-              {runs.map(({ run, variant }) => (
-                <Head key={run} numeric>
-                  #{run} {variant}
+              {columns.map(({ key }) => (
+                <Head key={key} numeric>
+                  {key}
                 </Head>
               ))}
             </tr>
@@ -71,19 +81,16 @@ export function Categories({ runs }: { runs: readonly ComparedRun[] }) {
             {names.map((name) => (
               <Row key={name}>
                 <Cell>{name}</Cell>
-                {runs.map(({ run, categories }) => {
-                  const value = categories[name];
+                {columns.map(({ key, members }) => {
+                  const { k, n } = pooled(members, name);
                   return (
-                    <Cell key={run} numeric>
-                      {value ? (
-                        <span
-                          className={styles.rate}
-                          title={`95% interval ${formatValue(value.low, 'share')}–${formatValue(value.high, 'share')}`}
-                        >
-                          <span className={styles.rateBar} style={{ width: `${value.rate * 100}%` }} aria-hidden="true" />
-                          <span>{formatValue(value.rate, 'share')}</span>
+                    <Cell key={key} numeric>
+                      {n > 0 ? (
+                        <span className={styles.rate}>
+                          <span className={styles.rateBar} style={{ width: `${(k / n) * 100}%` }} aria-hidden="true" />
+                          <span>{formatValue(k / n, 'share')}</span>
                           <span className={styles.muted}>
-                            {value.k} of {value.n}
+                            {k} of {n}
                           </span>
                         </span>
                       ) : (
@@ -101,7 +108,16 @@ export function Categories({ runs }: { runs: readonly ComparedRun[] }) {
   );
 }
 
-export function ConfigDiff({ data }: { data: Answer<'compare.open'> }) {
+function pooled(members: readonly ComparedRun[], category: string): { k: number; n: number } {
+  const own = members.flatMap(({ categories }) => categories[category] ?? []);
+  return { k: own.reduce((sum, { k }) => sum + k, 0), n: own.reduce((sum, { n }) => sum + n, 0) };
+}
+
+export function ConfigDiff({ data, groups }: { data: Answer<'compare.open'>; groups: readonly Group[] }) {
+  const columns =
+    data.runs.length <= COLUMNS
+      ? data.runs.map(({ run, variant }, index) => ({ key: `#${run} ${variant}`, indices: [index] }))
+      : groups.map(({ key, runs }) => ({ key, indices: data.runs.flatMap(({ run }, index) => (runs.includes(run) ? [index] : [])) }));
   return (
     <Section title="Settings that differ" hint={data.diff.length === 0 ? undefined : 'Everything else is the same in all of them.'}>
       {data.diff.length === 0 ? (
@@ -112,9 +128,9 @@ export function ConfigDiff({ data }: { data: Answer<'compare.open'> }) {
             <thead>
               <tr>
                 <Head>Setting</Head>
-                {data.runs.map(({ run, variant }) => (
-                  <Head key={run} numeric>
-                    #{run} {variant}
+                {columns.map(({ key }) => (
+                  <Head key={key} numeric>
+                    {key}
                   </Head>
                 ))}
               </tr>
@@ -125,11 +141,14 @@ export function ConfigDiff({ data }: { data: Answer<'compare.open'> }) {
                   <Cell>
                     <code>{key}</code>
                   </Cell>
-                  {values.map((value, index) => (
-                    <Cell key={index} numeric muted={value === undefined}>
-                      {shown(value)}
-                    </Cell>
-                  ))}
+                  {columns.map(({ key: column, indices }) => {
+                    const own = [...new Set(indices.map((index) => shown(values[index])))];
+                    return (
+                      <Cell key={column} numeric muted={own[0] === '–'}>
+                        {own.length > 3 ? `${own.length} values` : own.join(', ')}
+                      </Cell>
+                    );
+                  })}
                 </Row>
               ))}
             </tbody>

@@ -12,10 +12,12 @@ import { Select } from '../components/field.tsx';
 import { Page } from '../components/page.tsx';
 import { EmptyState, ErrorState, Loading } from '../components/states.tsx';
 import { writeView, useView } from '../state/view.ts';
+import { SampleButton } from '../tour/sample-button.tsx';
 import { Categories, ConfigDiff, Failures } from './breakdown.tsx';
+import { Claims } from './claims.tsx';
 import { Curves } from './curves.tsx';
 import { ExportButton } from './export-button.tsx';
-import { groupRuns } from './groups.ts';
+import { groupRuns, usualGrouping } from './groups.ts';
 import { Results } from './results.tsx';
 import { SideBySide } from './side-by-side.tsx';
 import { StudyBar } from './study-bar.tsx';
@@ -23,6 +25,11 @@ import { TaskMatrix } from './task-matrix.tsx';
 import styles from './compare.module.css';
 
 const selectionSchema = z.string();
+/** Which two episodes are side by side: a task of the matrix and two runs; null and 0 leave the choice to the page. */
+const pairSchema = z.object({ task: z.string().nullable(), left: z.number(), right: z.number() });
+export type Pairing = z.infer<typeof pairSchema>;
+const NO_PAIR: Pairing = { task: null, left: 0, right: 0 };
+const groupingSchema = z.string();
 
 export default function ComparePage() {
   const params = useParams();
@@ -56,7 +63,15 @@ export default function ComparePage() {
   if (runs.length === 0) {
     return (
       <Page title="Compare" actions={<StudyBar runs={[]} study={study} />}>
-        <EmptyState title="Nothing to compare yet" actions={<LinkButton href="/">Go to Runs</LinkButton>}>
+        <EmptyState
+          title="Nothing to compare yet"
+          actions={
+            <>
+              <LinkButton href="/">Go to Runs</LinkButton>
+              <SampleButton />
+            </>
+          }
+        >
           <p>
             Choose two or more runs here, or select them in Runs and press Compare. Seeds of one variant become one curve with an interval.
           </p>
@@ -70,18 +85,20 @@ export default function ComparePage() {
 function Comparison({ runs, study }: { runs: readonly number[]; study: Parameters<typeof StudyBar>[0]['study'] }) {
   const [, navigate] = useLocation();
   const [chosenBaseline, setBaseline] = useState<number | null>(null);
-  const [chosenGrouping, setGrouping] = useView('compare.group', z.string(), 'variant');
-  const [chosenTask, setTask] = useState<string | null>(null);
+  const [chosenGrouping, setGrouping] = useView('compare.grouping', groupingSchema, '');
+  const [pair, setPair] = useView('compare.pair', pairSchema, NO_PAIR);
   const baseline = chosenBaseline !== null && runs.includes(chosenBaseline) ? chosenBaseline : (runs[0] ?? 0);
   const answer = useQuery({ ...callOptions('compare.open', { runs: [...runs], baseline }), placeholderData: keepPreviousData });
   const { data } = answer;
   // Curves and results at once; what lies below the fold is drawn right after.
   const below = useDeferredValue(data, undefined);
   const keys = data?.diff.map(({ key }) => key) ?? [];
-  const grouping = chosenGrouping === 'run' || chosenGrouping === 'variant' || keys.includes(chosenGrouping) ? chosenGrouping : 'variant';
+  const known = ['run', 'variant', 'name', ...keys].includes(chosenGrouping);
+  const grouping = known ? chosenGrouping : data ? usualGrouping(data.runs) : 'variant';
   const groups = useMemo(() => (data ? groupRuns(data.runs, grouping, data.diff) : []), [data, grouping]);
   const firstDiffering = useMemo(() => differingTask(data), [data]);
-  const task = chosenTask ?? firstDiffering;
+  const task = data?.matrix.tasks.some((one) => one.task === pair.task) ? pair.task : firstDiffering;
+  const setTask = (next: string): void => setPair({ ...NO_PAIR, task: next });
 
   const replayAt = (run: number, update: number): void => {
     writeView('replay.view', { filter: { fromUpdate: update, toUpdate: update }, order: 'time', descending: true });
@@ -106,6 +123,7 @@ function Comparison({ runs, study }: { runs: readonly number[]; study: Parameter
               value={grouping}
               options={[
                 { value: 'variant', label: 'variant (mean over seeds)' },
+                { value: 'name', label: 'name (mean over seeds)' },
                 { value: 'run', label: 'nothing: every run' },
                 ...keys.map((key) => ({ value: key, label: key })),
               ]}
@@ -120,16 +138,17 @@ function Comparison({ runs, study }: { runs: readonly number[]; study: Parameter
       {data && !answer.isError && (
         <>
           <Curves data={data} groups={groups} onPoint={replayAt} />
+          {study && <Claims study={study.id} />}
           <Results data={data} baseline={baseline} onBaseline={setBaseline} />
         </>
       )}
       {below && !answer.isError && (
         <>
-          <ConfigDiff data={below} />
+          <ConfigDiff data={below} groups={groups} />
           <Failures data={below} groups={groups} />
-          <Categories runs={below.runs} />
+          <Categories runs={below.runs} groups={groups} />
           <TaskMatrix data={below} chosen={task} onTask={setTask} />
-          {task !== null && below.runs.length > 1 && <SideBySide key={task} data={below} task={task} onTask={setTask} />}
+          {task !== null && below.runs.length > 1 && <SideBySide data={below} task={task} pair={pair} onPair={setPair} />}
         </>
       )}
     </Page>

@@ -8,12 +8,13 @@ import type { Answer } from '../../preload/contract.ts';
 import type { ComparedRun } from '../../preload/contract/compare.ts';
 import { callOptions, useCall } from '../bridge.ts';
 import { LineChart } from '../charts/line-chart.tsx';
-import type { Series } from '../charts/series.ts';
+import type { Mark, Series } from '../charts/series.ts';
 import { Select } from '../components/field.tsx';
 import { Section } from '../components/page.tsx';
 import { Explain } from '../components/tooltip.tsx';
 import { type RunStyle, runStyle, useRunStyles } from '../theme/runs.ts';
 import { useView } from '../state/view.ts';
+import { usePartingMark } from '../tour/parting.ts';
 import { type Curve, type Group, meanCurve } from './groups.ts';
 import styles from './compare.module.css';
 
@@ -26,7 +27,10 @@ interface CurvesProps {
   onPoint: (run: number, update: number) => void;
 }
 
+const NO_MARKS: readonly Mark[] = [];
+
 export function Curves({ data, groups, onPoint }: CurvesProps) {
+  const parting = usePartingMark();
   const [metric, setMetric] = useView('compare.metric', z.string(), HELD_OUT);
   const glossary = useCall('metrics.glossary', {});
   const looks = useGroupLooks(data.runs, groups);
@@ -75,6 +79,7 @@ export function Curves({ data, groups, onPoint }: CurvesProps) {
           series={series}
           sample={chosen === HELD_OUT ? sampleSize(data.runs) : ''}
           height={260}
+          marks={chosen === HELD_OUT ? parting : NO_MARKS}
           explain={
             meaning && (
               <Explain what={meaning.name}>

@@ -19,16 +19,29 @@ interface Differing {
   readonly values: readonly unknown[];
 }
 
-/** `by`: `run`, `variant`, or a config key out of `diff`. In the order of the first run of each group. */
+/** `by`: `run`, `variant`, `name`, or a config key out of `diff`. In the order of the first run of each group. */
 export function groupRuns(runs: readonly ComparedRun[], by: string, diff: readonly Differing[]): Group[] {
   const values = diff.find(({ key }) => key === by)?.values;
+  const variants = Map.groupBy(runs, ({ name }) => name);
+  const keyOf = (run: ComparedRun, index: number): string => {
+    if (by === 'run') return `#${run.run} ${run.name}, seed ${run.seed}`;
+    if (by === 'variant') return run.variant;
+    if (by !== 'name') return `${by} = ${shown(values?.[index])}`;
+    const ambiguous = new Set(variants.get(run.name)?.map(({ variant }) => variant)).size > 1;
+    return ambiguous ? `${run.name} (${run.variant})` : run.name;
+  };
   const groups = new Map<string, number[]>();
   runs.forEach((run, index) => {
-    const key =
-      by === 'run' ? `#${run.run} ${run.name}, seed ${run.seed}` : by === 'variant' ? run.variant : `${by} = ${shown(values?.[index])}`;
+    const key = keyOf(run, index);
     groups.set(key, [...(groups.get(key) ?? []), run.run]);
   });
   return [...groups].map(([key, members]) => ({ key, runs: members }));
+}
+
+/** Where one variant goes by several names (the arms of a study), the names tell what is compared; else the variants do. */
+export function usualGrouping(runs: readonly ComparedRun[]): 'name' | 'variant' {
+  const names = Map.groupBy(runs, ({ variant }) => variant);
+  return [...names.values()].some((same) => new Set(same.map(({ name }) => name)).size > 1) ? 'name' : 'variant';
 }
 
 export function shown(value: unknown): string {

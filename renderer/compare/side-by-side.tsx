@@ -2,7 +2,6 @@
 // and from there each goes its own way.
 
 import { useQueries } from '@tanstack/react-query';
-import { useState } from 'react';
 import type { Answer } from '../../preload/contract.ts';
 import type { Replay, ReplayStep } from '../../preload/contract/replay.ts';
 import { callOptions } from '../bridge.ts';
@@ -13,28 +12,28 @@ import { Badge } from '../components/stat.tsx';
 import { ErrorState, Loading } from '../components/states.tsx';
 import { formatValue } from '../format.ts';
 import { ShopPage } from '../replay/shop-page.tsx';
+import type { Pairing } from './compare-page.tsx';
 import { align } from './divergence.ts';
 import styles from './compare.module.css';
 
 interface SideBySideProps {
   data: Answer<'compare.open'>;
   task: string;
-  onTask: (task: string) => void;
+  pair: Pairing;
+  onPair: (pair: Pairing) => void;
 }
 
-export function SideBySide({ data, task, onTask }: SideBySideProps) {
+export function SideBySide({ data, task, pair, onPair }: SideBySideProps) {
   const { tasks, columns } = data.matrix;
   const row = tasks.findIndex((one) => one.task === task);
   const playable = columns.filter(({ episode }) => (episode[row] ?? 0) > 0);
-  const [left, setLeft] = useState(0);
-  const [right, setRight] = useState(0);
   // At first one that solved it beside one that did not.
   const solver = playable.find(({ outcome }) => outcome[row] === 1) ?? playable[0];
   const other =
     playable.find((column) => column !== solver && column.outcome[row] !== solver?.outcome[row]) ??
     playable.find((column) => column !== solver);
-  const a = playable.find(({ run }) => run === left) ?? solver;
-  const b = playable.find(({ run }) => run === right) ?? other;
+  const a = playable.find(({ run }) => run === pair.left) ?? solver;
+  const b = playable.find(({ run }) => run === pair.right) ?? other;
   const replays = useQueries({
     queries: [a, b].flatMap((column) => (column ? [callOptions('episodes.read', { episode: column.episode[row] ?? 0 })] : [])),
   });
@@ -47,18 +46,23 @@ export function SideBySide({ data, task, onTask }: SideBySideProps) {
   return (
     <Section title="Side by side" hint="The same task, the same world: the first action that differs is where the two policies part.">
       <div className={styles.pickers}>
-        <Select aria-label="Task" value={task} options={tasks.map((one) => ({ value: one.task, label: one.task }))} onValue={onTask} />
+        <Select
+          aria-label="Task"
+          value={task}
+          options={tasks.map((one) => ({ value: one.task, label: one.task }))}
+          onValue={(next) => onPair({ task: next, left: a?.run ?? 0, right: b?.run ?? 0 })}
+        />
         <Select
           aria-label="Left run"
           value={String(a?.run ?? '')}
           options={playable.map(({ run }) => option(run))}
-          onValue={(value) => setLeft(Number(value))}
+          onValue={(value) => onPair({ task, left: Number(value), right: b?.run ?? 0 })}
         />
         <Select
           aria-label="Right run"
           value={String(b?.run ?? '')}
           options={playable.map(({ run }) => option(run))}
-          onValue={(value) => setRight(Number(value))}
+          onValue={(value) => onPair({ task, left: a?.run ?? 0, right: Number(value) })}
         />
       </div>
       {(!a || !b) && <p className={styles.muted}>Fewer than two of these runs have kept an episode of this task.</p>}

@@ -2,6 +2,7 @@
 
 import { LinkButton } from '../components/button.tsx';
 import { EmptyState } from '../components/states.tsx';
+import { SampleButton } from '../tour/sample-button.tsx';
 import styles from './first-run.module.css';
 
 const STEPS = [
@@ -16,9 +17,12 @@ export function FirstRun({ dataFolder }: { dataFolder: string }) {
       title="Teach your first agent"
       art={<Astrolabe />}
       actions={
-        <LinkButton href="/new" kind="primary">
-          Set up the first run
-        </LinkButton>
+        <>
+          <LinkButton href="/new" kind="primary">
+            Set up the first run
+          </LinkButton>
+          <SampleButton />
+        </>
       }
       footnote={
         <>

@@ -1,0 +1,45 @@
+// What the study set out to decide, and how each claim came out: the sentence, where it comes from, the verdict, and under
+// it the tests with their numbers. Studies that are merely a selection of runs have no claims, and then this is not there.
+
+import { useCall } from '../bridge.ts';
+import type { Claim } from '../../preload/contract/compare.ts';
+import { Section } from '../components/page.tsx';
+import { Badge, type Tone } from '../components/stat.tsx';
+import styles from './claims.module.css';
+
+const TONES: Readonly<Record<Claim['verdict'], Tone>> = { holds: 'success', fails: 'failure', undecided: 'neutral' };
+
+export function Claims({ study }: { study: number }) {
+  const { data } = useCall('studies.claims', { id: study });
+  if (!data || data.claims.length === 0) return null;
+  const count = (verdict: Claim['verdict']): number => data.claims.filter((one) => one.verdict === verdict).length;
+  return (
+    <Section
+      title="Verdicts"
+      hint={`${data.question} ${count('holds')} of ${data.claims.length} claims hold, ${count('fails')} fail, ${count('undecided')} are undecided at this size.`}
+    >
+      <ul className={styles.claims}>
+        {data.claims.map((claim) => (
+          <li key={claim.id}>
+            <details>
+              <summary>
+                <Badge tone={TONES[claim.verdict]}>{claim.verdict}</Badge>
+                <span className={styles.claim}>{claim.claim}</span>
+                <span className={styles.source}>{claim.source}</span>
+              </summary>
+              <p className={styles.muted}>{claim.experiment}</p>
+              <ul className={styles.tests}>
+                {claim.tests.map(({ verdict, words }) => (
+                  <li key={words}>
+                    <strong>{verdict}</strong>: {words}
+                  </li>
+                ))}
+              </ul>
+              {claim.discussion && <p>{claim.discussion}</p>}
+            </details>
+          </li>
+        ))}
+      </ul>
+    </Section>
+  );
+}

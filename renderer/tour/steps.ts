@@ -1,0 +1,159 @@
+// The six steps: what each says, where it leads and what it points at. Every number is read from the study (plan.ts) or from
+// the episodes themselves when the tour is loaded.
+
+import { call } from '../bridge.ts';
+import type { Claim } from '../../preload/contract/compare.ts';
+import { align } from '../compare/divergence.ts';
+import { formatValue } from '../format.ts';
+import { writeView } from '../state/view.ts';
+import { markParting } from './parting.ts';
+import { planTour } from './plan.ts';
+
+export interface TourStep {
+  readonly title: string;
+  readonly text: string;
+  readonly address: string;
+  /** What the step points at: the heading of a section, or a selector. */
+  readonly target: { readonly heading: string } | { readonly selector: string };
+  /** Settles the view of the page before it is shown. */
+  prepare?(): void;
+}
+
+const share = (value: number): string => formatValue(value, 'share');
+const apart = (a: number, b: number): string => `${Math.abs((a - b) * 100).toFixed(1)} points`;
+const seeds = (count: number): string => `${count} ${count === 1 ? 'seed' : 'seeds'}`;
+
+/** Reads the study and lays the six steps out. */
+export async function loadSteps(id: number): Promise<TourStep[]> {
+  const study = (await call('studies.list', {})).studies.find((one) => one.id === id);
+  if (!study) throw new Error('The study of the tour is no longer there: open the sample study again.');
+  const data = await call('compare.open', { runs: study.runs, baseline: study.runs[0] ?? null });
+  const plan = planTour(data);
+  if (!plan) throw new Error('The tour needs a study with at least two variants that were evaluated; this one has fewer.');
+  const { better, worse, parting, example } = plan;
+  const both = `/compare/${[...better.runs, ...worse.runs].join(',')}`;
+  const [first, last] = [better.curve.y[0] ?? 0, better.curve.y.at(-1) ?? 0];
+  const run = example?.failer.run ?? worse.runs[0] ?? 0;
+  const behind = await episodesBehind([run, ...worse.runs.filter((other) => other !== run)], parting?.update ?? 0);
+  const failure = await failureOf(example?.failer.episode ?? null, worse.runs);
+  const parted = example ? await partingStep(example.solver.episode, example.failer.episode) : null;
+  const { claims } = await call('studies.claims', { id });
+  const curvesFirst = (mark: number | null) => (): void => {
+    writeView('compare.metric', 'held-out success');
+    writeView('compare.grouping', '');
+    markParting(mark);
+  };
+  return [
+    {
+      title: 'A curve',
+      text: `Each line is a variant: the mean over its seeds of the share of held-out tasks it solves, with a 95% band. ${better.key} (${seeds(better.runs.length)}) begins at ${share(first)} and ends at ${share(last)}.`,
+      address: both,
+      target: { heading: 'Curves' },
+      prepare: curvesFirst(null),
+    },
+    {
+      title: 'Where two variants part',
+      text: parting
+        ? `At update ${parting.update} ${better.key} solves ${share(parting.better)} and ${worse.key} ${share(parting.worse)}: ${apart(parting.better, parting.worse)} apart, and marked in the chart. A click on a point opens the episodes behind it.`
+        : `${better.key} and ${worse.key} were not evaluated at the same updates, so their curves cannot be laid over each other.`,
+      address: both,
+      target: { heading: 'Curves' },
+      prepare: curvesFirst(parting?.update ?? null),
+    },
+    {
+      title: 'The episodes behind the point',
+      text: `Run #${behind.run} of ${worse.key} has ${behind.total} ${behind.total === 1 ? 'episode' : 'episodes'} ${behind.when}; ${behind.failed} of them failed. The filters above the list narrow it by outcome, category, failure class and more.`,
+      address: `/replay/${behind.run}`,
+      target: { selector: 'aside[aria-label="Episodes of the run"]' },
+      prepare: () => writeView('replay.view', { filter: behind.filter, order: 'time', descending: true }),
+    },
+    failure
+      ? {
+          title: 'A failure, step by step',
+          text: `“${failure.instruction}” failed as ${failure.failure}: ${failure.evidence} The arrow keys walk through its ${failure.steps} steps; every word shows how probable the policy found it.`,
+          address: `/replay/${failure.run}/${failure.episode}`,
+          target: { selector: 'main article' },
+          prepare: () => writeView('replay.view', { filter: { success: false }, order: 'time', descending: true }),
+        }
+      : {
+          title: 'A failure, step by step',
+          text: 'No failed episode of these runs was kept, so there is none to replay: this is any episode.',
+          address: `/replay/${worse.runs[0] ?? 0}`,
+          target: { selector: 'main article' },
+        },
+    {
+      title: 'Two policies side by side',
+      text: example
+        ? `The same task, the same world: run #${example.solver.run} (${better.key}) solves ${example.task}, run #${example.failer.run} (${worse.key}) does not. ${parted === null ? 'They say the same throughout.' : `They part at step ${parted + 1}, which is marked.`}`
+        : `No task was kept on which only one of ${better.key} and ${worse.key} succeeds; below are two runs on one task that was kept.`,
+      address: both,
+      target: { heading: 'Side by side' },
+      prepare: () => {
+        if (example) writeView('compare.pair', { task: example.task, left: example.solver.run, right: example.failer.run });
+      },
+    },
+    {
+      title: 'The verdict',
+      text: claims.length > 0 ? verdictOf(claims) : inWords(better, worse),
+      address: `/compare/study-${id}`,
+      target: { heading: claims.length > 0 ? 'Verdicts' : 'Results' },
+    },
+  ];
+}
+
+function verdictOf(claims: readonly Claim[]): string {
+  const count = (verdict: Claim['verdict']): number => claims.filter((one) => one.verdict === verdict).length;
+  const decided = claims.find(({ verdict }) => verdict !== 'undecided') ?? claims[0];
+  const example = decided ? ` “${decided.claim}” ${decided.verdict === 'undecided' ? 'is undecided' : decided.verdict}.` : '';
+  return `The study tests ${claims.length} claims: ${count('holds')} hold, ${count('fails')} fail, ${count('undecided')} are undecided at this size.${example} Open a line to see the paired statistics behind it.`;
+}
+
+function inWords(better: { key: string; rate: number; runs: readonly number[] }, worse: typeof better): string {
+  return `${better.key} solves ${share(better.rate)} of the held-out tasks on average over ${seeds(better.runs.length)}, ${worse.key} ${share(worse.rate)}: ${apart(better.rate, worse.rate)} apart. “In words” compares every run with the chosen one task by task, with intervals and McNemar’s test.`;
+}
+
+/** The episodes of the first of these runs that kept some near the update: those of the update itself, or of a window around it. */
+async function episodesBehind(runs: readonly number[], update: number) {
+  const count = async (run: number, filter: object): Promise<number> =>
+    (await call('episodes.list', { run, filter, order: 'time', descending: true, offset: 0, limit: 1 })).total;
+  for (const reach of [0, 2, 5, 10, 25, 100, 1_000_000]) {
+    const filter = { fromUpdate: Math.max(0, update - reach), toUpdate: update + reach };
+    for (const run of runs) {
+      const total = await count(run, filter);
+      if (total === 0) continue;
+      const when = reach === 0 ? `at update ${update}` : `kept between updates ${filter.fromUpdate} and ${filter.toUpdate}`;
+      return { run, total, filter, when, failed: await count(run, { ...filter, success: false }) };
+    }
+  }
+  return { run: runs[0] ?? 0, total: 0, filter: {}, when: 'kept', failed: 0 };
+}
+
+async function failureOf(chosen: number | null, runs: readonly number[]) {
+  const found = chosen ?? (await anyFailure(runs));
+  if (found === null) return null;
+  const { replay } = await call('episodes.read', { episode: found });
+  const { instruction, diagnosis, steps, run } = replay;
+  const [failure, evidence] = [diagnosis?.failure ?? 'failure', diagnosis?.evidence ?? ''];
+  return { run: run.id, episode: found, instruction, steps: steps.length, failure, evidence };
+}
+
+async function anyFailure(runs: readonly number[]): Promise<number | null> {
+  for (const run of runs) {
+    const { episodes } = await call('episodes.list', {
+      run,
+      filter: { success: false },
+      order: 'time',
+      descending: true,
+      offset: 0,
+      limit: 1,
+    });
+    if (episodes[0]) return episodes[0].id;
+  }
+  return null;
+}
+
+/** Index of the step at which the two episodes part. */
+async function partingStep(solver: number, failer: number): Promise<number | null> {
+  const [a, b] = await Promise.all([call('episodes.read', { episode: solver }), call('episodes.read', { episode: failer })]);
+  return align(a.replay, b.replay).divergence;
+}

@@ -1,0 +1,150 @@
+// The guided tour: a bar under the page that says what there is to see, while the page itself shows it with a frame around
+// it. Six steps, by button or key; it can be left at any time and goes on where it was left, also after a restart.
+
+import { useQuery } from '@tanstack/react-query';
+import { useEffect, useRef } from 'react';
+import { useLocation } from 'wouter';
+import { call, useEvent } from '../bridge.ts';
+import { Button } from '../components/button.tsx';
+import { Keys } from '../components/keys.tsx';
+import { ErrorState, Loading } from '../components/states.tsx';
+import { useActions } from '../state/actions.ts';
+import { toastError } from '../state/toasts.ts';
+import { useOpenSample } from './sample-button.tsx';
+import { markParting } from './parting.ts';
+import { STEPS, type TourState, useTour } from './state.ts';
+import { loadSteps, type TourStep } from './steps.ts';
+import styles from './tour.module.css';
+
+export function Tour() {
+  const [tour, setTour] = useTour();
+  const sample = useOpenSample();
+  /** Goes on with the study that is there, or fetches the sample first. */
+  const begin = (): void => {
+    const again = async (): Promise<void> => {
+      const { studies } = await call('studies.list', {});
+      if (!studies.some(({ id }) => id === tour.study)) return sample.open();
+      setTour({ ...tour, step: tour.step === STEPS ? 0 : tour.step, open: true });
+    };
+    again().catch((error: unknown) => toastError('The tour could not begin', error));
+  };
+  useEvent('menu.command', ({ command }) => {
+    if (command === 'tour') begin();
+  });
+  useActions([
+    {
+      id: 'tour.begin',
+      title: tour.step > 0 && tour.step < STEPS ? 'Go on with the guided tour' : 'Guided tour through the sample study',
+      group: 'Help',
+      words: ['help', 'introduction', 'example', 'tutorial'],
+      run: begin,
+    },
+  ]);
+  if (!tour.open || tour.study === null) return null;
+  return <TourBar study={tour.study} tour={tour} onTour={setTour} />;
+}
+
+function TourBar({ study, tour, onTour }: { study: number; tour: TourState; onTour: (state: TourState) => void }) {
+  const [location, navigate] = useLocation();
+  const heading = useRef<HTMLHeadingElement>(null);
+  const steps = useQuery({
+    queryKey: ['tour', study],
+    queryFn: () => loadSteps(study),
+    staleTime: Number.POSITIVE_INFINITY,
+  });
+  const shown = steps.data?.[tour.step - 1];
+  const show = (step: TourStep | undefined): void => {
+    if (!step) return;
+    step.prepare?.();
+    navigate(step.address);
+  };
+  const go = (step: number): void => {
+    markParting(null);
+    if (step > STEPS) return onTour({ ...tour, step: STEPS, open: false });
+    onTour({ ...tour, step });
+    show(steps.data?.[step - 1]);
+    return undefined;
+  };
+  const leave = (): void => {
+    markParting(null);
+    onTour({ ...tour, open: false });
+  };
+  const ready = steps.data !== undefined;
+  useActions([
+    { id: 'tour.next', title: 'Next stop', group: 'Guided tour', keys: '.', run: () => ready && go(tour.step + 1) },
+    { id: 'tour.back', title: 'Stop before', group: 'Guided tour', keys: ',', run: () => ready && tour.step > 0 && go(tour.step - 1) },
+    { id: 'tour.leave', title: 'Leave the tour (it can be gone on with)', group: 'Guided tour', keys: 'Escape', run: leave },
+  ]);
+  // Screen readers follow the focus: each stop begins at its heading.
+  useEffect(() => heading.current?.focus({ preventScroll: true }), [tour.step]);
+  const arrived = shown !== undefined && sameplace(location, shown.address);
+  useSpotlight(arrived ? shown : undefined);
+
+  return (
+    <section className={styles.bar} aria-labelledby="tour-heading">
+      <div className={styles.words}>
+        <h2 id="tour-heading" ref={heading} tabIndex={-1} className={styles.heading}>
+          {shown ? `${tour.step} of ${STEPS}: ${shown.title}` : 'A tour in six steps'}
+        </h2>
+        {tour.step === 0 && (
+          <p>
+            A curve, the point where two variants part, the episodes behind it, a failure step by step, two policies side by side, and the
+            verdict: all of it from the study that you have just opened. About three minutes; leave whenever you like.
+          </p>
+        )}
+        {shown && <p>{shown.text}</p>}
+        {steps.isPending && <Loading label="Looking for a good example" rows={1} />}
+        {steps.isError && <ErrorState title="The tour could not be laid out" error={steps.error} retry={() => void steps.refetch()} />}
+      </div>
+      <div className={styles.buttons}>
+        <Button kind="quiet" onClick={leave}>
+          {tour.step === 0 ? 'Not now' : 'Leave the tour'} <Keys keys="Escape" />
+        </Button>
+        {shown && !arrived && <Button onClick={() => show(shown)}>Show me again</Button>}
+        {tour.step > 0 && (
+          <Button disabled={!ready} onClick={() => go(tour.step - 1)}>
+            Back <Keys keys="," />
+          </Button>
+        )}
+        <Button kind="primary" disabled={!ready} onClick={() => go(tour.step + 1)}>
+          {tour.step === 0 ? 'Begin' : tour.step === STEPS ? 'Done' : 'Next'} <Keys keys="." />
+        </Button>
+      </div>
+    </section>
+  );
+}
+
+/** A replay without an episode goes on to its first one. */
+function sameplace(location: string, address: string): boolean {
+  return location === address || location.startsWith(`${address}/`);
+}
+
+/** Frames what the step points at, once it is on the page, and brings it into view. */
+function useSpotlight(step: TourStep | undefined): void {
+  useEffect(() => {
+    if (!step) return undefined;
+    let framed: Element | null = null;
+    const look = (): void => {
+      const found = find(step.target);
+      if (!found || found === framed) return;
+      framed?.removeAttribute('data-tour');
+      framed = found;
+      found.setAttribute('data-tour', 'here');
+      found.scrollIntoView({ block: 'start' });
+    };
+    look();
+    const observer = new MutationObserver(look);
+    const main = document.querySelector('main');
+    if (main) observer.observe(main, { childList: true, subtree: true });
+    return () => {
+      observer.disconnect();
+      framed?.removeAttribute('data-tour');
+    };
+  }, [step]);
+}
+
+function find(target: TourStep['target']): Element | null {
+  if ('selector' in target) return document.querySelector(target.selector);
+  const heading = [...document.querySelectorAll('main section h2')].find(({ textContent }) => textContent === target.heading);
+  return heading?.closest('section') ?? null;
+}

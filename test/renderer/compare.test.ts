@@ -1,0 +1,153 @@
+// The arithmetic under the Compare page and the tour: means over seeds, groups, where two episodes part, what the tour picks.
+
+import { describe, expect, test } from 'vitest';
+import type { ComparedRun } from '../../preload/contract/compare.ts';
+import type { Replay } from '../../preload/contract/replay.ts';
+import { align } from '../../renderer/compare/divergence.ts';
+import { groupRuns, meanCurve, usualGrouping } from '../../renderer/compare/groups.ts';
+import { planTour } from '../../renderer/tour/plan.ts';
+
+describe('the mean curve of several seeds', () => {
+  test('is the mean at every update that all have, with Student’s interval', () => {
+    const { x, y, low, high, n } = meanCurve([
+      { run: 1, x: [0, 5, 10], y: [0.1, 0.4, 0.7] },
+      { run: 2, x: [0, 5, 10, 15], y: [0.3, 0.4, 0.8, 0.9] },
+      { run: 3, x: [0, 5, 10], y: [0.2, 0.4, 0.9] },
+    ]);
+    expect(n).toBe(3);
+    expect(x).toEqual([0, 5, 10]);
+    expect(y.map((value) => Number(value.toFixed(12)))).toEqual([0.2, 0.4, 0.8]);
+    // s = 0.1, n = 3: t(2) · s / √3 = 4.303 · 0.057735 = 0.248434…
+    expect((high[0] ?? 0) - 0.2).toBeCloseTo(0.2484338, 6);
+    expect(0.2 - (low[0] ?? 0)).toBeCloseTo(0.2484338, 6);
+    expect([low[1], high[1]].map((value) => value?.toFixed(9))).toEqual(['0.400000000', '0.400000000']);
+  });
+
+  test('leaves out what is not a number, and one seed has no interval', () => {
+    expect(meanCurve([{ run: 1, x: [0, 1, 2], y: [1, Number.NaN, 3] }])).toEqual({ x: [0, 2], y: [1, 3], low: [1, 3], high: [1, 3], n: 1 });
+    expect(meanCurve([]).x).toEqual([]);
+  });
+});
+
+const compared = (run: number, name: string, variant: string, rates: readonly number[]): ComparedRun => ({
+  run,
+  name,
+  variant,
+  seed: run,
+  state: 'done',
+  updates: 10,
+  planned: 10,
+  seconds: 1,
+  episodes: 10,
+  success: { k: Math.round((rates.at(-1) ?? 0) * 10), n: 10, rate: rates.at(-1) ?? 0, low: 0, high: 1 },
+  best: null,
+  reference: null,
+  return: 0,
+  steps: 1,
+  evaluated: null,
+  categories: {},
+  evaluations: rates.map((rate, index) => ({ update: index * 5, success: { k: rate * 10, n: 10, rate, low: 0, high: 1 }, failures: {} })),
+});
+
+describe('groups of runs', () => {
+  const runs = [compared(1, 'plain', 'grpo', [0]), compared(2, 'no-kl', 'grpo', [0]), compared(3, 'plain', 'ppo', [0])];
+
+  test('go by name where a variant has several, and keep variants of one name apart', () => {
+    expect(usualGrouping(runs)).toBe('name');
+    expect(groupRuns(runs, 'name', [])).toEqual([
+      { key: 'plain (grpo)', runs: [1] },
+      { key: 'no-kl', runs: [2] },
+      { key: 'plain (ppo)', runs: [3] },
+    ]);
+  });
+
+  test('go by variant otherwise', () => {
+    const seeds = [compared(1, 'x', 'grpo', [0]), compared(2, 'x', 'grpo', [0]), compared(3, 'x', 'ppo', [0])];
+    expect(usualGrouping(seeds)).toBe('variant');
+    expect(groupRuns(seeds, 'variant', []).map((group) => group.runs)).toEqual([[1, 2], [3]]);
+  });
+});
+
+describe('two episodes on one task', () => {
+  const replay = (...actions: string[]): Replay => ({
+    id: 1,
+    run: { id: 1, name: '', variant: '', seed: 1, world: 'shop' },
+    update: 0,
+    purpose: 'evaluation',
+    split: 'test',
+    task: 't',
+    instruction: '',
+    category: '',
+    tier: '',
+    target: null,
+    seed: 0,
+    success: false,
+    return: 0,
+    vstar: null,
+    advantage: null,
+    steps: actions.map((action) => ({
+      observation: '',
+      view: null,
+      page: { kind: 'text', text: '' },
+      thought: '',
+      action,
+      reward: 0,
+      reason: '',
+      valid: true,
+      facts: {},
+      returned: 0,
+      oracle: null,
+      words: [],
+    })),
+    finalObservation: '',
+    finalPage: { kind: 'text', text: '' },
+    diagnosis: null,
+    retraced: true,
+  });
+
+  test.each([
+    [['search a', 'buy 1'], ['search a', 'buy 2'], 1],
+    [['search a', 'buy 1'], ['search a', 'buy 1'], null],
+    [['search a'], ['search a', 'buy 1'], 1],
+    [['search b'], ['search a'], 0],
+  ])('%j and %j part at %s', (a, b, divergence) => {
+    const aligned = align(replay(...a), replay(...b));
+    expect(aligned.divergence).toBe(divergence);
+    expect(aligned.steps).toHaveLength(Math.max(a.length, b.length));
+  });
+});
+
+describe('the tour', () => {
+  const runs = [
+    compared(1, 'x', 'grpo', [0.1, 0.15, 0.2]),
+    compared(2, 'x', 'grpo', [0.1, 0.25, 0.4]),
+    compared(3, 'x', 'ppo', [0.1, 0.5, 0.9]),
+    compared(4, 'x', 'reinforce', [0.1, 0.4, 0.6]),
+  ];
+  const column = (run: number, outcome: number[], episode: number[]) => ({
+    run,
+    outcome: Int8Array.from(outcome),
+    episode: Float64Array.from(episode),
+  });
+  const tasks = ['a', 'b', 'c'].map((task) => ({ task, category: '', tier: '' }));
+  const columns = [
+    column(1, [0, 1, 0], [0, 11, 12]),
+    column(2, [0, 0, 0], [0, 0, 0]),
+    column(3, [1, 1, 1], [30, 31, 32]),
+    column(4, [1, 1, 1], [40, 41, 42]),
+  ];
+
+  test('takes the two variants that differ most, where they part, and a task that only one solves', () => {
+    const plan = planTour({ runs, diff: [], matrix: { tasks, columns } });
+    expect([plan?.better.key, plan?.worse.key]).toEqual(['ppo', 'grpo']);
+    expect([plan?.better.rate, plan?.worse.rate?.toFixed(6)]).toEqual([0.9, '0.300000']);
+    // At update 5: 0.5 against the mean of 0.15 and 0.25.
+    expect(plan?.parting?.update).toBe(5);
+    expect(plan?.parting?.worse).toBeCloseTo(0.2, 12);
+    expect(plan?.example).toEqual({ task: 'c', solver: { run: 3, episode: 32 }, failer: { run: 1, episode: 12 } });
+  });
+
+  test('asks for two variants that were evaluated', () => {
+    expect(planTour({ runs: runs.slice(0, 2), diff: [], matrix: { tasks, columns } })).toBeUndefined();
+  });
+});
