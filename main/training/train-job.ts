@@ -22,6 +22,8 @@ export function commandTraining(command: RunCommand): void {
 }
 
 export async function runTraining(job: Extract<Job, { kind: 'train' }>, tell: (report: RunReport) => void): Promise<JobResult> {
+  // Ctrl-C reaches every process of a terminal at once. What it means is decided by whoever started this one, who then sends a command.
+  process.on('SIGINT', () => {});
   let update = 0;
   const report = async (message: RunReport): Promise<void> => {
     if ('update' in message) ({ update } = message);

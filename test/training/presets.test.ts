@@ -13,7 +13,7 @@ test.each(presetIds())('%s opens, and has training tasks at its first level', (i
   expect(layout.count).toBeGreaterThan(10_000);
   expect(layout.count).toBeLessThan(20_000_000);
   expect(variant.id).toBe(config.algorithm.id);
-  expect(speech.prompt.contextLength).toBeGreaterThan(config.policy.thoughts ? config.policy.thoughtTokens + 32 : 32);
+  expect(speech.prompt.contextLength).toBeGreaterThanOrEqual(config.policy.thoughts ? config.policy.thoughtTokens + 32 : 32);
   const { level } = startCurriculum(config.curriculum, environment.levels);
   const pool = Random.from('training-tasks', config.seed).shuffle(environment.tasks('train')).slice(0, config.training.tasks);
   expect(pool.filter((task) => task.level <= level).length).toBeGreaterThanOrEqual(4);
