@@ -5,7 +5,7 @@
 import type { Purpose, Trajectory } from '../rollout/trajectory.ts';
 import type { Connection } from './database.ts';
 import { type Dictionary, fromColumn } from './dictionary.ts';
-import { episodeRange, readPurpose, readSplit, runOfEpisode, splitActions } from './trajectories.ts';
+import { type EpisodeColumns, episodeRange, readPurpose, readSplit, runOfEpisode, splitActions } from './trajectories.ts';
 
 export const EPISODE_ORDERS = ['time', 'return', 'advantage', 'surprise', 'steps'] as const;
 export type EpisodeOrder = (typeof EPISODE_ORDERS)[number];
@@ -60,25 +60,11 @@ export interface EpisodeFacets {
   readonly failures: Readonly<Record<string, number>>;
 }
 
-interface Row {
-  id: number;
-  recorded: number;
-  acted: number;
-  purpose: number;
-  split: number;
-  task: number;
-  category: number;
-  tier: number;
-  failure: number | null;
-  seed: number;
-  success: number;
-  return: number | string;
-  vstar: number | string | null;
-  advantage: number | string | null;
-  surprise: number | string;
-  steps: number;
-  tokens: number;
-  actions: string;
+interface Row extends EpisodeColumns {
+  readonly recorded: number;
+  readonly surprise: number | string;
+  readonly steps: number;
+  readonly tokens: number;
 }
 
 interface FacetRow {

@@ -20,23 +20,27 @@ export function runOfEpisode(episode: number): number {
   return Math.floor(episode / EPISODES_PER_RUN);
 }
 
-interface EpisodeRow {
-  id: number;
-  run_id: number;
-  acted: number;
-  purpose: number;
-  split: number;
-  task: number;
-  category: number;
-  tier: number;
-  failure: number | null;
-  seed: number;
-  success: number;
-  return: number | string;
-  vstar: number | string | null;
-  advantage: number | string | null;
-  final_text: number;
-  actions: string;
+/** The columns of an episode that the list shows and the trajectory needs. */
+export interface EpisodeColumns {
+  readonly id: number;
+  readonly acted: number;
+  readonly purpose: number;
+  readonly split: number;
+  readonly task: number;
+  readonly category: number;
+  readonly tier: number;
+  readonly failure: number | null;
+  readonly seed: number;
+  readonly success: number;
+  readonly return: number | string;
+  readonly vstar: number | string | null;
+  readonly advantage: number | string | null;
+  readonly actions: string;
+}
+
+interface EpisodeRow extends EpisodeColumns {
+  readonly run_id: number;
+  readonly final_text: number;
 }
 
 interface StepRow {

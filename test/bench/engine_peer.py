@@ -1,8 +1,7 @@
 """The PyTorch side of `npm run bench -- engine`: the same decoder-only Transformer in idiomatic PyTorch.
 
 Speaks one JSON object per line on stdin and stdout (train, step, sample, gemm, memory), so that the benchmark can let
-the two sides take turns and stop the one that is idle. Debian's PyTorch 1.13 has no fused attention: the attention is
-written as every model of its time wrote it. Times are measured here, around the work only.
+the two sides take turns and stop the one that is idle. Times are measured here, around the work only.
 """
 
 import json
@@ -15,66 +14,7 @@ import torch
 from torch import nn
 from torch.nn import functional as F
 
-
-class RMSNorm(nn.Module):
-    def __init__(self, width):
-        super().__init__()
-        self.weight = nn.Parameter(torch.ones(width))
-
-    def forward(self, x):
-        return x * torch.rsqrt(x.square().mean(-1, keepdim=True) + 1e-6) * self.weight
-
-
-class Attention(nn.Module):
-    def __init__(self, width, heads):
-        super().__init__()
-        self.heads = heads
-        self.qkv = nn.Linear(width, 3 * width, bias=False)
-        self.output = nn.Linear(width, width, bias=False)
-
-    def forward(self, x, rotary, mask, cache, start):
-        batch, length, width = x.shape
-        q, k, v = self.qkv(x).view(batch, length, 3, self.heads, width // self.heads).permute(2, 0, 3, 1, 4)
-        q, k = rotate(q, rotary), rotate(k, rotary)
-        if cache is not None:
-            keys, values = cache
-            keys[:, :, start : start + length] = k
-            values[:, :, start : start + length] = v
-            k, v = keys[:, :, : start + length], values[:, :, : start + length]
-        scores = q @ k.transpose(-2, -1) * (width // self.heads) ** -0.5
-        if mask is not None:
-            scores = scores + mask
-        mixed = scores.softmax(-1) @ v
-        return self.output(mixed.transpose(1, 2).reshape(batch, length, width))
-
-
-class FeedForward(nn.Module):
-    def __init__(self, width, hidden, gate):
-        super().__init__()
-        self.gate = gate
-        self.up = nn.Linear(width, hidden, bias=False)
-        self.gated = nn.Linear(width, hidden, bias=False) if gate == "swiglu" else None
-        self.down = nn.Linear(hidden, width, bias=False)
-
-    def forward(self, x):
-        if self.gate == "swiglu":
-            return self.down(F.silu(self.gated(x)) * self.up(x))
-        if self.gate == "relu2":
-            return self.down(F.relu(self.up(x)).square())
-        return self.down(F.silu(self.up(x)) if self.gate == "silu" else F.relu(self.up(x)))
-
-
-class Block(nn.Module):
-    def __init__(self, config):
-        super().__init__()
-        self.attention_norm = RMSNorm(config["width"])
-        self.attention = Attention(config["width"], config["heads"])
-        self.feed_forward_norm = RMSNorm(config["width"])
-        self.feed_forward = FeedForward(config["width"], config["feedForward"], config["gate"])
-
-    def forward(self, x, rotary, mask, cache, start):
-        x = x + self.attention(self.attention_norm(x), rotary, mask, cache, start)
-        return x + self.feed_forward(self.feed_forward_norm(x))
+from peer_model import Block, RMSNorm
 
 
 class Model(nn.Module):
@@ -99,12 +39,6 @@ class Model(nn.Module):
         for i, block in enumerate(self.blocks):
             x = block(x, rotary, mask, caches[i] if caches else None, start)
         return F.linear(self.norm(x), self.embedding.weight)
-
-
-def rotate(x, rotary):
-    cos, sin = rotary
-    first, second = x.chunk(2, -1)
-    return x * cos + torch.cat([-second, first], -1) * sin
 
 
 class Peer:

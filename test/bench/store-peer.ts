@@ -15,16 +15,16 @@ export class PlainStore {
     this.db.pragma('journal_mode = WAL');
     this.db.pragma('synchronous = NORMAL');
     this.db.exec(`
-      CREATE TABLE runs (run_uuid VARCHAR(32) NOT NULL PRIMARY KEY, name VARCHAR(250), status VARCHAR(9), start_time BIGINT, lifecycle_stage VARCHAR(20));
-      CREATE TABLE params (key VARCHAR(250) NOT NULL, value VARCHAR(8000) NOT NULL, run_uuid VARCHAR(32) NOT NULL, PRIMARY KEY (key, run_uuid));
-      CREATE INDEX index_params_run_uuid ON params (run_uuid);
-      CREATE TABLE metrics (key VARCHAR(250) NOT NULL, value FLOAT NOT NULL, timestamp BIGINT NOT NULL, run_uuid VARCHAR(32) NOT NULL,
+      CREATE TABLE IF NOT EXISTS runs (run_uuid VARCHAR(32) NOT NULL PRIMARY KEY, name VARCHAR(250), status VARCHAR(9), start_time BIGINT, lifecycle_stage VARCHAR(20));
+      CREATE TABLE IF NOT EXISTS params (key VARCHAR(250) NOT NULL, value VARCHAR(8000) NOT NULL, run_uuid VARCHAR(32) NOT NULL, PRIMARY KEY (key, run_uuid));
+      CREATE INDEX IF NOT EXISTS index_params_run_uuid ON params (run_uuid);
+      CREATE TABLE IF NOT EXISTS metrics (key VARCHAR(250) NOT NULL, value FLOAT NOT NULL, timestamp BIGINT NOT NULL, run_uuid VARCHAR(32) NOT NULL,
         step BIGINT DEFAULT '0' NOT NULL, is_nan BOOLEAN DEFAULT '0' NOT NULL, PRIMARY KEY (key, timestamp, step, run_uuid, value, is_nan));
-      CREATE INDEX index_metrics_run_uuid ON metrics (run_uuid);
-      CREATE TABLE latest_metrics (key VARCHAR(250) NOT NULL, value FLOAT NOT NULL, timestamp BIGINT, step BIGINT NOT NULL, is_nan BOOLEAN NOT NULL,
+      CREATE INDEX IF NOT EXISTS index_metrics_run_uuid ON metrics (run_uuid);
+      CREATE TABLE IF NOT EXISTS latest_metrics (key VARCHAR(250) NOT NULL, value FLOAT NOT NULL, timestamp BIGINT, step BIGINT NOT NULL, is_nan BOOLEAN NOT NULL,
         run_uuid VARCHAR(32) NOT NULL, PRIMARY KEY (key, run_uuid));
-      CREATE INDEX index_latest_metrics_run_uuid ON latest_metrics (run_uuid);
-      CREATE TABLE steps (run_uuid VARCHAR(32) NOT NULL, episode INTEGER NOT NULL, step INTEGER NOT NULL, data TEXT NOT NULL,
+      CREATE INDEX IF NOT EXISTS index_latest_metrics_run_uuid ON latest_metrics (run_uuid);
+      CREATE TABLE IF NOT EXISTS steps (run_uuid VARCHAR(32) NOT NULL, episode INTEGER NOT NULL, step INTEGER NOT NULL, data TEXT NOT NULL,
         PRIMARY KEY (run_uuid, episode, step));`);
     this.#addPoint = this.db.prepare('INSERT INTO metrics (key, value, timestamp, run_uuid, step) VALUES (?, ?, ?, ?, ?)');
     this.#setLatest = this.db.prepare('INSERT OR REPLACE INTO latest_metrics VALUES (?, ?, ?, ?, 0, ?)');

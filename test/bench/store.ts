@@ -1,11 +1,14 @@
 // `npm run bench -- store`: a database with a year of runs, read by us and by the peer in the same process. One large run
 // is written as training writes it; the others are copies of parts of it, made in SQL to save time. By default a tenth
 // of the size; `--full` is 1,000 runs, 1 million episodes, 5 million steps and 10 million metric points. Each read is
-// timed on a fresh connection.
+// timed on a fresh connection. Filling takes minutes: `--fill DIR` does only that, and `--filled DIR` measures it later (once, the
+// folder goes afterwards), for a machine that is quiet only now and then.
 
-import { mkdtempSync, rmSync, statSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { parseArgs } from 'node:util';
+import { z } from 'zod';
 import { Random } from '../../main/random.ts';
 import type { Trajectory } from '../../main/rollout/trajectory.ts';
 import { episodeRange } from '../../main/store/trajectories.ts';
@@ -15,15 +18,19 @@ import { newRun } from '../store/samples.ts';
 import { type BenchRow, report } from './report.ts';
 import { benchMetrics, benchTrajectory, METRICS } from './store-data.ts';
 import { PlainStore } from './store-peer.ts';
+import { shareOfTraining } from './store-share.ts';
 
-const full = process.argv.includes('--full');
+const { values: options } = parseArgs({
+  options: { json: { type: 'boolean' }, full: { type: 'boolean' }, fill: { type: 'string' }, filled: { type: 'string' } },
+});
 const RUNS = 1000;
 /** The large run: as many points and episodes as the goals speak of. */
 const BIG = { updates: 10_000, episodes: 100_000, written: 4000 };
-const OTHERS = full ? { chunks: 20, episodes: 900 } : { chunks: 2, episodes: 90 };
+const OTHERS = options.full ? { chunks: 20, episodes: 900 } : { chunks: 2, episodes: 90 };
 const PER_UPDATE = 64;
 
-const folder = mkdtempSync(join(tmpdir(), 'astrolab-bench-store-'));
+const folder = options.filled ?? options.fill ?? mkdtempSync(join(tmpdir(), 'astrolab-bench-store-'));
+mkdirSync(folder, { recursive: true });
 const say = (text: string): void => void process.stderr.write(`${text}\n`);
 const seconds = (work: () => void): number => {
   const start = performance.now();
@@ -58,7 +65,7 @@ const pick = (): Trajectory => random.pick(pool);
 const config = { seed: 1, training: { updates: 100, learningRate: 0.001 }, algorithm: { id: 'astar-po', beta1: 0.5 } };
 
 const store = Store.open(folder);
-const big = store.runs.create(newRun({ name: 'the large run', config })).id;
+const big = options.filled === undefined ? store.runs.create(newRun({ name: 'the large run', config })).id : 1;
 
 /** The large run through the writer, then copies of its rows: within itself and in all other runs. */
 function fillOurs(): { points: number; episodes: number } {
@@ -157,16 +164,35 @@ function bytesOf(table: string, database: Store['db'] = store.db): number {
   );
 }
 
-try {
-  const { points, episodes } = fillOurs();
+const counts = z.object({ points: z.number(), episodes: z.number() });
+
+/** Fills both databases, or finds what was filled before. */
+function filled(): z.infer<typeof counts> {
+  const file = join(folder, 'filled.json');
+  if (options.filled !== undefined) return counts.parse(JSON.parse(readFileSync(file, 'utf8')));
+  const made = fillOurs();
   fillPeer();
   store.db.pragma('wal_checkpoint(TRUNCATE)');
   peer.db.pragma('wal_checkpoint(TRUNCATE)');
+  writeFileSync(file, JSON.stringify(made));
+  return made;
+}
+
+try {
+  const { points, episodes } = filled();
   const megabytes = (name: string): string => `${(statSync(join(folder, name)).size / 1e6).toFixed(0)} MB`;
   say(
     `${RUNS} runs, ${episodes} episodes, ${episodes * 5} steps, ${points} points: ${megabytes('astrolab.db')}; peer ${megabytes('peer.db')}`,
   );
 
+  if (options.fill === undefined) await measure(points, episodes);
+} finally {
+  store.close();
+  peer.db.close();
+  if (options.fill === undefined) rmSync(folder, { recursive: true, force: true });
+}
+
+async function measure(points: number, episodes: number): Promise<void> {
   const steps = episodes * 5;
   const stepBytes = ['episodes', 'steps', 'episode_tokens', 'texts'].reduce((sum, table) => sum + bytesOf(table), 0) / steps;
   const pointBytes = (bytesOf('metric_chunks') + bytesOf('metric_tail')) / points;
@@ -244,14 +270,11 @@ try {
     ),
     row(`one update stored (${METRICS.length} metrics, ${PER_UPDATE} episodes)`, update.ours, update.peer, 'ms', null),
     row('metrics of one update stored', update.oursMetrics, update.peerMetrics, 'ms', null),
+    row('storing, share of a training run', await shareOfTraining(), null, '%', 2),
     row('bytes per step, all its tokens and texts', stepBytes, peerStepBytes, 'bytes', null),
     row('bytes per metric point', pointBytes, peerPointBytes, 'bytes', null),
   ];
   report(rows, 'the same data in plain SQLite: metrics in MLflow’s tables (one row per point), episodes as JSON (one row per step)');
-} finally {
-  store.close();
-  peer.db.close();
-  rmSync(folder, { recursive: true, force: true });
 }
 
 function row(name: string, ours: number, theirs: number | null, unit: string, goal: number | null): BenchRow {

@@ -16,48 +16,9 @@ import torch
 from torch import nn
 from torch.nn import functional as F
 
+from peer_model import Block, RMSNorm
+
 PADDING = 0
-
-
-class RMSNorm(nn.Module):
-    def __init__(self, width):
-        super().__init__()
-        self.weight = nn.Parameter(torch.ones(width))
-
-    def forward(self, x):
-        return x * torch.rsqrt(x.square().mean(-1, keepdim=True) + 1e-6) * self.weight
-
-
-class Block(nn.Module):
-    def __init__(self, width, heads, hidden):
-        super().__init__()
-        self.heads = heads
-        self.attention_norm, self.feed_forward_norm = RMSNorm(width), RMSNorm(width)
-        self.qkv = nn.Linear(width, 3 * width, bias=False)
-        self.output = nn.Linear(width, width, bias=False)
-        self.up = nn.Linear(width, hidden, bias=False)
-        self.down = nn.Linear(hidden, width, bias=False)
-
-    def forward(self, x, rotary, mask, cache=None, start=0):
-        batch, length, width = x.shape
-        q, k, v = self.qkv(self.attention_norm(x)).view(batch, length, 3, self.heads, -1).permute(2, 0, 3, 1, 4)
-        q, k = rotate(q, rotary), rotate(k, rotary)
-        if cache is not None:
-            keys, values = cache
-            keys[:, :, start : start + length] = k
-            values[:, :, start : start + length] = v
-            k, v = keys[:, :, : start + length], values[:, :, : start + length]
-        scores = q @ k.transpose(-2, -1) * (width // self.heads) ** -0.5
-        if mask is not None:
-            scores = scores + mask
-        x = x + self.output((scores.softmax(-1) @ v).transpose(1, 2).reshape(batch, length, width))
-        return x + self.down(F.relu(self.up(self.feed_forward_norm(x))))
-
-
-def rotate(x, rotary):
-    cos, sin = rotary
-    first, second = x.chunk(2, -1)
-    return x * cos + torch.cat([-second, first], -1) * sin
 
 
 class Policy(nn.Module):
@@ -70,7 +31,7 @@ class Policy(nn.Module):
         self.embedding = nn.Embedding(config["vocabulary"], width)
         self.match = nn.Parameter(torch.zeros(width))
         self.shift = nn.ParameterList(nn.Parameter(torch.zeros(width)) for _ in range(self.window))
-        self.blocks = nn.ModuleList(Block(width, config["heads"], config["feedForward"]) for _ in range(config["layers"]))
+        self.blocks = nn.ModuleList(Block(config) for _ in range(config["layers"]))
         self.norm = RMSNorm(width)
         self.pointer_query = nn.Linear(width, self.size, bias=False)
         self.pointer_key = nn.Linear(width, self.size, bias=False)
@@ -91,11 +52,11 @@ class Policy(nn.Module):
             for i, block in enumerate(self.blocks):
                 name = f"layer.{i}."
                 block.attention_norm.weight.copy_(tensors[name + "attention.norm"])
-                block.qkv.weight.copy_(torch.cat([tensors[name + "attention." + part] for part in ("query", "key", "value")]))
-                block.output.weight.copy_(tensors[name + "attention.output"])
+                block.attention.qkv.weight.copy_(torch.cat([tensors[name + "attention." + part] for part in ("query", "key", "value")]))
+                block.attention.output.weight.copy_(tensors[name + "attention.output"])
                 block.feed_forward_norm.weight.copy_(tensors[name + "feedForward.norm"])
-                block.up.weight.copy_(tensors[name + "feedForward.up"])
-                block.down.weight.copy_(tensors[name + "feedForward.down"])
+                block.feed_forward.up.weight.copy_(tensors[name + "feedForward.up"])
+                block.feed_forward.down.weight.copy_(tensors[name + "feedForward.down"])
             self.norm.weight.copy_(tensors["norm"])
             self.pointer_query.weight.copy_(tensors["pointer.query"])
             self.pointer_key.weight.copy_(tensors["pointer.key"])
