@@ -1,6 +1,8 @@
 // How the three parts of the application are bundled into out/: main (ES modules: the window's process, the training
 // worker and the command line share chunks), preload (one CommonJS file, because a sandboxed preload can be nothing
-// else) and the renderer. Dependencies of main stay outside the bundle; native modules could not be inlined anyway.
+// else) and the renderer. Dependencies of main stay outside the bundle (native modules could not be inlined anyway), but
+// for zod: taken in, the hundred files that it consists of are one, without its texts in fifty languages, and the start
+// is a tenth of a second shorter.
 
 import react from '@vitejs/plugin-react';
 import { defineConfig } from 'electron-vite';
@@ -19,6 +21,7 @@ export default defineConfig({
       target: 'node24',
       outDir: 'out/main',
       sourcemap: true,
+      externalizeDeps: { exclude: ['zod'] },
       rolldownOptions: {
         input: entries,
         output: { format: 'es', entryFileNames: '[name].js', chunkFileNames: 'chunks/[name]-[hash].js' },

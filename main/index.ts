@@ -3,11 +3,11 @@
 
 import { join } from 'node:path';
 import { app, BrowserWindow, nativeTheme } from 'electron';
-import { createContext } from './ipc/context.ts';
 import { registerCalls } from './ipc/index.ts';
 import { buildMenu } from './menu.ts';
 import { defaultDataFolder, projectFolder } from './paths.ts';
 import { hardenProcess, hardenSession } from './security.ts';
+import { SettingsFile } from './settings.ts';
 import { openWindow } from './window.ts';
 
 hardenProcess();
@@ -27,14 +27,15 @@ if (app.requestSingleInstanceLock()) {
 
 function start(): void {
   const out = join(projectFolder(), 'out');
-  const context = createContext();
-  nativeTheme.themeSource = context.settings.value.theme;
+  const dataFolder = defaultDataFolder();
+  const settings = new SettingsFile(join(dataFolder, 'settings.json'));
+  nativeTheme.themeSource = settings.value.theme;
   hardenSession(join(out, 'renderer'));
-  registerCalls(context);
-  buildMenu(context);
-
-  const open = (): BrowserWindow => openWindow(context.settings, join(out, 'preload', 'index.cjs'));
+  // The window first: while its process starts, this one loads what will answer it.
+  const open = (): BrowserWindow => openWindow(settings, join(out, 'preload', 'index.cjs'));
   open();
+  const closeCalls = registerCalls(dataFolder, settings);
+  buildMenu(settings);
   app.on('second-instance', () => {
     const window = BrowserWindow.getAllWindows()[0] ?? open();
     if (window.isMinimized()) window.restore();
@@ -51,8 +52,7 @@ function start(): void {
     // Training processes end first, so that their runs are stored as interrupted and not as running. Windows are gone by
     // now and nothing else waits, so the application then ends without asking again.
     event.preventDefault();
-    void context
-      .close()
+    void closeCalls()
       .catch(console.error)
       .finally(() => setImmediate(() => app.exit(0)));
   });

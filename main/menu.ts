@@ -3,8 +3,8 @@
 
 import { Menu, nativeTheme } from 'electron';
 import type { MenuItemConstructorOptions } from 'electron';
-import type { MenuCommand, Theme } from '../preload/contract.ts';
-import type { Context } from './ipc/context.ts';
+import type { EventName, MenuCommand, Payload, Theme } from '../preload/contract.ts';
+import type { SettingsFile } from './settings.ts';
 
 const PAGES: readonly (readonly [MenuCommand, string, string])[] = [
   ['runs', 'Runs', '1'],
@@ -14,8 +14,8 @@ const PAGES: readonly (readonly [MenuCommand, string, string])[] = [
   ['play', 'Play', '5'],
 ];
 
-export function buildMenu(context: Context): void {
-  const go = (command: MenuCommand) => () => context.emit('menu.command', { command });
+export function buildMenu(settings: SettingsFile): void {
+  const go = (command: MenuCommand) => () => void emit('menu.command', { command });
   const page = ([command, label, key]: (typeof PAGES)[number]): MenuItemConstructorOptions => ({
     label,
     accelerator: `CmdOrCtrl+${key}`,
@@ -27,8 +27,8 @@ export function buildMenu(context: Context): void {
     checked: nativeTheme.themeSource === theme,
     click: () => {
       nativeTheme.themeSource = theme;
-      context.settings.update({ theme });
-      context.emit('theme.changed', { theme });
+      settings.update({ theme });
+      void emit('theme.changed', { theme });
     },
   });
   const template: MenuItemConstructorOptions[] = [
@@ -62,7 +62,19 @@ export function buildMenu(context: Context): void {
       ],
     },
     { role: 'windowMenu' },
-    { label: 'Help', submenu: [{ label: 'Keyboard shortcuts', click: go('keys') }] },
+    {
+      label: 'Help',
+      submenu: [
+        { label: 'Guided tour', click: go('tour') },
+        { label: 'Keyboard shortcuts', click: go('keys') },
+      ],
+    },
   ];
   Menu.setApplicationMenu(Menu.buildFromTemplate(template));
+}
+
+/** Tells every window. The contract is loaded by the first entry that is chosen: the menu must not hold up the start. */
+async function emit<N extends EventName>(name: N, payload: Payload<N>): Promise<void> {
+  const { broadcast } = await import('./ipc/events.ts');
+  broadcast(name, payload);
 }

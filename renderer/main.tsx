@@ -8,7 +8,7 @@ import { Router } from 'wouter';
 import { useHashLocation } from 'wouter/use-hash-location';
 import { z } from 'zod';
 import { App } from './app.tsx';
-import { CallError } from './bridge.ts';
+import { CallError, callOptions } from './bridge.ts';
 import { ErrorBoundary } from './shell/error-boundary.tsx';
 import { readView } from './state/view.ts';
 import './theme/tokens.css';
@@ -31,6 +31,9 @@ const client = new QueryClient({
 
 // Back to the page that was open last time.
 if (window.location.hash === '') window.location.hash = readView('location', z.string().startsWith('/'), '/');
+
+// Every page needs the list of runs: it is asked for before the first component exists, and read while the page loads.
+void client.prefetchQuery(callOptions('runs.list', {}));
 
 const root = document.getElementById('root');
 if (!root) throw new Error('index.html has no element with the id "root"');

@@ -1,16 +1,18 @@
-// The pages, in one table: address, name, icon, key and the code, which is loaded when first needed. A new page is a
-// folder and one entry here; the navigation, the palette, the keyboard and the menu follow.
+// The pages, in one table: address, name, icon, key and the code, which is loaded when first needed; only Runs, where the
+// window opens, comes with it. A new page is a folder and one entry here; the navigation, the palette, the keyboard and
+// the menu follow.
 
 import { lazy } from 'react';
 import type { ComponentType, LazyExoticComponent } from 'react';
 import type { MenuCommand } from '../preload/contract.ts';
 import type { IconName } from './components/icons.tsx';
+import RunsPage from './runs/runs-page.tsx';
 
 interface PageEntry {
   /** wouter pattern. Parameters arrive through useParams. */
   readonly path: string;
   readonly title: string;
-  readonly component: LazyExoticComponent<ComponentType>;
+  readonly component: ComponentType | LazyExoticComponent<ComponentType>;
   /** The address changes while the page is used (another episode, another selection): it stays mounted. */
   readonly steady?: true;
   /** Absent for pages that are reached from within another (a run, an episode). */
@@ -27,7 +29,7 @@ export const PAGES: readonly PageEntry[] = [
   {
     path: '/',
     title: 'Runs',
-    component: lazy(() => import('./runs/runs-page.tsx')),
+    component: RunsPage,
     navigation: { command: 'runs', icon: 'runs', key: 'r', place: 'top' },
   },
   {

@@ -14,6 +14,7 @@ const PRODUCTS = [
   'out/main/worker.js',
   'out/main/cli.js',
   'out/main/device-check.js',
+  'out/main/webshop-import.js',
   'out/preload/index.cjs',
   'out/renderer/index.html',
 ];

@@ -1,10 +1,8 @@
 // The services behind the calls: each is made when first asked for and then shared by all handlers. The store, the
 // queue and the environments get their line here; a handler file receives the context and nothing else.
 
-import { join } from 'node:path';
 import type { EventName, Payload } from '../../preload/contract.ts';
-import { defaultDataFolder } from '../paths.ts';
-import { SettingsFile } from '../settings.ts';
+import type { SettingsFile } from '../settings.ts';
 import { Supervisor } from '../training/supervisor.ts';
 import { broadcast } from './events.ts';
 import { openLab } from './lab.ts';
@@ -23,13 +21,12 @@ export interface Context {
   close(): Promise<void>;
 }
 
-export function createContext(): Context {
-  const dataFolder = defaultDataFolder();
+export function createContext(dataFolder: string, settings: SettingsFile): Context {
   let supervisor: Supervisor | undefined;
   let lab: Lab | undefined;
   return {
     dataFolder,
-    settings: new SettingsFile(join(dataFolder, 'settings.json')),
+    settings,
     get training() {
       return (supervisor ??= new Supervisor({ spawn: spawnUtility, onStatus: (status) => broadcast('training.status', status) }));
     },

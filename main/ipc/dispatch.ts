@@ -7,6 +7,7 @@ import { z } from 'zod';
 import { calls } from '../../preload/contract.ts';
 import type { CallDefinition } from '../../preload/contract/definition.ts';
 import type { CallName, Failure, Outcome } from '../../preload/contract.ts';
+import { isTrusted } from './origin.ts';
 
 /** Who asks: the page's address, and a way to hand it a port. */
 export interface Caller {
@@ -31,19 +32,10 @@ export class CallFailure extends Error {
   }
 }
 
-/** The page's origin. Everything else that manages to reach the channel is refused. */
-export const APP_ORIGIN = 'app://astrolab';
+/** The handlers, or how to get those of one call: a feature's code is loaded when it is first asked for. */
+export type Source = Partial<Handlers<typeof calls>> | ((name: CallName) => Promise<Partial<Handlers<typeof calls>>>);
 
-export function isTrusted(url: string): boolean {
-  return url === APP_ORIGIN || url.startsWith(`${APP_ORIGIN}/`);
-}
-
-export async function dispatch(
-  handlers: Partial<Handlers<typeof calls>>,
-  caller: Caller | null,
-  name: unknown,
-  input: unknown,
-): Promise<Outcome<unknown>> {
+export async function dispatch(source: Source, caller: Caller | null, name: unknown, input: unknown): Promise<Outcome<unknown>> {
   try {
     if (!caller || !isTrusted(caller.url)) {
       throw new CallFailure(
@@ -56,6 +48,7 @@ export async function dispatch(
     if (!parsed.success) {
       throw new CallFailure('invalid-input', `${name} was given something else than expected: ${explain(parsed.error)}`);
     }
+    const handlers = typeof source === 'function' ? await source(name) : source;
     const handler: ((input: never, caller: Caller) => unknown) | undefined = handlers[name];
     if (!handler) throw new CallFailure('unknown-call', `Nobody answers the call ${name} here`);
     const answer: unknown = await Reflect.apply(handler, undefined, [parsed.data, caller]);

@@ -4,7 +4,7 @@
 
 import { useEffect, useMemo, useRef, useState } from 'react';
 import type { KeyboardEvent, ReactNode } from 'react';
-import type { Chart as ChartType, Point } from 'chart.js';
+import type { Chart as ChartType, ChartConfiguration, Point } from 'chart.js';
 import { formatTick } from '../format.ts';
 import { configuration, datasets } from './configuration.ts';
 import type { LineOptions } from './configuration.ts';
@@ -42,6 +42,12 @@ export interface LineChartProps {
   onPoint?: (series: string, x: number) => void;
 }
 
+/** What chart.js is given. */
+interface Drawing {
+  readonly datasets: ReturnType<typeof datasets>;
+  readonly options: NonNullable<ChartConfiguration<'line', Point[]>['options']>;
+}
+
 const NO_MARKS: readonly Mark[] = [];
 const plainX = (x: number): string => formatTick(x);
 
@@ -60,10 +66,28 @@ export function LineChart(props: LineChartProps) {
   const empty = !series.some(({ x }) => x.length > 0);
   const dropped = scale === 'log' ? countNotPositive(visible) : 0;
 
-  // What the chart's callbacks need, always fresh, without making the chart anew.
-  const latest = useRef({ theme, visible, smoothed, onPoint });
-  latest.current = { theme, visible, smoothed, onPoint };
+  const showRange = (next: Range): void => {
+    const all = extent(latest.current.visible);
+    group.show(all && next.min <= all.min && next.max >= all.max ? null : next);
+  };
+  const options: LineOptions = { unit, scale, smoothing, xLabel, formatX, ...(yRange ? { yRange } : {}) };
+  const draw = (): Drawing => ({
+    datasets: datasets(visible, options, theme),
+    options: {
+      ...configuration(options, marks, range, theme, showRange),
+      onClick: ({ x, y }, _hit, { scales }) => {
+        const { visible: shown, smoothed: lines } = latest.current;
+        const hit = x === null || y === null ? null : nearestSeries(scales, shown, lines, x, y);
+        if (hit) latest.current.onPoint?.(hit.series, hit.x);
+      },
+    },
+  });
 
+  // What the chart's callbacks need, always fresh, without making the chart anew.
+  const latest = useRef({ theme, visible, smoothed, onPoint, draw });
+  latest.current = { theme, visible, smoothed, onPoint, draw };
+
+  const madeFor = useRef<readonly Series[] | null>(null);
   useEffect(() => {
     const element = canvas.current;
     if (!element) return undefined;
@@ -74,9 +98,12 @@ export function LineChart(props: LineChartProps) {
         return index < 0 ? [] : [{ x: xs[index] ?? 0, y: lines.get(id)?.[index] ?? Number.NaN, colour: colours.resolve(look.colour) }];
       });
     };
+    const first = latest.current.draw();
+    madeFor.current = latest.current.visible;
     const made = new Chart<'line', Point[]>(element, {
       type: 'line',
-      data: { datasets: [] },
+      data: { datasets: first.datasets },
+      options: first.options,
       plugins: [crosshairPlugin(group, pointsAt, () => latest.current.theme)],
     });
     chart.current = made;
@@ -90,20 +117,13 @@ export function LineChart(props: LineChartProps) {
 
   useEffect(() => {
     const current = chart.current;
-    if (!current) return;
-    const options: LineOptions = { unit, scale, smoothing, xLabel, formatX, ...(yRange ? { yRange } : {}) };
-    const showRange = (next: Range): void => {
-      const all = extent(latest.current.visible);
-      group.show(all && next.min <= all.min && next.max >= all.max ? null : next);
-    };
-    current.data.datasets = datasets(visible, options, theme);
-    current.options = {
-      ...configuration(options, marks, range, theme, showRange),
-      onClick: ({ x, y }) => {
-        const hit = x === null || y === null ? null : nearestSeries(current, latest.current.visible, latest.current.smoothed, x, y);
-        if (hit) latest.current.onPoint?.(hit.series, hit.x);
-      },
-    };
+    // A chart that was made a moment ago has drawn this already.
+    const fresh = madeFor.current === visible;
+    madeFor.current = null;
+    if (!current || fresh) return;
+    const next = latest.current.draw();
+    current.data.datasets = next.datasets;
+    current.options = next.options;
     current.update('none');
   }, [visible, unit, scale, smoothing, xLabel, formatX, yRange, marks, range, theme, group, empty]);
 
@@ -181,13 +201,13 @@ export function LineChart(props: LineChartProps) {
 
 /** The series whose line is nearest to the pointer at that x. */
 function nearestSeries(
-  chart: ChartType<'line', Point[]>,
+  scales: ChartType['scales'],
   visible: readonly Series[],
   smoothed: ReadonlyMap<string, readonly number[]>,
   pixelX: number,
   pixelY: number,
 ): { series: string; x: number } | null {
-  const { x: xAxis, y: yAxis } = chart.scales;
+  const { x: xAxis, y: yAxis } = scales;
   const value = xAxis?.getValueForPixel(pixelX);
   if (!yAxis || value === undefined) return null;
   let best: { series: string; x: number; distance: number } | null = null;

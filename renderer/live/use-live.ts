@@ -2,7 +2,7 @@
 // points that arrive; lists are asked for again when the run says that it stored something.
 
 import { keepPreviousData, useQuery, useQueryClient } from '@tanstack/react-query';
-import { useEffect, useMemo, useState } from 'react';
+import { useEffect, useMemo, useRef, useState } from 'react';
 import type { Axis, Metric } from '../../preload/contract/metrics.ts';
 import type { LivePoint, LiveProgress } from '../../preload/contract/runs.ts';
 import { callOptions, useCall, useEvent } from '../bridge.ts';
@@ -82,21 +82,35 @@ export function useProgress(run: number, live: boolean): LiveProgress | null {
   return live ? progress : null;
 }
 
-/** Lists of a run, asked for again when something was added. */
+/** Lists are read again at most this often: nobody reads faster. */
+const BETWEEN_MS = 1000;
+
+/** Lists of a run, asked for again when something was added. A state that changed is in the log, so that asks too. */
 export function useRunLists(run: number) {
   const client = useQueryClient();
-  useEvent('runs.news', (news) => {
-    if (news.run !== run) return;
-    const again = (name: string): void => void client.invalidateQueries({ queryKey: [name] });
-    if (news.stored.evaluations || news.rewound) again('runs.evaluations');
-    if (news.stored.episodes || news.rewound) {
-      again('runs.episodes');
-      again('metrics.histogram');
-    }
-    if (news.stored.events || news.rewound) again('runs.events');
+  const due = useRef(new Set<string>());
+  const timer = useRef<ReturnType<typeof setTimeout> | null>(null);
+  const [state, setState] = useState('');
+  const again = (...names: string[]): void => {
+    for (const name of names) due.current.add(name);
+    timer.current ??= setTimeout(() => {
+      timer.current = null;
+      for (const name of due.current) void client.invalidateQueries({ queryKey: [name] });
+      due.current.clear();
+    }, BETWEEN_MS);
+  };
+  useEffect(() => () => clearTimeout(timer.current ?? undefined), []);
+  useEvent('runs.news', ({ run: which, stored, rewound }) => {
+    if (which !== run) return;
+    if (stored.evaluations || rewound) again('runs.evaluations');
+    if (stored.episodes || rewound) again('runs.episodes', 'metrics.histogram');
+    if (stored.events || rewound) again('runs.events');
   });
   useEvent('runs.changed', ({ rows }) => {
-    if (rows.some(({ id }) => id === run)) void client.invalidateQueries({ queryKey: ['runs.events'] });
+    const now = rows.find(({ id }) => id === run)?.state ?? state;
+    if (now === state) return;
+    setState(now);
+    again('runs.events');
   });
   return { events: useCall('runs.events', { run }), evaluations: useCall('runs.evaluations', { run }) };
 }

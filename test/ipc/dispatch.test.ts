@@ -1,8 +1,9 @@
 // The guard of the border, without a window: who may call, what is let in, what is let out, how an error crosses.
 
 import { afterEach, describe, expect, test, vi } from 'vitest';
-import { CallFailure, dispatch, isTrusted } from '../../main/ipc/dispatch.ts';
+import { CallFailure, dispatch } from '../../main/ipc/dispatch.ts';
 import type { Caller, Handlers } from '../../main/ipc/dispatch.ts';
+import { isTrusted } from '../../main/ipc/origin.ts';
 import type { calls } from '../../preload/contract.ts';
 
 const page: Caller = { url: 'app://astrolab/index.html#/settings', handOver: () => {} };

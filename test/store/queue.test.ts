@@ -75,6 +75,25 @@ describe('the queue', () => {
     expect(record(store, 1)).toEqual(record(straight.store, 1));
   });
 
+  it('ends the waiting process of a paused run that was deleted; the run stays paused and resumes with the same numbers', async () => {
+    const straight = open();
+    straight.queue.add([newRun()]);
+    await straight.queue.settled();
+
+    const { store, queue } = open({ delayMs: 30 });
+    queue.add([newRun()]);
+    await until(store, 1, 'running');
+    queue.pause(1);
+    await until(store, 1, 'paused');
+    expect(store.locks.holder(1)).toBeDefined();
+    queue.letGo(1);
+    await vi.waitFor(() => expect(store.locks.holder(1)).toBeUndefined(), 10_000);
+    expect(store.runs.get(1)).toMatchObject({ state: 'paused', finishedAt: null });
+    queue.resume(1);
+    await queue.settled();
+    expect(record(store, 1)).toEqual(record(straight.store, 1));
+  });
+
   it('lets a stopped run finish its update and resumes it from there', async () => {
     const { store, queue } = open({ delayMs: 30 });
     queue.add([newRun()]);

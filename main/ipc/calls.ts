@@ -1,0 +1,60 @@
+// Everything behind the border, loaded beside the window and not before it. One line per feature: its calls in the
+// contract, and its handlers, whose code is loaded when one of them is first asked for, so that a start pays for the
+// list of runs and for nothing else.
+
+import type { CallName, calls } from '../../preload/contract.ts';
+import { compareCalls } from '../../preload/contract/compare.ts';
+import type { CallDefinition } from '../../preload/contract/definition.ts';
+import { metricCalls } from '../../preload/contract/metrics.ts';
+import { playCalls } from '../../preload/contract/play.ts';
+import { queueCalls } from '../../preload/contract/queue.ts';
+import { replayCalls } from '../../preload/contract/replay.ts';
+import { runCalls } from '../../preload/contract/runs.ts';
+import { settingsCalls } from '../../preload/contract/settings.ts';
+import { systemCalls } from '../../preload/contract/system.ts';
+import { trainingCalls } from '../../preload/contract/training.ts';
+import { webshopCalls } from '../../preload/contract/webshop.ts';
+import type { SettingsFile } from '../settings.ts';
+import { createContext } from './context.ts';
+import type { Context } from './context.ts';
+import { dispatch } from './dispatch.ts';
+import type { Caller, Handlers } from './dispatch.ts';
+
+interface Feature {
+  readonly calls: Readonly<Record<string, CallDefinition>>;
+  load(context: Context): Promise<Partial<Handlers<typeof calls>>>;
+}
+
+const FEATURES: readonly Feature[] = [
+  { calls: systemCalls, load: async (context) => (await import('./system.ts')).systemHandlers(context) },
+  { calls: runCalls, load: async (context) => (await import('./runs.ts')).runHandlers(context) },
+  { calls: trainingCalls, load: async (context) => (await import('./training.ts')).trainingHandlers(context) },
+  { calls: queueCalls, load: async (context) => (await import('./queue.ts')).queueHandlers(context) },
+  { calls: metricCalls, load: async (context) => (await import('./metrics.ts')).metricHandlers(context) },
+  { calls: replayCalls, load: async (context) => (await import('./replay.ts')).replayHandlers(context) },
+  { calls: compareCalls, load: async (context) => (await import('./compare.ts')).compareHandlers(context) },
+  { calls: playCalls, load: async (context) => (await import('./play.ts')).playHandlers(context) },
+  { calls: webshopCalls, load: async (context) => (await import('./webshop.ts')).webshopHandlers(context) },
+  { calls: settingsCalls, load: async (context) => (await import('./settings.ts')).settingsHandlers(context) },
+];
+
+export interface Calls {
+  answer(caller: Caller | null, name: unknown, input: unknown): ReturnType<typeof dispatch>;
+  close(): Promise<void>;
+}
+
+export function openCalls(dataFolder: string, settings: SettingsFile): Calls {
+  const context = createContext(dataFolder, settings);
+  const loaded = new Map<Feature, ReturnType<Feature['load']>>();
+  const handlersOf = async (name: CallName): Promise<Partial<Handlers<typeof calls>>> => {
+    const feature = FEATURES.find((candidate) => Object.hasOwn(candidate.calls, name));
+    if (!feature) return {};
+    let handlers = loaded.get(feature);
+    if (!handlers) loaded.set(feature, (handlers = feature.load(context)));
+    return handlers;
+  };
+  return {
+    answer: (caller, name, input) => dispatch(handlersOf, caller, name, input),
+    close: () => context.close(),
+  };
+}
