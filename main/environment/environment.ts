@@ -96,6 +96,8 @@ export interface Environment<State extends Plain = Plain> {
   readonly interchangeable: readonly string[];
   /** Groups of words that may trade places within their group, each with its synonyms: to the agent the world would read as well. */
   readonly concepts?: readonly (readonly (readonly string[])[])[];
+  /** Prices of which an agent needs to know only how they compare with the task's; they may trade places where it is told that. */
+  readonly prices?: readonly string[];
 }
 
 /** An agent that needs no learning. Pure like the world: its randomness is the caller's. */

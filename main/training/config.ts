@@ -42,6 +42,11 @@ const Policy = group(
           false,
           'Let words (each with its synonyms) trade places anew in every training episode, so that products are known by reading, not by heart.',
         ),
+        relabelPrices: knob(
+          z.boolean(),
+          false,
+          'With compareFlag: let prices on pages trade places as well, so that they do not give away which product it is. Their marks stay true.',
+        ),
         matchFlag: knob(z.boolean(), true, 'Mark the words of a page that also occur in the task.'),
         compareFlag: knob(z.boolean(), true, 'Mark the prices of a page as above or below the price in the task.'),
         pointer: knob(z.boolean(), true, 'A head that copies words from the context in one step.'),

@@ -42,6 +42,7 @@ export function referenceRecipe(bench: Workbench): string {
     prompt: speech.prompt,
     relabel: config.policy.aids.relabelIds,
     ...(config.policy.aids.relabelWords && { relabelWords: true }),
+    ...(config.policy.aids.relabelPrices && { relabelPrices: true }),
     model: referenceModel,
     reference: config.reference,
   });

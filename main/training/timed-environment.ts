@@ -24,6 +24,7 @@ export function timedEnvironment(inner: Environment): { environment: Environment
     levels: inner.levels,
     interchangeable: inner.interchangeable,
     ...(inner.concepts && { concepts: inner.concepts }),
+    ...(inner.prices && { prices: inner.prices }),
     tasks: (split, level) => inner.tasks(split, level),
     reset: (task, seed, level) => timed(() => inner.reset(task, seed, level)),
     step: (state, action) => timed(() => inner.step(state, action)),

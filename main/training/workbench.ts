@@ -47,6 +47,7 @@ export function openWorkbench(config: RunConfig, progress?: (share: number, what
     names: [
       ...(policy.aids.relabelIds ? [environment.interchangeable.map((name) => [name])] : []),
       ...(policy.aids.relabelWords ? (environment.concepts ?? []) : []),
+      ...(policy.aids.relabelPrices && policy.aids.compareFlag ? [(environment.prices ?? []).map((price) => [price])] : []),
     ]
       .map((names) => nameGroup(tokenizer, names))
       .filter((names) => names.length > 1),

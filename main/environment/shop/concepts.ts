@@ -4,6 +4,7 @@
 // they are never right. One that reads under changing words can only learn to compare.
 
 import type { Catalog } from './catalog.ts';
+import { LIMITS } from './tasks.ts';
 import { wordsOf } from './words.ts';
 
 /** Groups of concepts; a concept is a word of product names and its synonyms. Words with a second meaning, and things of two words, stay. */
@@ -29,4 +30,10 @@ export function conceptGroups({ products, categories, sayings }: Catalog): strin
     }
   }
   return [...groups.values()].filter((group) => group.length > 1);
+}
+
+/** Prices that stand on pages; not the ones that tasks name as limits. */
+export function exchangeablePrices({ products }: Catalog): string[] {
+  const limits: readonly number[] = LIMITS;
+  return [...new Set(products.map(({ price }) => price))].filter((price) => !limits.includes(price)).map((price) => `$${price}`);
 }

@@ -6,7 +6,7 @@ import { Random } from '../../random.ts';
 import type { Environment, Facts, Grammar, Split, Turn } from '../environment.ts';
 import { tidy } from '../grammar.ts';
 import { LEVELS, loadCatalog, type Catalog, type Product } from './catalog.ts';
-import { conceptGroups } from './concepts.ts';
+import { conceptGroups, exchangeablePrices } from './concepts.ts';
 import { REWARDS, REWARD_NAMES, type ShopEvent } from './rewards.ts';
 import { indexCatalog, type SearchIndex } from './search.ts';
 import { LIMITS, makeTasks, TIERS, type ShopTask } from './tasks.ts';
@@ -291,6 +291,7 @@ export function createShop(input: unknown): Shop {
     corpus,
     interchangeable: catalog.products.map(({ id }) => String(id)),
     concepts: conceptGroups(catalog),
+    prices: exchangeablePrices(catalog),
     catalog,
     searchable: new Set(useful),
     reachable,

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { loadCatalog, parseCatalog } from '../../../main/environment/shop/catalog.ts';
-import { conceptGroups } from '../../../main/environment/shop/concepts.ts';
+import { conceptGroups, exchangeablePrices } from '../../../main/environment/shop/concepts.ts';
 import { createShop } from '../../../main/environment/shop/shop.ts';
 import { resourceFile } from '../../../main/paths.ts';
 
@@ -145,4 +145,11 @@ it('words trade places only with words of their kind, each synonym with its word
   expect(groups.flat()).toContainEqual(['red', 'crimson']);
   for (const word of ['shoes', 'running', 'sneakers', 'books']) expect(all).not.toContain(word); // two meanings, or a thing of two words
   for (const group of groups) expect(new Set(group.map((concept) => concept.length)).size).toBe(1);
+});
+
+it('prices trade places, but never with the limits that tasks name', () => {
+  const prices = exchangeablePrices(loadCatalog());
+  expect(new Set(prices).size).toBe(prices.length);
+  expect(prices).toContain('$129');
+  for (const limit of ['$20', '$35', '$50', '$80', '$120']) expect(prices).not.toContain(limit);
 });
