@@ -12,7 +12,7 @@ const BASE = `
   table { border-collapse: collapse; font-size: 13px; } th, td { padding: 5px 12px 5px 0; border-bottom: 1px solid #e5e4e1; text-align: right; vertical-align: top; }
   th { color: #57595e; font-weight: 600; } th:first-child, td:first-child { text-align: left; }
   .muted { color: #57595e; } pre { background: #f3f3f1; padding: 12px; border-radius: 6px; font-size: 12px; white-space: pre-wrap; overflow-wrap: anywhere; }
-  svg { max-width: 100%; height: auto; }`;
+  .wide { overflow-x: auto; } svg { max-width: 100%; height: auto; }`;
 
 function page(title: string, style: string, body: string): string {
   return `<!doctype html>
@@ -23,7 +23,7 @@ function page(title: string, style: string, body: string): string {
 
 function table({ header, rows }: ReportTable): string {
   const cells = (row: readonly string[], tag: string): string => row.map((cell) => `<${tag}>${escape(cell)}</${tag}>`).join('');
-  return `<table><thead><tr>${cells(header, 'th')}</tr></thead><tbody>${rows.map((row) => `<tr>${cells(row, 'td')}</tr>`).join('')}</tbody></table>`;
+  return `<div class="wide"><table><thead><tr>${cells(header, 'th')}</tr></thead><tbody>${rows.map((row) => `<tr>${cells(row, 'td')}</tr>`).join('')}</tbody></table></div>`;
 }
 
 const list = (items: readonly string[]): string => `<ul>${items.map((item) => `<li>${escape(item)}</li>`).join('')}</ul>`;
@@ -38,6 +38,8 @@ export function reportHtml(report: StudyReport): string {
   const body = [
     `<main><h1>${escape(report.title)}</h1>`,
     list(report.about),
+    report.verdicts.rows.length > 0 ? `<h2>Verdicts</h2>${table(report.verdicts)}` : '',
+    report.summary.rows.length > 0 ? `<h2>Arms</h2>${table(report.summary)}` : '',
     `<h2>Results</h2>${table(report.results)}`,
     `<p>${report.figures.final}</p><p>${report.figures.learning}</p>`,
     report.paired.rows.length > 0 ? `<h2>The same tasks, paired</h2>${list(report.words)}${table(report.paired)}` : '',
@@ -76,8 +78,11 @@ export function slidesHtml(report: StudyReport): string {
   h1 { font-size: 38px; } table { font-size: 17px; } th, td { padding: 6px 18px 6px 0; } ul { margin: 0; padding-left: 22px; font-size: 19px; }
   .columns { display: grid; grid-template-columns: 1fr 1fr; gap: 28px; } footer { margin-top: auto; color: #57595e; font-size: 13px; }`;
   const most = 9;
-  const results = { header: report.results.header.slice(0, 7), rows: report.results.rows.slice(0, most).map((row) => row.slice(0, 7)) };
-  const left = report.results.rows.length - results.rows.length;
+  // Arms where there are too many runs for a slide.
+  const { header, rows } = report.results.rows.length > most && report.summary.rows.length > 0 ? report.summary : report.results;
+  const columns = header === report.summary.header ? 4 : 7;
+  const results = { header: header.slice(0, columns), rows: rows.slice(0, most).map((row) => row.slice(0, columns)) };
+  const left = rows.length - results.rows.length;
   const body = [
     `<section><h1>${escape(report.title)}</h1><p class="muted">System overview</p>${overview()}`,
     list([

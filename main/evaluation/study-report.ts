@@ -2,6 +2,7 @@
 // fail with an example of each class, the settings that differ, and the commands that make the numbers again. Every file is
 // made of the same data, in the form that its reader wants: Markdown, HTML, CSV, LaTeX, SVG, slides, an audit log.
 
+import { z } from 'zod';
 import type { Run } from '../store/runs.ts';
 import type { Store } from '../store/store.ts';
 import { episodesJsonLines } from '../store/tables.ts';
@@ -14,6 +15,7 @@ import { FAILURE_CLASSES, FAILURES } from './failures.ts';
 import { barFigure, type FigureLine, lineFigure } from './figures.ts';
 import { readReplay } from './replay.ts';
 import { csv, latexTable, markdownTable, percent } from './report.ts';
+import { groupBars, grouped, meanLine, MOST_RUNS, type RunGroup, spread } from './report-groups.ts';
 import { reportHtml, slidesHtml } from './report-html.ts';
 import { wilson } from './statistics.ts';
 
@@ -35,6 +37,10 @@ export interface FailureCase {
 export interface StudyReport {
   readonly title: string;
   readonly about: readonly string[];
+  /** What the study set out to decide, where it did. */
+  readonly verdicts: ReportTable;
+  /** One row per arm; empty when every run has a seed to itself. */
+  readonly summary: ReportTable;
   readonly results: ReportTable;
   readonly paired: ReportTable;
   readonly words: readonly string[];
@@ -45,6 +51,8 @@ export interface StudyReport {
   readonly episodes: number;
   readonly figures: { readonly learning: string; readonly final: string };
   readonly commands: readonly string[];
+  /** The same numbers for a spreadsheet: a number a cell, shares from 0 to 1. */
+  readonly csv: { readonly results: string; readonly paired: string };
 }
 
 /** A file of the report: its name and its text, piece by piece where it is long. */
@@ -64,6 +72,8 @@ export function studyReport(store: Store, ids: readonly number[], title: string)
   // Every pair up to six runs; beyond, each against the first.
   const comparison = compare(contenders, contenders.length > 6 ? first?.run : undefined);
   const all = contenders.flatMap(({ results }) => results);
+  const groups = grouped(comparison.runs);
+  const many = comparison.runs.length > MOST_RUNS;
   return {
     title,
     about: [
@@ -71,9 +81,12 @@ export function studyReport(store: Store, ids: readonly number[], title: string)
       `Variants: ${[...new Set(runs.map(({ variant }) => variant))].join(', ')}; seeds: ${[...new Set(runs.map(({ seed }) => seed))].join(', ')}`,
       ...(without.length > 0 ? [`Not evaluated yet: ${without.map(({ run }) => run).join(', ')}`] : []),
     ],
+    verdicts: verdictTable(store, title),
+    summary: summaryTable(groups),
     results: resultTable(comparison),
     paired: pairTable(comparison),
-    words: comparison.words,
+    // Where seeds can be put together their sentences say it all; the pairs are in the table.
+    words: comparison.groupPairs.length > 0 ? comparison.groupPairs.map(({ words }) => words) : comparison.words,
     settings: {
       header: ['setting', ...comparison.runs.map(({ run }) => `run ${run}`)],
       rows: comparison.diff.map(({ key, values }) => [key, ...values.map((value) => (value === undefined ? '–' : JSON.stringify(value)))]),
@@ -84,17 +97,27 @@ export function studyReport(store: Store, ids: readonly number[], title: string)
     episodes: all.length,
     figures: {
       learning: lineFigure(
-        'Held-out success during training (95% intervals)',
-        runs.map((run) => learningLine(store, run)),
+        many ? 'Held-out success during training (mean and range over seeds)' : 'Held-out success during training (95% intervals)',
+        many
+          ? grouped(runs).map(({ key, members }) =>
+              meanLine(
+                key,
+                members.map((run) => learningLine(store, run)),
+              ),
+            )
+          : runs.map((run) => learningLine(store, run)),
       ),
       final: barFigure(
-        'Held-out success (95% intervals)',
-        comparison.runs.flatMap(({ run, variant, seed, success }) =>
-          success ? [{ label: `${run} ${variant}, seed ${seed}`, value: success.rate, low: success.low, high: success.high }] : [],
-        ),
+        many ? 'Held-out success (mean and range over seeds)' : 'Held-out success (95% intervals)',
+        many
+          ? groupBars(groups)
+          : comparison.runs.flatMap(({ run, variant, seed, success }) =>
+              success ? [{ label: `${run} ${variant}, seed ${seed}`, value: success.rate, low: success.low, high: success.high }] : [],
+            ),
       ),
     },
     commands: [...runs.map(trainCommand), `npm run lab -- compare ${ids.join(' ')}`],
+    csv: { results: resultsCsv(comparison), paired: pairedCsv(comparison) },
   };
 }
 
@@ -105,8 +128,8 @@ export function reportFiles(store: Store, ids: readonly number[], title: string)
     { name: 'report.md', text: [reportMarkdown(report)] },
     { name: 'report.html', text: [reportHtml(report)] },
     { name: 'slides.html', text: [slidesHtml(report)] },
-    { name: 'results.csv', text: [csv(report.results.header, report.results.rows)] },
-    { name: 'paired.csv', text: [csv(report.paired.header, report.paired.rows)] },
+    { name: 'results.csv', text: [report.csv.results] },
+    { name: 'paired.csv', text: [report.csv.paired] },
     { name: 'results.tex', text: [`${latexTable(report.results.header, report.results.rows)}\n`] },
     { name: 'learning.svg', text: [report.figures.learning] },
     { name: 'success.svg', text: [report.figures.final] },
@@ -120,6 +143,50 @@ function* auditLog(store: Store, ids: readonly number[]): Generator<string> {
 }
 
 const interval = ({ low, high }: { low: number; high: number }): string => `${percent(low)}–${percent(high)}`;
+
+/** A difference of shares in points, with a minus that is one, and no zero with a sign. */
+function points(share: number): string {
+  const text = Math.abs(100 * share).toFixed(1);
+  return text === '0.0' ? text : `${share < 0 ? '−' : '+'}${text}`;
+}
+
+/** What of a study's plan is needed here (study/record.ts has all of it). */
+const decided = z.object({ claims: z.array(z.object({ claim: z.string(), source: z.string(), verdict: z.string() })) });
+
+function verdictTable(store: Store, title: string): ReportTable {
+  const claims = decided.safeParse(store.studies.find(title)?.plan).data?.claims ?? [];
+  return { header: ['claim', 'source', 'verdict'], rows: claims.map(({ claim, source, verdict }) => [claim, source, verdict]) };
+}
+
+function summaryTable(groups: readonly RunGroup[]): ReportTable {
+  const rows = groups.flatMap((group) => {
+    const found = spread(group);
+    if (!found) return [];
+    const runs = group.members.map(({ run }) => run).join(', ');
+    return [[group.key, String(found.seeds), percent(found.mean), `${percent(found.low)}–${percent(found.high)}`, runs]];
+  });
+  const some = groups.some(({ members }) => members.length > 1);
+  return { header: ['arm', 'seeds', 'mean success', 'lowest to highest seed', 'runs'], rows: some ? rows : [] };
+}
+
+function resultsCsv({ runs }: Comparison): string {
+  const header = ['run', 'name', 'variant', 'seed', 'updates', 'k', 'n', 'success', 'low', 'high', 'return', 'steps'];
+  const rows = runs.map(({ run, name, variant, seed, updates, success, return: mean, steps }) =>
+    [run, name, variant, seed, updates, success?.k, success?.n, success?.rate, success?.low, success?.high, mean, steps].map(
+      (value) => value ?? '',
+    ),
+  );
+  return csv(header, rows);
+}
+
+function pairedCsv({ paired }: Comparison): string {
+  const header = 'a,b,n,both,onlyA,onlyB,neither,difference,low,high,p,improvement,returns,returnsLow,returnsHigh'.split(',');
+  const rows = paired.map(({ a, b, n, both, onlyA, onlyB, neither, difference, low, high, p, improvement, returns }) => {
+    const paid = [returns.value, returns.low, returns.high];
+    return [a, b, n, both, onlyA, onlyB, neither, difference, low, high, p, improvement, ...paid];
+  });
+  return csv(header, rows);
+}
 
 function resultTable({ runs }: Comparison): ReportTable {
   return {
@@ -140,14 +207,14 @@ function resultTable({ runs }: Comparison): ReportTable {
 
 function pairTable({ paired }: Comparison): ReportTable {
   return {
-    header: ['pair', 'tasks', 'only first', 'only second', 'difference', '95% interval', 'McNemar p', 'P(better)'],
+    header: ['pair', 'tasks', 'only first', 'only second', 'difference, points', '95% interval', 'McNemar p', 'P(better)'],
     rows: paired.map(({ a, b, n, onlyA, onlyB, difference, low, high, p, improvement }) => [
       `${a} − ${b}`,
       String(n),
       String(onlyA),
       String(onlyB),
-      percent(difference),
-      interval({ low, high }),
+      points(difference),
+      `${points(low)} to ${points(high)}`,
       p < 0.001 ? p.toExponential(1) : p.toFixed(3),
       improvement.toFixed(2),
     ]),
@@ -226,6 +293,8 @@ function trainCommand(run: Run): string {
 function reportMarkdown(report: StudyReport): string {
   const table = ({ header, rows }: ReportTable): string => markdownTable(header, rows);
   const lines = [`# ${report.title}`, '', ...report.about.map((line) => `- ${line}`), ''];
+  if (report.verdicts.rows.length > 0) lines.push('## Verdicts', '', table(report.verdicts), '');
+  if (report.summary.rows.length > 0) lines.push('## Arms', '', table(report.summary), '');
   lines.push('## Results', '', table(report.results), '', '![Held-out success](success.svg)', '', '![During training](learning.svg)', '');
   if (report.paired.rows.length > 0)
     lines.push('## The same tasks, paired', '', ...report.words.map((words) => `- ${words}`), '', table(report.paired), '');
