@@ -58,6 +58,7 @@ export function findPython(): string | undefined {
 export function startPeer(python: string, file: string, threads: number): Side {
   return new Side('PyTorch', python, [join(import.meta.dirname, file)], {
     OMP_NUM_THREADS: String(threads),
+    PYTHONDONTWRITEBYTECODE: '1',
     MALLOC_TRIM_THRESHOLD_: '1000000000', // keeps freed memory, without which PyTorch asks the system for it every step
     MALLOC_MMAP_THRESHOLD_: '1000000000',
     // OpenBLAS as Debian builds it does not always choose its AVX-512 kernels by itself.
