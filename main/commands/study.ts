@@ -29,6 +29,7 @@ interface RunOptions {
   readonly updates?: number;
   readonly set: readonly string[];
   readonly tuned?: string;
+  readonly finished?: boolean;
   readonly out?: string;
 }
 
@@ -71,6 +72,7 @@ export function register(program: Command): void {
     .option('--updates <n>', 'the budget: updates of every run', wholeNumber('--updates', 1))
     .option('--set <key=value>', 'change one field of every run’s config (repeatable)', collect, [])
     .option('--tuned <file>', 'settings that `lab tune` found (tuned.json), instead of tuning here')
+    .option('--finished', 'train nothing: decide from the runs that are finished')
     .option('--out <file.md>', 'also write the report page')
     .action((name: string, options: RunOptions) =>
       withStore((store) =>
@@ -78,7 +80,13 @@ export function register(program: Command): void {
           const definition = definitionOf(name, options.definition);
           const plan = planOf(definition, options);
           const begin = performance.now();
-          const { record, failed } = await runStudy(store, name, definition, { ...plan, tuned: tunedOf(options.tuned), stage: note }, work);
+          const { record, failed } = await runStudy(
+            store,
+            name,
+            definition,
+            { ...plan, tuned: tunedOf(options.tuned), stage: note },
+            options.finished === true ? null : work,
+          );
           const seconds = (performance.now() - begin) / 1000;
           for (const { id, name: arm, seed, reason } of failed) note(`Run ${id} (${arm}, seed ${seed}) failed: ${reason ?? ''}`);
           if (failed.length > 0) process.exitCode = 1;

@@ -200,6 +200,7 @@ function tuningSection({ tuning, tuned }: StudyRecord): string[] {
     Object.entries(own)
       .map(([key, value]) => `${key.replace(/^.*\./, '')} ${String(value)}`)
       .join(', ') || 'default';
+  const counts = [...new Set(tuning.map(({ trials }) => trials.length))];
   const rows = tuning.flatMap(({ subject, best, trials }) =>
     trials.map((trial) => [
       subject,
@@ -211,7 +212,7 @@ function tuningSection({ tuning, tuned }: StudyRecord): string[] {
   );
   return [
     '## Tuning',
-    `Each of the ${Object.keys(tuned).length} tuned arms had the same number of trials on the same validation tasks, its default setting first; the one that solves the most is taken. Test tasks were not used.`,
+    `Each of the ${Object.keys(tuned).length} tuned arms had ${counts.join(' or ')} trials on the same validation tasks, its default setting first; the one that solves the most is taken. Test tasks were not used.`,
     markdownTable(['arm', 'trial', 'setting', 'validation success', 'return'], rows),
     tuning.map(({ words }) => `- ${plain(words)}`).join('\n'),
   ];

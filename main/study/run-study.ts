@@ -1,6 +1,7 @@
 // One study from its definition to its verdicts: tune where the definition asks for it, train every arm with every seed,
 // evaluate the baselines once, decide the claims, and keep all of it as a study of the store. May be stopped or killed at any
-// time: called again it goes on, because every part finds what is there already.
+// time: called again it goes on, because every part finds what is there already. Without `work` it trains nothing and
+// decides from the runs that are finished.
 
 import { AGENT_NAMES, createAgent } from '../environment/agents.ts';
 import { evaluationSeed, playAgent } from '../evaluation/evaluate.ts';
@@ -29,20 +30,20 @@ export async function runStudy(
   name: string,
   definition: StudyDefinition,
   options: StudyOptions,
-  work: WorkOptions,
+  work: WorkOptions | null,
 ): Promise<{ record: StudyRecord; failed: Run[] }> {
   const before = sameStudy(store, name, options);
   const { tuned, tuning } = await tunedSettings(store, definition, options, work, before);
-  const planned = planRuns(definition, options, tuned);
-  options.stage?.(
-    `Training ${planned.length} runs: ${chosenArms(definition, options.only).length} arms, seeds ${options.seeds.join(', ')}`,
-  );
-  const { preset } = definition.base;
-  const runs = await trainAll(
-    store,
-    planned.map(({ arm, config }) => ({ config, preset, tags: [`study ${name}`, arm] })),
-    work,
-  );
+  let failed: Run[] = [];
+  if (work) {
+    const planned = planRuns(definition, options, tuned);
+    options.stage?.(
+      `Training ${planned.length} runs of ${chosenArms(definition, options.only).length} arms, seeds ${options.seeds.join(', ')}`,
+    );
+    const { preset } = definition.base;
+    const wanted = planned.map(({ arm, config }) => ({ config, preset, tags: [`study ${name}`, arm] }));
+    failed = (await trainAll(store, wanted, work)).filter(({ state }) => state !== 'done');
+  }
   const arms = finishedArms(store, definition, { ...options, only: null }, tuned);
   const holder = arms.flatMap(({ runs }) => runs)[0];
   if (holder) {
@@ -64,7 +65,7 @@ export async function runStudy(
     baselines: holder?.uid ?? null,
     claims: [],
   });
-  return { record: keep(store, name, judged(store, record, definition)), failed: runs.filter(({ state }) => state !== 'done') };
+  return { record: keep(store, name, judged(store, record, definition)), failed };
 }
 
 /** The record with the definition's claims decided from its runs; also after claims or discussion were edited. */
@@ -97,7 +98,7 @@ async function tunedSettings(
   store: Store,
   definition: StudyDefinition,
   options: StudyOptions,
-  work: WorkOptions,
+  work: WorkOptions | null,
   before: StudyRecord | undefined,
 ): Promise<{ tuned: Tuned; tuning: TuningRecord[] }> {
   if (options.tuned) return { tuned: options.tuned, tuning: [] };
@@ -108,7 +109,7 @@ async function tunedSettings(
     config: armConfig(definition, arm, options, {}),
   }));
   const { trials } = definition.tuning;
-  if (subjects.length > 0)
+  if (work && subjects.length > 0)
     options.stage?.(`Tuning ${subjects.length} arms with ${trials} trials each: ${subjects.map(({ id }) => id).join(', ')}`);
   const found = await tune(store, subjects, definition.tuning, work);
   const earlier = before?.tuning.filter(({ subject }) => !found.some((one) => one.subject === subject)) ?? [];

@@ -14,7 +14,7 @@ import type { EvaluationResult } from '../training/reports.ts';
 import type { Settings } from './definition.ts';
 import { overridesOf } from './plan.ts';
 import { trialSettings } from './search-space.ts';
-import { trainAll, type WorkOptions } from './work.ts';
+import { finishedRuns, trainAll, type WorkOptions } from './work.ts';
 
 export interface Subject {
   readonly id: string;
@@ -65,28 +65,24 @@ export function trialConfig({ id, config }: Subject, trial: number, options: Tun
   ]);
 }
 
-export async function tune(store: Store, subjects: readonly Subject[], options: TuneOptions, work: WorkOptions): Promise<Tuning[]> {
+/** Without `work` nothing is trained: finished trials decide, and a subject that has none is left out. */
+export async function tune(store: Store, subjects: readonly Subject[], options: TuneOptions, work: WorkOptions | null): Promise<Tuning[]> {
   const numbers = Array.from({ length: options.trials }, (_, trial) => trial);
   const planned = subjects.flatMap((subject) => numbers.map((trial) => ({ subject, config: trialConfig(subject, trial, options) })));
-  const runs = await trainAll(
-    store,
-    planned.map(({ subject, config }) => ({ config, preset: subject.preset, tags: ['tune', subject.id] })),
-    work,
-  );
-  return subjects.map((subject, place) => {
+  const wanted = planned.map(({ subject, config }) => ({ config, preset: subject.preset, tags: ['tune', subject.id] }));
+  const runs = work ? await trainAll(store, wanted, work) : finishedRuns(store, wanted);
+  return subjects.flatMap((subject, place) => {
     const own = runs.slice(place * options.trials, (place + 1) * options.trials);
-    return judge(
-      subject,
-      own.map((run, trial) => ({
-        run,
-        settings: trialSettings(subject.config.algorithm.id, trial, options.seed),
-        results: lastResults(store, run),
-      })),
-    );
+    const outcomes = own.flatMap((run, trial) => {
+      const settings = trialSettings(subject.config.algorithm.id, trial, options.seed);
+      return run ? [{ trial, run, settings, results: lastResults(store, run) }] : [];
+    });
+    return outcomes.length > 0 ? [judge(subject, outcomes)] : [];
   });
 }
 
 interface Outcome {
+  readonly trial: number;
   readonly run: Run;
   readonly settings: Settings;
   readonly results: readonly EvaluationResult[];
@@ -98,7 +94,7 @@ function lastResults(store: Store, run: Run): readonly EvaluationResult[] {
 }
 
 function judge(subject: Subject, outcomes: readonly Outcome[]): Tuning {
-  const trials = outcomes.map(({ run, settings, results }, trial): Trial => {
+  const trials = outcomes.map(({ trial, run, settings, results }): Trial => {
     const played = results.length > 0;
     return {
       trial,
@@ -115,8 +111,8 @@ function judge(subject: Subject, outcomes: readonly Outcome[]): Tuning {
     const reasons = outcomes.map(({ run }) => `run ${run.id}: ${run.reason ?? run.state}`);
     throw new Error(`No trial of ${subject.id} could be evaluated, so there is no setting to take. ${reasons.join('; ')}`);
   }
-  const [initial] = outcomes;
-  const chosen = outcomes[best.trial];
+  const initial = outcomes.find(({ trial }) => trial === 0);
+  const chosen = outcomes.find(({ trial }) => trial === best.trial);
   const comparable =
     best.trial !== 0 && initial && chosen && initial.results.length > 0 && initial.results.length === chosen.results.length;
   const against = comparable

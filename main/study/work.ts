@@ -7,7 +7,7 @@ import { variantOf } from '../algorithm/registry.ts';
 import type { NewRun, Run, RunState, RunSummary } from '../store/runs.ts';
 import type { Store } from '../store/store.ts';
 import { contentHash } from '../store/canonical.ts';
-import type { RunConfig } from '../training/config.ts';
+import { ConfigError, parseConfig, type RunConfig } from '../training/config.ts';
 import { newRun, writerOptions } from '../training/new-run.ts';
 import { type Launch, RunQueue } from '../training/queue.ts';
 import { recover } from '../training/resume.ts';
@@ -49,10 +49,36 @@ function identity({ name: _name, ...rest }: RunConfig): string {
   return contentHash(rest);
 }
 
-/** Finds the run that has a config already. */
+/** Finds the run that has a config already: also one from before a setting was added, if it has that setting's default. */
 export function runFinder(store: Store): (config: RunConfig) => RunSummary | undefined {
-  const known = new Map(store.runs.list().map((run) => [run.configHash, run]));
-  return (config) => known.get(identity(config));
+  const runs = store.runs.list();
+  const known = new Map(runs.map((run) => [run.configHash, run]));
+  let completed: Map<string, RunSummary> | undefined;
+  return (config) => {
+    const hash = identity(config);
+    if (known.has(hash)) return known.get(hash);
+    completed ??= new Map(runs.flatMap((run) => completedIdentity(store, run.id).map((own) => [own, run] as const)));
+    return completed.get(hash);
+  };
+}
+
+/** The hash that a stored config has today; none when it no longer fits the schema. */
+function completedIdentity(store: Store, run: number): string[] {
+  try {
+    return [identity(parseConfig(store.runs.get(run).config))];
+  } catch (error) {
+    if (error instanceof ConfigError) return [];
+    throw error;
+  }
+}
+
+/** The runs of the list that are done already, in its order. */
+export function finishedRuns(store: Store, wanted: readonly WantedRun[]): (Run | undefined)[] {
+  const find = runFinder(store);
+  return wanted.map(({ config }) => {
+    const known = find(config);
+    return known?.state === 'done' ? store.runs.get(known.id) : undefined;
+  });
 }
 
 /** The runs of the list in its order, trained. A run that fails is tried once more; if it fails again it stays failed. */

@@ -70,6 +70,12 @@ it('is killed, goes on, is reported, exported and imported twice', { timeout: 90
   const finished = before.runs.list({ states: ['done'] }).map(({ uid, finishedAt }) => [uid, finishedAt]);
   before.close();
   expect(finished.length).toBeGreaterThanOrEqual(1);
+  // A look at what there is trains nothing.
+  expect(lab(data, ...run, '--finished')).toMatchObject({
+    runs: [],
+    done: true,
+    claims: [{ verdict: 'undecided' }, { verdict: 'undecided' }],
+  });
 
   expect(lab(data, ...run)).toMatchObject({ study: 'tiny', done: true, claims: [{ verdict: 'holds' }, { verdict: 'undecided' }] });
   const store = Store.read(data);

@@ -3,7 +3,8 @@
 import { expect, test, vi } from 'vitest';
 import { bestOf, type Trial } from '../../main/study/tune.ts';
 import { thinned } from '../../main/study/sample.ts';
-import { trainAll, type WantedRun, WorkStopped } from '../../main/study/work.ts';
+import { finishedRuns, trainAll, type WantedRun, WorkStopped } from '../../main/study/work.ts';
+import { newRun } from '../../main/training/new-run.ts';
 import { applyOverrides } from '../../main/training/overrides.ts';
 import { loadPreset } from '../../main/training/presets.ts';
 import { openStore } from '../store/helpers.ts';
@@ -30,6 +31,19 @@ test('runs are trained two at a time, told of when they end, and found again by 
   expect(again.map(({ id }) => id)).toEqual([runs[2]?.id, again[1]?.id, runs[2]?.id]);
   expect(store.runs.list()).toHaveLength(4);
   expect(store.runs.list({ tag: 'mine' })).toHaveLength(4);
+});
+
+test('a run from before a setting existed is found again when it would have that setting’s default', async () => {
+  const store = openStore();
+  const [one] = wanted(1);
+  if (!one) throw new Error('a config was expected');
+  const { retention: _later, ...older } = one.config;
+  const old = store.runs.create({ ...newRun(one.config, 'shop-tiny'), config: older });
+  store.runs.change(old.id, { state: 'done', updates: 10 });
+  const [found] = await trainAll(store, [one], { launch: launchPretend(store), jobs: 1 });
+  expect(found?.id).toBe(old.id);
+  const other = { ...one, config: applyOverrides(one.config, ['retention.keep=evaluation']) };
+  expect(finishedRuns(store, [one, other]).map((run) => run?.id)).toEqual([old.id, undefined]);
 });
 
 test('a run that crashes once goes on from its checkpoint by itself', async () => {
