@@ -1,8 +1,8 @@
 // When a claim holds. Two arms are compared on the same test tasks with the same seeds; the difference of each pair (task,
 // seed) is averaged, and its interval comes from resampling seeds and tasks at once (the pigeonhole bootstrap, mildly
 // conservative for crossed effects). A test holds when the whole interval lies on the claimed side of zero, fails when it
-// lies on the other side, and is undecided else, or with fewer than three seeds. A claim holds when all of its tests hold
-// and fails when one fails.
+// lies on the other side, and is undecided else, or with a single seed. A claim holds when all of its tests hold and fails
+// when one fails.
 
 import { mean } from '../algorithm/advantage.ts';
 import { type Estimate, mcnemar, quantile } from '../evaluation/statistics.ts';
@@ -91,8 +91,8 @@ export function pigeonhole(table: readonly (readonly number[])[], seed = 0): { l
   return { low: quantile(means, 0.025), high: quantile(means, 0.975) };
 }
 
-/** Fewer seeds say nothing of their spread. */
-export const LEAST_SEEDS = 3;
+/** One seed says nothing of their spread. Two say little: the resampling then asks each of them to show the difference. */
+export const LEAST_SEEDS = 2;
 
 export function judge({ low, high, seeds }: Pick<Paired, 'low' | 'high' | 'seeds'>, expect: 'higher' | 'lower'): Verdict {
   if (seeds.length < LEAST_SEEDS) return 'undecided';
@@ -109,4 +109,4 @@ export function together(verdicts: readonly Verdict[]): Verdict {
 
 /** The rule in words, for the report and the window. */
 export const RULE =
-  'Both sides play the same test tasks with the same seeds. The difference is the mean over all pairs (task, seed); its 95% interval comes from resampling seeds and tasks together (pigeonhole bootstrap, 2000 times). A test **holds** when the whole interval lies on the claimed side of zero, **fails** when it lies wholly on the other side, and is **undecided at this size** otherwise; then the smallest difference is given that a study of this size would have found four times out of five. Fewer than three seeds decide nothing. A claim holds when all of its tests hold, and fails as soon as one fails. There is no correction for the number of claims: of twenty claims about nothing, one would come out decided by chance.';
+  'Both sides play the same test tasks with the same seeds. The difference is the mean over all pairs (task, seed); its 95% interval comes from resampling seeds and tasks together (pigeonhole bootstrap, 2000 times). A test **holds** when the whole interval lies on the claimed side of zero, **fails** when it lies wholly on the other side, and is **undecided at this size** otherwise; then the smallest difference is given that a study of this size would have found four times out of five. One seed decides nothing; where there are only two, their spread is hardly known and the text says so. A claim holds when all of its tests hold, and fails as soon as one fails. There is no correction for the number of claims: of twenty claims about nothing, one would come out decided by chance.';

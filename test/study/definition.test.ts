@@ -25,7 +25,8 @@ test('the study of the seeds has all eight variants with five seeds, tuned, on a
   expect(tuned).toEqual(algorithms.map(({ id }) => id));
   for (const variant of tuned) expect(runs.filter(({ arm, config }) => arm === variant && config.algorithm.id === variant)).toHaveLength(5);
   const budgets = new Set(runs.map(({ config }) => `${config.training.updates} × ${config.training.batch}, ${config.threads} thread`));
-  expect([...budgets]).toEqual([`${seeds.updates} × 128, 1 thread`]);
+  expect(budgets.size).toBe(1);
+  expect([...budgets][0]).toMatch(new RegExp(`^${seeds.updates} × \\d+, 1 thread$`));
 });
 
 test('one number changes the budget, and what depends on it follows', () => {
