@@ -30,9 +30,39 @@ export async function call<N extends CallName>(name: N, input: Input<N>): Promis
   return outcome.value;
 }
 
+/** One line to the main process for each event, however many listen: a payload is copied on its way, so once is enough. */
+class Line<N extends EventName> {
+  readonly #listeners = new Set<(payload: Payload<N>) => void>();
+  readonly #name: N;
+  #hangUp: (() => void) | null = null;
+
+  constructor(name: N) {
+    this.#name = name;
+  }
+
+  listen(listener: (payload: Payload<N>) => void): () => void {
+    this.#listeners.add(listener);
+    this.#hangUp ??= window.astrolab.listen(this.#name, (payload) => {
+      for (const one of this.#listeners) one(payload);
+    });
+    return () => {
+      this.#listeners.delete(listener);
+      if (this.#listeners.size > 0) return;
+      this.#hangUp?.();
+      this.#hangUp = null;
+    };
+  }
+}
+
+const lines: { [N in EventName]?: Line<N> } = {};
+
 /** Hears one event; returns how to stop. */
 export function listen<N extends EventName>(name: N, listener: (payload: Payload<N>) => void): () => void {
-  return window.astrolab.listen(name, listener);
+  const known: Line<N> | undefined = lines[name];
+  if (known) return known.listen(listener);
+  const line = new Line(name);
+  Object.assign(lines, { [name]: line });
+  return line.listen(listener);
 }
 
 export function useEvent<N extends EventName>(name: N, listener: (payload: Payload<N>) => void): void {

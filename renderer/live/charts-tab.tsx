@@ -181,21 +181,30 @@ function marksOf(events: readonly RunEvent[], answer: Answer<'runs.evaluations'>
   return marks;
 }
 
-/** Draws its children once they come near the visible part; before that, their room. */
+/** Draws its children when they come near the visible part; before that, their room, and after that, what they were. */
 function InView({ eager = false, height, children }: { eager?: boolean; height: number; children: ReactNode }) {
+  const [near, setNear] = useState(eager);
   const [seen, setSeen] = useState(eager);
   const place = useRef<HTMLDivElement>(null);
+  const drawn = useRef(children);
+  // The same element as last time lets React pass over everything in it.
+  if (near) drawn.current = children;
   useEffect(() => {
-    if (seen || !place.current) return undefined;
-    const watch = new IntersectionObserver((entries) => entries.some(({ isIntersecting }) => isIntersecting) && setSeen(true), {
-      rootMargin: '200px',
-    });
+    if (!place.current) return undefined;
+    const watch = new IntersectionObserver(
+      (entries) => {
+        const now = entries.some(({ isIntersecting }) => isIntersecting);
+        setNear(now);
+        if (now) setSeen(true);
+      },
+      { rootMargin: '200px' },
+    );
     watch.observe(place.current);
     return () => watch.disconnect();
-  }, [seen]);
+  }, []);
   return (
     <div ref={place} style={seen ? undefined : { minHeight: height }} className={styles.cell}>
-      {seen && children}
+      {seen && drawn.current}
     </div>
   );
 }

@@ -9,8 +9,8 @@ import { callOptions, useCall, useEvent } from '../bridge.ts';
 import { chartGroup, useRange } from '../charts/group.ts';
 import { CHART_METRICS } from './charts.ts';
 
-/** A chart is at most this many pixels wide; more points would not be seen. */
-const POINTS = 700;
+/** A chart is about this many pixels wide; more points would not be seen. */
+const POINTS = 500;
 
 export interface LiveSeries {
   readonly x: readonly number[];
@@ -34,13 +34,39 @@ export function useLiveSeries(run: number, axis: Axis) {
   const [fresh, setFresh] = useState<readonly LivePoint[]>([]);
   const client = useQueryClient();
 
+  // Points are drawn together, so seldom that drawing takes a third of the time at most: a slow machine draws less often and
+  // stays in step.
+  const waiting = useRef<LivePoint[]>([]);
+  const timer = useRef<ReturnType<typeof setTimeout> | null>(null);
+  const cost = useRef(0);
+  const draw = (): void => {
+    const points = waiting.current.splice(0);
+    const began = performance.now();
+    setFresh((before) => [...before, ...points]);
+    // The second frame begins when the first one is on screen.
+    requestAnimationFrame(() =>
+      requestAnimationFrame(() => {
+        cost.current = performance.now() - began;
+        timer.current = null;
+        if (waiting.current.length > 0) plan();
+      }),
+    );
+  };
+  const plan = (): void => {
+    timer.current ??= setTimeout(draw, 2 * cost.current);
+  };
+  useEffect(() => () => clearTimeout(timer.current ?? undefined), []);
+
   useEvent('runs.news', (news) => {
     if (news.run !== run) return;
     if (news.rewound) {
+      waiting.current = [];
       setFresh([]);
       void client.invalidateQueries({ queryKey: ['metrics.series'] });
     }
-    if (news.points.length > 0) setFresh((before) => [...before, ...news.points]);
+    if (news.points.length === 0) return;
+    waiting.current.push(...news.points);
+    plan();
   });
   // A long watch would grow without end: then the thinned-out series is asked for again.
   const tooMany = fresh.length > POINTS;

@@ -26,7 +26,7 @@ const WHOLE = { min: 0, max: 1 };
 const whole = new Intl.NumberFormat('en');
 
 export const COLUMNS: readonly Column[] = [
-  { id: 'state', title: 'State', width: 96, sort: ({ state }) => state, cell: ({ state }) => <RunStateBadge state={state} /> },
+  { id: 'state', title: 'State', width: 92, sort: ({ state }) => state, cell: ({ state }) => <RunStateBadge state={state} /> },
   { id: 'id', title: '#', width: 44, numeric: true, sort: ({ id }) => id, cell: ({ id }) => id },
   {
     id: 'name',
@@ -63,7 +63,7 @@ export const COLUMNS: readonly Column[] = [
   {
     id: 'spark',
     title: 'Training',
-    width: 100,
+    width: 88,
     sort: ({ spark }) => spark.at(-1) ?? null,
     cell: ({ spark }) =>
       spark.length > 1 && (
