@@ -71,14 +71,17 @@ function wordsOf(test: Test, paired: Paired | null, verdict: Verdict, titles: (i
   const sign = value > 0 ? '+' : '';
   const agree = bySeed.filter((difference) => (test.expect === 'higher' ? difference > 0 : difference < 0)).length;
   const chance = p < 0.001 ? p.toExponential(1) : p.toFixed(3);
-  const size =
-    seeds.length < LEAST_SEEDS
-      ? ' So few seeds decide nothing.'
-      : ` A difference of ${points(detectable)} points would probably have been seen.`;
-  const open = verdict === 'undecided' ? size : '';
+  const open = remark(paired, verdict);
   return (
     `${what}: ${points(a)}% against ${points(b)}%, difference ${sign}${points(value)} points (95% interval ${points(low)} to ${points(high)}; ` +
     `${tasks} tasks × ${seeds.length} seeds, only the first ${onlyA}, only the second ${onlyB}, McNemar p = ${chance}; ` +
     `${agree} of ${seeds.length} seeds in the claimed direction).${open}`
   );
+}
+
+/** What the reader should keep in mind about the size of the experiment. */
+function remark({ seeds, detectable }: Paired, verdict: Verdict): string {
+  if (seeds.length < LEAST_SEEDS) return ' One seed decides nothing.';
+  if (verdict === 'undecided') return ` A difference of ${points(detectable)} points would probably have been seen.`;
+  return seeds.length === LEAST_SEEDS ? ' Only two seeds: how far seeds differ is hardly known.' : '';
 }

@@ -26,7 +26,7 @@ test('a test holds when the whole interval is on the claimed side, fails on the 
   expect(judge({ low: -0.2, high: -0.01, seeds: [1, 2, 3] }, 'higher')).toBe('fails');
   expect(judge({ low: -0.01, high: 0.2, seeds: [1, 2, 3] }, 'higher')).toBe('undecided');
   expect(judge({ low: 0, high: 0, seeds: [1, 2, 3] }, 'higher')).toBe('undecided');
-  expect(judge({ low: 0.1, high: 0.2, seeds: [1, 2] }, 'higher')).toBe('undecided'); // two seeds decide nothing
+  expect(judge({ low: 0.1, high: 0.2, seeds: [1] }, 'higher')).toBe('undecided'); // one seed decides nothing
 });
 
 test('a claim needs all of its tests, and one that fails is enough against it', () => {
@@ -62,6 +62,13 @@ test('the interval covers the spread of seeds as well as that of tasks, and repe
   expect(apart.low).toBeLessThanOrEqual(0.25);
   expect(apart.high).toBeGreaterThanOrEqual(0.75);
   expect(pigeonhole([tasks, tasks])).toEqual(pigeonhole([tasks, tasks]));
+});
+
+test('with two seeds the difference must show in each of them', () => {
+  const even = Array.from({ length: 300 }, (_, task) => (task % 4 === 0 ? 1 : 0));
+  const nothing = even.map(() => 0);
+  expect(pigeonhole([even, even]).low).toBeGreaterThan(0);
+  expect(pigeonhole([even, nothing]).low).toBe(0);
 });
 
 test('where no pair differs the verdict stays open, and what could have been missed is bounded by the rule of three', () => {
