@@ -20,9 +20,12 @@ interface ResultsProps {
   onBaseline: (run: number) => void;
 }
 
+/** More rows than this scroll by themselves. */
+const MANY = 20;
+
 const share = (value: number): string => formatValue(value, 'share');
 const points = (value: number): string => `${value > 0 ? '+' : value < 0 ? '−' : ''}${Math.abs(value * 100).toFixed(1)}`;
-export const pValue = (p: number): string => (p < 0.001 ? p.toExponential(1).replace('-', '−') : p.toFixed(3));
+const pValue = (p: number): string => (p < 0.001 ? p.toExponential(1).replace('-', '−') : p.toFixed(3));
 
 export function Results({ data, baseline, onBaseline }: ResultsProps) {
   const [tab, setTab] = useView('compare.results', z.enum(['words', 'numbers', 'groups']), 'words');
@@ -78,7 +81,7 @@ function RunTable({ runs, paired, baseline }: { runs: readonly ComparedRun[]; pa
   const looks = useRunStyles(runs.map(({ run }) => String(run)));
   const best = Math.max(...runs.map(({ success }) => success?.rate ?? -1));
   return (
-    <div className={styles.scroll}>
+    <div className={runs.length > MANY ? styles.tall : styles.scroll}>
       <Table label="Final results">
         <thead>
           <tr>

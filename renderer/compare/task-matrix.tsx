@@ -37,6 +37,7 @@ export function TaskMatrix({ data, onTask, chosen }: TaskMatrixProps) {
   }, [tasks, columns]);
   const list = rows[which];
   const virtual = useVirtualizer({ count: list.length, getScrollElement: () => scroller.current, estimateSize: () => ROW, overscan: 8 });
+  const width = 150 + columns.length * 34 + 92 + 24;
   const template = `minmax(150px, 1.4fr) repeat(${columns.length}, minmax(34px, 1fr)) 92px`;
   if (tasks.length === 0) return null;
   return (
@@ -57,18 +58,18 @@ export function TaskMatrix({ data, onTask, chosen }: TaskMatrixProps) {
       }
     >
       <div className={styles.matrix}>
-        <div className={styles.matrixHead} style={{ gridTemplateColumns: template }}>
-          <span>Task</span>
-          {columns.map(({ run }) => (
-            <span key={run} title={data.runs.find((one) => one.run === run)?.name}>
-              #{run}
-            </span>
-          ))}
-          <span />
-        </div>
         <div ref={scroller} className={styles.matrixBody} role="group" aria-label="Tasks and runs" tabIndex={0}>
+          <div className={styles.matrixHead} style={{ gridTemplateColumns: template, minWidth: width }}>
+            <span>Task</span>
+            {columns.map(({ run }) => (
+              <span key={run} title={data.runs.find((one) => one.run === run)?.name}>
+                #{run}
+              </span>
+            ))}
+            <span />
+          </div>
           {list.length === 0 && <p className={styles.nothing}>{which === 'differ' ? 'All runs agree on every task.' : 'None.'}</p>}
-          <div style={{ height: virtual.getTotalSize(), position: 'relative' }}>
+          <div style={{ height: virtual.getTotalSize(), minWidth: width, position: 'relative' }}>
             {virtual.getVirtualItems().map(({ index, start }) => {
               const row = list[index] ?? 0;
               const task = tasks[row];
