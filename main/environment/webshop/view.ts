@@ -39,7 +39,7 @@ export function searchText(kind: Search, wish: Wish): string {
 }
 
 /** A product as the wish sees it. Everything here can be read on its pages. */
-export interface Comparison {
+interface Comparison {
   /** Tenths of the words of the wished kind, and of all wished words, that the title contains. */
   readonly kind: number;
   readonly title: number;
@@ -55,7 +55,7 @@ interface Opened {
 }
 
 /** The products opened so far, with the sub-pages that were read of each. */
-export function openedProducts(shop: WebShop, state: WebShopState): ReadonlyMap<string, Opened> {
+function openedProducts(shop: WebShop, state: WebShopState): ReadonlyMap<string, Opened> {
   const opened = new Map<string, { asin: string; read: Set<string> }>();
   let last: { asin: string; read: Set<string> } | undefined;
   for (const action of state.history) {
