@@ -83,8 +83,9 @@ export function compare(contenders: readonly Contender[], baseline?: number): Co
   const runs = contenders.map(comparedRun);
   const groups = seedGroups(contenders);
   // One seed says nothing about the spread between seeds: those runs are compared task by task only.
-  const groupPairs = pairsOf(groups.filter((group) => group.runs.length > 1)).map(([a, b]) => groupPair(a, b, contenders));
   const base = contenders.find(({ run }) => run === baseline);
+  const several = groups.filter((group) => group.runs.length > 1);
+  const groupPairs = pairedGroups(several, base).map(([a, b]) => groupPair(a, b, contenders));
   const pairs = base
     ? contenders.flatMap((other): [Contender, Contender][] => (other === base ? [] : [[other, base]]))
     : pairsOf(contenders);
@@ -118,6 +119,13 @@ function comparedRun(contender: Contender): ComparedRun {
     steps: known ? mean(results.map((result) => result.steps)) : null,
     ends,
   };
+}
+
+/** Every pair of a few groups; of many only those with the baseline's own, or the page would be a wall of sentences. */
+function pairedGroups(groups: readonly SeedGroup[], base: Contender | undefined): [SeedGroup, SeedGroup][] {
+  if (!base || groups.length <= 6) return pairsOf(groups);
+  const own = groups.find(({ runs }) => runs.includes(base.run));
+  return own ? groups.filter((group) => group !== own).map((group) => [group, own]) : [];
 }
 
 function pairsOf<T>(items: readonly T[]): [T, T][] {

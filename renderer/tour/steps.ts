@@ -1,7 +1,8 @@
 // The six steps: what each says, where it leads and what it points at. Every number is read from the study (plan.ts) or from
 // the episodes themselves when the tour is loaded.
 
-import { call } from '../bridge.ts';
+import type { QueryClient } from '@tanstack/react-query';
+import { call, callOptions } from '../bridge.ts';
 import type { Claim } from '../../preload/contract/compare.ts';
 import { align } from '../compare/divergence.ts';
 import { formatValue } from '../format.ts';
@@ -24,10 +25,11 @@ const apart = (a: number, b: number): string => `${Math.abs((a - b) * 100).toFix
 const seeds = (count: number): string => `${count} ${count === 1 ? 'seed' : 'seeds'}`;
 
 /** Reads the study and lays the six steps out. */
-export async function loadSteps(id: number): Promise<TourStep[]> {
+export async function loadSteps(id: number, client: QueryClient): Promise<TourStep[]> {
   const study = (await call('studies.list', {})).studies.find((one) => one.id === id);
   if (!study) throw new Error('The study of the tour is no longer there: open the sample study again.');
-  const data = await call('compare.open', { runs: study.runs, baseline: study.runs[0] ?? null });
+  // As the Compare page asks for it, so that it is worked out once.
+  const data = await client.fetchQuery(callOptions('compare.open', { runs: [...study.runs], baseline: study.runs[0] ?? 0 }));
   const plan = planTour(data);
   if (!plan) throw new Error('The tour needs a study with at least two variants that were evaluated; this one has fewer.');
   const { better, worse, parting, example } = plan;

@@ -1,7 +1,7 @@
 // The guided tour: a bar under the page that says what there is to see, while the page itself shows it with a frame around
 // it. Six steps, by button or key; it can be left at any time and goes on where it was left, also after a restart.
 
-import { useQuery } from '@tanstack/react-query';
+import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useEffect, useRef } from 'react';
 import { useLocation } from 'wouter';
 import { call, useEvent } from '../bridge.ts';
@@ -46,10 +46,11 @@ export function Tour() {
 
 function TourBar({ study, tour, onTour }: { study: number; tour: TourState; onTour: (state: TourState) => void }) {
   const [location, navigate] = useLocation();
+  const client = useQueryClient();
   const heading = useRef<HTMLHeadingElement>(null);
   const steps = useQuery({
     queryKey: ['tour', study],
-    queryFn: () => loadSteps(study),
+    queryFn: () => loadSteps(study, client),
     staleTime: Number.POSITIVE_INFINITY,
   });
   const shown = steps.data?.[tour.step - 1];
