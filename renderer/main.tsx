@@ -1,5 +1,6 @@
-// Where the page begins. zod is told not to compile (the security policy forbids eval) before anything parses.
+// Where the page begins.
 
+import './no-eval.ts';
 import { QueryClient, QueryClientProvider } from '@tanstack/react-query';
 import { Tooltip } from 'radix-ui';
 import { StrictMode } from 'react';
@@ -13,8 +14,6 @@ import { ErrorBoundary } from './shell/error-boundary.tsx';
 import { readView } from './state/view.ts';
 import './theme/tokens.css';
 import './theme/base.css';
-
-z.config({ jitless: true });
 
 const client = new QueryClient({
   defaultOptions: {
