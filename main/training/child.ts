@@ -34,7 +34,8 @@ export function spawnChild(): WorkerProcess {
       child.on('message', listener);
     },
     onExit: (listener) => {
-      child.on('exit', (code, signal) => listener(signal ? `signal ${signal}` : `exit code ${code}`));
+      // Not 'exit': that may come before the last messages have been read from the pipe.
+      child.on('close', (code, signal) => listener(signal ? `signal ${signal}` : `exit code ${code}`));
     },
   };
 }

@@ -53,7 +53,5 @@ export async function runTraining(job: Extract<Job, { kind: 'train' }>, tell: (r
     throw error;
   } finally {
     store.close();
-    // Whatever was said must have left before the process goes.
-    setTimeout(() => process.exit(0), 200);
   }
 }

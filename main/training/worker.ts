@@ -27,6 +27,18 @@ function tell(message: FromWorker): void {
   else process.send?.(message);
 }
 
+/** How long a utility process, which cannot tell when its messages have left, waits before it goes. */
+const FAREWELL_MS = 2000;
+
+/** Says the last word of a training job and ends the process, once everything said before has left it: a full pipe may take long. */
+function leaveWith(message: FromWorker): void {
+  if (process.send) process.send(message, () => process.exit(0));
+  else {
+    tell(message);
+    setTimeout(() => process.exit(0), FAREWELL_MS);
+  }
+}
+
 function stream(message: StreamMessage): void {
   for (const port of windows) port.postMessage(message);
   tell({ kind: 'stream', message });
@@ -76,11 +88,13 @@ function receive(raw: unknown, ports: readonly Port[]): void {
     case 'command':
       commandTraining(message.command);
       return;
-    case 'job':
+    case 'job': {
+      const answer = message.job.kind === 'train' ? leaveWith : tell;
       run(message.job).then(
-        (result) => tell({ kind: 'done', id: message.id, result }),
-        (error: unknown) => tell({ kind: 'failed', id: message.id, message: error instanceof Error ? error.message : String(error) }),
+        (result) => answer({ kind: 'done', id: message.id, result }),
+        (error: unknown) => answer({ kind: 'failed', id: message.id, message: error instanceof Error ? error.message : String(error) }),
       );
+    }
   }
 }
 
