@@ -67,7 +67,7 @@ const points = (share: number): string => (100 * share).toFixed(1).replace('-', 
 function wordsOf(test: Test, paired: Paired | null, verdict: Verdict, titles: (id: string) => string): string {
   const what = `${titles(test.a)} against ${titles(test.b)}, ${MEASURES[test.measure]}`;
   if (!paired) return `${what}: no finished runs to compare yet.`;
-  const { value, low, high, a, b, seeds, tasks, onlyA, onlyB, p, bySeed, detectable } = paired;
+  const { value, low, high, a, b, seeds, tasks, onlyA, onlyB, p, bySeed } = paired;
   const sign = value > 0 ? '+' : '';
   const agree = bySeed.filter((difference) => (test.expect === 'higher' ? difference > 0 : difference < 0)).length;
   const chance = p < 0.001 ? p.toExponential(1) : p.toFixed(3);

@@ -6,7 +6,6 @@ import { nothing } from './definition.ts';
 import { drawnPage } from './replay.ts';
 
 const split = z.enum(['train', 'validation', 'test']);
-export type Split = z.infer<typeof split>;
 
 /** Which world, by name, and its settings that are a choice. `data`: WebShop's imported data instead of the shipped catalog. */
 const worldChoice = z.strictObject({
@@ -23,7 +22,6 @@ const task = z.object({
   category: z.string(),
   tier: z.string(),
 });
-export type PlayTask = z.infer<typeof task>;
 
 const filter = z.strictObject({ split, tier: z.string().max(100).nullable(), text: z.string().max(400) });
 export type TaskFilter = z.infer<typeof filter>;

@@ -120,5 +120,6 @@ test('the flagship follows the measured recipe', () => {
   const { config } = loadPreset('shop-astar-po');
   expect(config.algorithm).toMatchObject({ id: 'astar-po', beta2: 0.03 });
   expect(config.vstar).toMatchObject({ beta1: 0.5, samples: [8], reward: 'binary' });
-  expect(config.training).toMatchObject({ batch: 128, tasks: 2512, updates: 200, learningRate: 1e-3, reward: 'binary' });
+  expect(config.training).toMatchObject({ batch: 128, tasks: 2512, updates: 150, learningRate: 5e-4, reward: 'binary' });
+  expect(config.policy.aids).toMatchObject({ relabelIds: true, relabelWords: true, relabelPrices: true, tokenShift: 8 });
 });
