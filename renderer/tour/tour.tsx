@@ -36,7 +36,7 @@ export function Tour() {
       id: 'tour.begin',
       title: tour.step > 0 && tour.step < STEPS ? 'Go on with the guided tour' : 'Guided tour through the sample study',
       group: 'Help',
-      words: ['help', 'introduction', 'example', 'tutorial'],
+      words: ['tutorial'],
       run: begin,
     },
   ]);

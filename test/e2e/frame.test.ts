@@ -70,12 +70,13 @@ describe('the frame', () => {
   test('letters typed into a field are not shortcuts', async () => {
     await lab.page.keyboard.press('Control+k');
     await lab.page.keyboard.type('gs');
-    expect(await lab.page.getByRole('combobox').inputValue()).toBe('gs');
+    expect(await lab.page.getByRole('combobox', { name: 'Find anything' }).inputValue()).toBe('gs');
     await lab.page.keyboard.press('Escape');
     expect(await shown(heading('Runs'))).toBe(true);
   });
 
   test('? lists every key that works', async () => {
+    await visit(lab, '/settings'); // a page without keys of its own
     await lab.page.keyboard.press('Shift+?');
     const dialog = lab.page.getByRole('dialog', { name: 'Keys' });
     for (const [, name] of PAGES) await dialog.getByText(name, { exact: true }).waitFor();

@@ -36,7 +36,7 @@ afterEach(() => lab.noComplaints());
 
 describe('the data folder', () => {
   test('is named, with the size of its parts as they are on disk', async () => {
-    await expect.poll(() => section('Data folder').getByTestId('folder').innerText()).toBe(lab.data);
+    await expect.poll(() => section('Data folder').getByTestId('folder').innerText(), { timeout: 30_000 }).toBe(lab.data);
     const database = readdirSync(lab.data)
       .filter((name) => name.startsWith('astrolab.db'))
       .reduce((sum, name) => sum + statSync(join(lab.data, name)).size, 0);
