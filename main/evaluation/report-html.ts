@@ -9,8 +9,8 @@ const escape = (text: string): string => text.replace(/[&<>"]/g, (character) => 
 const BASE = `
   body { font: 15px/1.5 system-ui, 'Segoe UI', 'Liberation Sans', sans-serif; color: #1c1d1f; background: #fff; margin: 0; font-variant-numeric: tabular-nums; }
   h1 { font-size: 26px; margin: 0 0 6px; letter-spacing: -0.01em; } h2 { font-size: 17px; margin: 28px 0 8px; }
-  table { border-collapse: collapse; font-size: 13px; } th, td { padding: 5px 12px 5px 0; border-bottom: 1px solid #e5e4e1; text-align: right; vertical-align: top; }
-  th { color: #57595e; font-weight: 600; } th:first-child, td:first-child { text-align: left; }
+  table { border-collapse: collapse; font-size: 13px; } th, td { padding: 5px 12px 5px 0; border-bottom: 1px solid #e5e4e1; text-align: left; vertical-align: top; }
+  th { color: #57595e; font-weight: 600; } th.number, td.number { text-align: right; }
   .muted { color: #57595e; } pre { background: #f3f3f1; padding: 12px; border-radius: 6px; font-size: 12px; white-space: pre-wrap; overflow-wrap: anywhere; }
   .wide { overflow-x: auto; } svg { max-width: 100%; height: auto; }`;
 
@@ -22,7 +22,10 @@ function page(title: string, style: string, body: string): string {
 }
 
 function table({ header, rows }: ReportTable): string {
-  const cells = (row: readonly string[], tag: string): string => row.map((cell) => `<${tag}>${escape(cell)}</${tag}>`).join('');
+  // Numbers stand to the right, words to the left.
+  const numbers = header.map((_, column) => column > 0 && rows.every((row) => /^[-–−+\d]|^$/.test(row[column] ?? '')));
+  const cells = (row: readonly string[], tag: string): string =>
+    row.map((cell, column) => `<${tag}${numbers[column] ? ' class="number"' : ''}>${escape(cell)}</${tag}>`).join('');
   return `<div class="wide"><table><thead><tr>${cells(header, 'th')}</tr></thead><tbody>${rows.map((row) => `<tr>${cells(row, 'td')}</tr>`).join('')}</tbody></table></div>`;
 }
 
