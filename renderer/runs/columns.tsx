@@ -26,7 +26,7 @@ const WHOLE = { min: 0, max: 1 };
 const whole = new Intl.NumberFormat('en');
 
 export const COLUMNS: readonly Column[] = [
-  { id: 'state', title: 'State', width: 92, sort: ({ state }) => state, cell: ({ state }) => <RunStateBadge state={state} /> },
+  { id: 'state', title: 'State', width: 116, sort: ({ state }) => state, cell: ({ state }) => <RunStateBadge state={state} /> },
   { id: 'id', title: '#', width: 44, numeric: true, sort: ({ id }) => id, cell: ({ id }) => id },
   {
     id: 'name',
@@ -36,7 +36,7 @@ export const COLUMNS: readonly Column[] = [
     sort: ({ name }) => name.toLowerCase(),
     cell: ({ name }) => <span className={styles.name}>{name}</span>,
   },
-  { id: 'variant', title: 'Variant', width: 90, sort: ({ variant }) => variant, cell: ({ variant }) => variant },
+  { id: 'variant', title: 'Variant', width: 112, sort: ({ variant }) => variant, cell: ({ variant }) => variant },
   { id: 'seed', title: 'Seed', width: 56, numeric: true, sort: ({ seed }) => seed, cell: ({ seed }) => seed },
   { id: 'world', title: 'World', width: 60, sort: ({ world }) => world, cell: ({ world }) => world },
   {
