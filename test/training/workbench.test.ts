@@ -1,0 +1,18 @@
+import { expect, test } from 'vitest';
+import { parseConfig } from '../../main/training/config.ts';
+import { openWorkbench } from '../../main/training/workbench.ts';
+
+/** How many names each group has that trade places in training. */
+const groupsOf = (aids: Record<string, boolean>): number[] =>
+  openWorkbench(parseConfig({ world: { name: 'shop' }, policy: { aids } })).speech.names.map((group) => group.length);
+
+test('each aid decides on its own what trades places: ids, words, prices', () => {
+  expect(groupsOf({ relabelIds: false })).toEqual([]);
+  expect(groupsOf({ relabelIds: true })).toEqual([497]);
+  expect(groupsOf({ relabelIds: false, relabelWords: true })).toEqual([41, 2, 54, 9]);
+  expect(groupsOf({ relabelIds: false, relabelPrices: true })).toEqual([19]);
+});
+
+test('prices keep their places where the policy is not told how they compare', () => {
+  expect(groupsOf({ relabelIds: false, relabelPrices: true, compareFlag: false })).toEqual([]);
+});
