@@ -96,6 +96,8 @@ export interface Environment<State extends Plain = Plain> {
   readonly interchangeable: readonly string[];
   /** Groups of words that may trade places within their group, each with its synonyms: to the agent the world would read as well. */
   readonly concepts?: readonly (readonly (readonly string[])[])[];
+  /** Names of several words that stand for one thing (`running shoes`), in lower case; a policy may read each as one token. */
+  readonly phrases?: readonly string[];
   /** Prices of which an agent needs to know only how they compare with the task's; they may trade places where it is told that. */
   readonly prices?: readonly string[];
 }

@@ -32,17 +32,22 @@ export const tokenMask = (tokens: Iterable<number>): TokenMask => ({ allowed: In
 export class GrammarMasks {
   readonly #tokenizer: Tokenizer;
   readonly #compiled = new WeakMap<Grammar, Cursor>();
+  /** Words in the longest phrase that is one token. */
+  readonly #longest: number;
   readonly #open: { start: TokenMask; inside: TokenMask };
   readonly #thoughts: { open: TokenMask; close: TokenMask };
 
   constructor(tokenizer: Tokenizer) {
     this.#tokenizer = tokenizer;
+    let longest = 1;
     const starts: number[] = [];
     const pieces: number[] = [];
     for (let id = 0; id < tokenizer.size; id++) {
+      longest = Math.max(longest, tokenizer.wordsIn(id));
       if (tokenizer.startsWord(id)) starts.push(id);
       else if (tokenizer.continuesWord(id)) pieces.push(id);
     }
+    this.#longest = longest;
     this.#open = { start: tokenMask(starts), inside: tokenMask([...starts, ...pieces, END]) };
     const close = mark('</think>');
     const spoken: number[] = [close];
@@ -131,7 +136,8 @@ export class GrammarMasks {
     if (part.kind === 'choice') return this.#choice(this.#trie(part.options), head, tail);
     if (part.kind === 'characters') return this.#characters(part.from, part.max, head, tail);
     const list = part.from ?? part.useful;
-    return list ? this.#listedWords(this.#trie(list), part.max, head, tail) : this.#openWords(part.max, head, tail);
+    if (!list) return this.#openWords(part.max, head, tail);
+    return this.#listedWords(this.#trie([...list, ...this.#tokenizer.phrasesOf(list)]), part.max, head, tail);
   }
 
   #trie(texts: readonly string[]): TrieNode {
@@ -175,11 +181,13 @@ export class GrammarMasks {
     const at = (node: TrieNode, words: readonly string[]): Cursor => {
       const complete = node.text !== undefined;
       const said = complete ? [...words, node.text ?? ''] : words;
-      const more = complete && said.length < max;
-      const key = `${[...node.children.keys()].join()}|${complete}|${more}`;
+      const room = max - said.reduce((sum, text) => sum + text.split(' ').length, 0);
+      const fits = (token: number): boolean => this.#tokenizer.wordsIn(token) <= room;
+      const key = `${[...node.children.keys()].join()}|${complete}|${Math.min(room, this.#longest)}`;
       let mask = masks.get(key);
       if (!mask) {
-        mask = tokenMask([...node.children.keys(), ...(more ? root.children.keys() : []), ...(complete ? [END] : [])]);
+        const next = complete || node === root ? [...root.children.keys()].filter(fits) : [];
+        mask = tokenMask([...next, ...(node === root ? [] : node.children.keys()), ...(complete ? [END] : [])]);
         masks.set(key, mask);
       }
       return {
@@ -187,9 +195,9 @@ export class GrammarMasks {
         action: undefined,
         next: (token) => {
           if (token === END && complete) return finished(head + said.join(' ') + tail);
-          const child = node.children.get(token);
+          const child = node === root && !fits(token) ? undefined : node.children.get(token);
           if (child) return at(child, words);
-          const another = more ? root.children.get(token) : undefined;
+          const another = complete && fits(token) ? root.children.get(token) : undefined;
           if (another) return at(another, said);
           throw refused(this.#tokenizer, token);
         },
@@ -200,13 +208,22 @@ export class GrammarMasks {
 
   /** Any words the tokenizer can spell. */
   #openWords(max: number, head: string, tail: string): Cursor {
-    const last = tokenMask([...this.#open.inside.allowed].filter((id) => !this.#tokenizer.startsWord(id)));
+    const masks = new Map<number, TokenMask>();
+    /** The mask inside, without the words that no longer fit. */
+    const inside = (room: number): TokenMask => {
+      if (room >= this.#longest) return this.#open.inside;
+      const fitting = (id: number): boolean => !this.#tokenizer.startsWord(id) || this.#tokenizer.wordsIn(id) <= room;
+      const mask = masks.get(room) ?? tokenMask(this.#open.inside.allowed.filter(fitting));
+      masks.set(room, mask);
+      return mask;
+    };
     const at = (tokens: readonly number[], words: number): Cursor => ({
-      mask: words === 0 ? this.#open.start : words < max ? this.#open.inside : last,
+      mask: words === 0 ? this.#open.start : inside(max - words),
       action: undefined,
       next: (token) => {
         if (token === END && words > 0) return finished(head + this.#tokenizer.decode(tokens) + tail);
-        if (this.#tokenizer.startsWord(token) && words < max) return at([...tokens, token], words + 1);
+        const more = this.#tokenizer.startsWord(token) ? this.#tokenizer.wordsIn(token) : 0;
+        if (more > 0 && words + more <= max) return at([...tokens, token], words + more);
         if (this.#tokenizer.continuesWord(token) && words > 0) return at([...tokens, token], words);
         throw refused(this.#tokenizer, token);
       },

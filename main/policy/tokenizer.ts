@@ -1,6 +1,7 @@
 // Text to tokens and back. A tokenizer is trained on the world's own words: every word seen often enough is one token,
-// any other word is spelled in pieces (WordPiece), so nothing is ever unknown. It is kept in the standard tokenizer.json
-// form and run by the standard library; this file only trains it, caches words and knows our marks.
+// any other word is spelled in pieces (WordPiece), so nothing is ever unknown. Names of several words may be one token
+// (phrases). It is kept in the standard tokenizer.json form and run by the standard library; this file only trains it,
+// caches words, joins phrases and knows our marks.
 
 import { Tokenizer as StandardTokenizer } from '@huggingface/tokenizers';
 
@@ -16,10 +17,13 @@ export interface TokenizerOptions {
   readonly maximumWords: number;
   /** `whole`: 201 is one token (names, prices). `single`: every digit is one (arithmetic). */
   readonly digits: 'whole' | 'single';
+  /** Names of several words, in lower case, that are one token each. */
+  readonly phrases?: readonly string[];
 }
 
 /** The library takes plain JSON; this is the part of the standard form that we write. */
 export interface TokenizerJson {
+  readonly added_tokens: readonly { readonly id: number; readonly content: string; readonly special: boolean }[];
   readonly model: { readonly type: 'WordPiece'; readonly vocab: Readonly<Record<string, number>> } & Readonly<Record<string, unknown>>;
   readonly [part: string]: unknown;
 }
@@ -52,19 +56,22 @@ export function trainTokenizer(corpus: Iterable<string>, options: TokenizerOptio
   for (const word of words) add(word);
   for (const character of [...characters].sort()) add(character);
   if (words.length < counts.size) for (const character of [...characters].sort()) add(`##${character}`);
+  const phrases = options.phrases ?? [];
+  for (const phrase of phrases) add(phrase);
+  const added = (content: string, special: boolean): TokenizerJson['added_tokens'][number] & Readonly<Record<string, unknown>> => ({
+    id: vocab[content] ?? 0,
+    content,
+    single_word: !special,
+    lstrip: false,
+    rstrip: false,
+    normalized: !special,
+    special,
+  });
   return {
     version: '1.0',
     truncation: null,
     padding: null,
-    added_tokens: MARKS.map((content, id) => ({
-      id,
-      content,
-      single_word: false,
-      lstrip: false,
-      rstrip: false,
-      normalized: false,
-      special: true,
-    })),
+    added_tokens: [...MARKS.map((name) => added(name, true)), ...phrases.map((phrase) => added(phrase, false))],
     normalizer: { type: 'Lowercase' },
     pre_tokenizer: {
       type: 'Sequence',
@@ -85,12 +92,16 @@ export class Tokenizer {
   readonly #standard: StandardTokenizer;
   readonly #cache = new Map<string, readonly number[]>();
   readonly #tokens: string[] = [];
+  readonly #phrases: readonly { readonly id: number; readonly words: readonly number[] }[];
 
   constructor(json: TokenizerJson) {
     this.json = json;
     this.#standard = new StandardTokenizer(json, {});
     for (const [token, id] of Object.entries(json.model.vocab)) this.#tokens[id] = token;
     this.size = this.#tokens.length;
+    this.#phrases = json.added_tokens
+      .filter(({ special }) => !special)
+      .map(({ id, content }) => ({ id, words: content.split(' ').flatMap((word) => this.#piece(word)) }));
   }
 
   /** Every piece between spaces is looked up once and remembered. */
@@ -98,15 +109,25 @@ export class Tokenizer {
     const ids: number[] = [];
     for (const piece of text.split(/\s+/u)) {
       if (piece === '') continue;
-      let known = this.#cache.get(piece);
-      if (!known) {
-        // A text that spells one of our marks (a hostile product name) must not become the mark.
-        known = this.#standard.encode(piece.replaceAll('<', '< '), { add_special_tokens: false }).ids;
-        if (piece.length <= 64) this.#cache.set(piece, known);
+      for (const id of this.#piece(piece)) {
+        ids.push(id);
+        for (const { id: phrase, words } of this.#phrases) {
+          if (words.every((word, index) => ids[ids.length - words.length + index] === word))
+            ids.splice(-words.length, words.length, phrase);
+        }
       }
-      for (const id of known) ids.push(id);
     }
     return ids;
+  }
+
+  #piece(piece: string): readonly number[] {
+    let known = this.#cache.get(piece);
+    if (!known) {
+      // A text that spells one of our marks (a hostile product name) must not become the mark.
+      known = this.#standard.encode(piece.replaceAll('<', '< '), { add_special_tokens: false }).ids;
+      if (piece.length <= 64) this.#cache.set(piece, known);
+    }
+    return known;
   }
 
   token(id: number): string {
@@ -141,6 +162,16 @@ export class Tokenizer {
   /** Whether the token starts a word made of letters or digits: the ones that may be said in free text. */
   startsWord(id: number): boolean {
     return id >= MARKS.length && /^[$]?[\p{L}\p{N}]/u.test(this.token(id));
+  }
+
+  /** How many words a token that starts one stands for: more than one only for phrases. */
+  wordsIn(id: number): number {
+    return this.token(id).split(' ').length;
+  }
+
+  /** The phrases whose words are all in the list. */
+  phrasesOf(words: readonly string[]): string[] {
+    return this.#phrases.map(({ id }) => this.token(id)).filter((phrase) => phrase.split(' ').every((word) => words.includes(word)));
   }
 
   continuesWord(id: number): boolean {

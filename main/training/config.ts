@@ -47,6 +47,11 @@ const Policy = group(
           false,
           'With compareFlag: let prices on pages trade places as well, so that they do not give away which product it is. Their marks stay true.',
         ),
+        phrases: knob(
+          z.boolean(),
+          false,
+          'Read and write a name of several words (running shoes) as one token, so that it takes no more room than any other.',
+        ),
         matchFlag: knob(z.boolean(), true, 'Mark the words of a page that also occur in the task.'),
         compareFlag: knob(z.boolean(), true, 'Mark the prices of a page as above or below the price in the task.'),
         pointer: knob(z.boolean(), true, 'A head that copies words from the context in one step.'),

@@ -24,6 +24,7 @@ export function timedEnvironment(inner: Environment): { environment: Environment
     levels: inner.levels,
     interchangeable: inner.interchangeable,
     ...(inner.concepts && { concepts: inner.concepts }),
+    ...(inner.phrases && { phrases: inner.phrases }),
     ...(inner.prices && { prices: inner.prices }),
     tasks: (split, level) => inner.tasks(split, level),
     reset: (task, seed, level) => timed(() => inner.reset(task, seed, level)),

@@ -32,7 +32,7 @@ export interface Workbench {
 export function openWorkbench(config: RunConfig, progress?: (share: number, what: string) => void): Workbench {
   const world = findWorld(config.world.name);
   const environment = world.create(config.world.settings, progress);
-  const tokenizer = new Tokenizer(trainTokenizer(environment.corpus(), tokenizerOptions(environment)));
+  const tokenizer = new Tokenizer(trainTokenizer(environment.corpus(), tokenizerOptions(environment, config.policy.aids.phrases)));
   const { policy } = config;
   const speech: Speech = {
     tokenizer,
@@ -81,9 +81,9 @@ export function openWorkbench(config: RunConfig, progress?: (share: number, what
 }
 
 /** Arithmetic reads digit by digit; worlds whose numbers are names and prices read them whole. */
-function tokenizerOptions(environment: Environment): TokenizerOptions {
+function tokenizerOptions(environment: Environment, phrases: boolean): TokenizerOptions {
   const digits = environment.name === 'maths' ? 'single' : 'whole';
-  return { minimumCount: 1, maximumWords: LARGE_WORLD_WORDS, digits };
+  return { minimumCount: 1, maximumWords: LARGE_WORLD_WORDS, digits, ...(phrases && { phrases: environment.phrases ?? [] }) };
 }
 
 /** Names a world with its settings at a level: part of every cache key. */

@@ -124,3 +124,47 @@ describe('the tokenizer', () => {
     expect(again.encode('classic wool zeppelin 201')).toEqual(tokenizer.encode('classic wool zeppelin 201'));
   });
 });
+
+describe('phrases: a name of several words as one token', () => {
+  const phrase = 'wool blanket';
+  const joined = new Tokenizer(trainTokenizer(corpus, { minimumCount: 1, maximumWords: 1000, digits: 'whole', phrases: [phrase] }));
+  const id = joined.word(phrase);
+
+  test('is read as one token however it is written, and only where its words stand together', () => {
+    expect(id).toBeDefined();
+    expect(joined.encode('Classic Wool Blanket. wool red blanket')).toEqual(
+      ['classic', phrase, '.', 'wool', 'red', 'blanket'].map((word) => joined.word(word)),
+    );
+    expect(joined.decode(joined.encode('red wool  BLANKET $29'))).toBe('red wool blanket $29');
+  });
+
+  test('all other tokens keep their ids', () => {
+    for (let token = 0; token < tokenizer.size; token++) expect(joined.token(token)).toBe(tokenizer.token(token));
+    expect(joined.size).toBe(tokenizer.size + 1);
+  });
+
+  test.each([
+    ['listed words', shop],
+    ['any words', webshop.slice(0, 1)],
+  ] as const)('can be said, and counts as many words as it has: %s', (_, grammar) => {
+    const most = grammar === shop ? 3 : 4;
+    const own = new GrammarMasks(joined);
+    let said = 0;
+    for (let seed = 0; seed < 400; seed++) {
+      const random = Random.from('phrases', seed);
+      let cursor = own.start(grammar);
+      while (cursor.action === undefined) {
+        // The phrase whenever it is allowed, every other time.
+        const allowed = [...cursor.mask.allowed];
+        const token = id !== undefined && allowed.includes(id) && random.next() < 0.5 ? id : random.pick(allowed);
+        if (token === id) said += 1;
+        cursor = cursor.next(token);
+      }
+      expect(cursor.action.replace(/^(search|click|buy)./, '').split(' ').length).toBeLessThanOrEqual(most);
+    }
+    expect(said).toBeGreaterThan(20);
+    expect(() => own.encode(grammar, grammar === shop ? 'search red classic wool blanket' : 'search[a b c wool blanket]')).toThrow(
+      'not one that the grammar allows',
+    );
+  });
+});

@@ -291,6 +291,7 @@ export function createShop(input: unknown): Shop {
     corpus,
     interchangeable: catalog.products.map(({ id }) => String(id)),
     concepts: conceptGroups(catalog),
+    phrases: [...new Set(catalog.products.map(({ noun }) => wordsOf(noun).join(' ')))].filter((noun) => noun.includes(' ')),
     prices: exchangeablePrices(catalog),
     catalog,
     searchable: new Set(useful),
