@@ -43,6 +43,11 @@ export function note(text: string): void {
   process.stderr.write(`${text}\n`);
 }
 
+/** A remark while a line of progress is rewritten in place. */
+export function noteLine(text: string): void {
+  note(process.stderr.isTTY ? `\r\x1b[2K${text}` : text);
+}
+
 /** Tells the user what went wrong and returns the exit code. */
 export function fail(error: unknown): number {
   const wrongCall = error instanceof CallError;

@@ -18,7 +18,7 @@ import { RunQueue } from '../training/queue.ts';
 import type { RunReport } from '../training/reports.ts';
 import { recover } from '../training/resume.ts';
 import { newRun, writerOptions } from '../training/new-run.ts';
-import { CallError, answer, note } from './output.ts';
+import { CallError, answer, note, noteLine } from './output.ts';
 import { findRun, withStore } from './store.ts';
 import { webshopFolder } from './world-options.ts';
 
@@ -158,8 +158,4 @@ function narrate(report: RunReport): void {
       `update ${report.update}: ${percent(success.rate)} (${percent(success.low)}–${percent(success.high)}) of ${success.n} ${report.split} tasks, ${steps.toFixed(2)} steps`,
     );
   }
-}
-
-function noteLine(text: string): void {
-  note(process.stderr.isTTY ? `\r\x1b[2K${text}` : text);
 }

@@ -9,7 +9,7 @@ import type { WorkOptions, WorkProgress } from '../study/work.ts';
 import { spawnChild } from '../training/child.ts';
 import { ConfigError } from '../training/config.ts';
 import { launchWith } from '../training/launch.ts';
-import { CallError, note } from './output.ts';
+import { CallError, note, noteLine } from './output.ts';
 
 export const collect = (text: string, before: readonly string[]): string[] => [...before, text];
 
@@ -47,14 +47,16 @@ export async function working<T>(store: Store, jobs: number, act: (work: WorkOpt
   }
 }
 
-function tell(store: Store, { done, total, secondsLeft, ended }: WorkProgress): void {
+function tell(store: Store, { done, total, secondsLeft, ended, elsewhere }: WorkProgress): void {
   const left = secondsLeft === null ? '' : `, ${duration(secondsLeft)} left`;
   const line = `${done} of ${total} runs${left}`;
-  if (ended) {
+  if (elsewhere) {
+    const { run, holder } = elsewhere;
+    noteLine(`Run ${run} is being trained by another lab (process ${holder.ownerPid}); this one takes other runs and waits for it`);
+  } else if (ended) {
     const evaluation = store.evaluations.decisive(ended.id);
     const success = evaluation ? tabulate(store.evaluations.results(evaluation.id)).success : undefined;
     const outcome = success ? `${percent(success.rate)} of ${success.n} ${evaluation?.split} tasks` : (ended.reason ?? '');
-    const ending = `${line}: run ${ended.id} “${ended.name}” seed ${ended.seed} ${ended.state}, ${outcome}`;
-    note(process.stderr.isTTY ? `\r\x1b[2K${ending}` : ending);
+    noteLine(`${line}: run ${ended.id} “${ended.name}” seed ${ended.seed} ${ended.state}, ${outcome}`);
   } else if (process.stderr.isTTY) process.stderr.write(`\r\x1b[2K${line}`);
 }

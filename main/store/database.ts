@@ -110,6 +110,8 @@ function connect(file: string, readonly: boolean): Connection {
 /** What can be told from the file alone, before SQLite touches it. */
 function checkHeader(file: string): void {
   if (!existsSync(file)) return;
+  // Asked first: while there is a log, another process may be moving it into the file, and it is gone when that is done.
+  const logged = (statSync(`${file}-wal`, { throwIfNoEntry: false })?.size ?? 0) > 0;
   const size = statSync(file).size;
   if (size === 0) return;
   const header = Buffer.alloc(100);
@@ -128,8 +130,7 @@ function checkHeader(file: string): void {
       `${file} belongs to another program (application id ${applicationId}). Nothing was changed; choose another data folder.`,
     );
   }
-  const wal = `${file}-wal`;
-  if (existsSync(wal) && statSync(wal).size > 0) return;
+  if (logged) return;
   const pageSize = header.readUInt16BE(16) === 1 ? 65536 : header.readUInt16BE(16);
   const expected = header.readUInt32BE(28) * pageSize;
   if (header.readUInt32BE(24) === header.readUInt32BE(92) && size < expected) {
@@ -139,8 +140,12 @@ function checkHeader(file: string): void {
   }
 }
 
-/** Returns the file's schema version; throws when it is not ours, newer, or its history was edited. */
+/** Returns the file's schema version; throws when it is not ours, newer, or its history was edited. All of it is read at one moment: another process may be upgrading the file. */
 function checkHistory(db: Connection, file: string, migrations: readonly Migration[]): number {
+  return db.transaction(() => readHistory(db, file, migrations))();
+}
+
+function readHistory(db: Connection, file: string, migrations: readonly Migration[]): number {
   const version = Number(db.pragma('user_version', { simple: true }));
   if (version === 0) {
     const tables = db.prepare<[], { n: number }>('SELECT count(*) AS n FROM sqlite_schema').get()?.n ?? 0;

@@ -20,9 +20,19 @@ interface Row {
   taken_at: number;
 }
 
+/** A living process of another lab has the run. */
 export class RunLocked extends Error {
   override name = 'RunLocked';
   readonly code = 'run-locked';
+  readonly run: number;
+  readonly holder: LockHolder;
+
+  constructor(run: number, holder: LockHolder) {
+    const trainer = holder.trainerPid === null ? '' : `, training in process ${holder.trainerPid}`;
+    super(`Run ${run} is being trained by another lab (process ${holder.ownerPid}${trainer}). Stop it there, or wait until it ends.`);
+    this.run = run;
+    this.holder = holder;
+  }
 }
 
 export class RunLocks {
@@ -36,18 +46,18 @@ export class RunLocks {
   take(run: number): void {
     this.#db
       .transaction(() => {
-        const holder = this.holder(run);
-        if (holder !== undefined && holder.ownerPid !== process.pid) {
-          const trainer = holder.trainerPid === null ? '' : `, training in process ${holder.trainerPid}`;
-          throw new RunLocked(
-            `Run ${run} is being trained by another lab (process ${holder.ownerPid}${trainer}). Stop it there, or wait until it ends.`,
-          );
-        }
+        this.check(run);
         this.#db
           .prepare('INSERT OR REPLACE INTO run_locks VALUES (?, ?, ?, NULL, NULL, ?)')
           .run(run, process.pid, processStart(process.pid) ?? '', Date.now());
       })
       .immediate();
+  }
+
+  /** Throws `RunLocked` when a living process of another lab has the run. */
+  check(run: number): void {
+    const holder = this.holder(run);
+    if (holder !== undefined && holder.ownerPid !== process.pid) throw new RunLocked(run, holder);
   }
 
   /** Adds the training process: the lock holds until both are gone. */

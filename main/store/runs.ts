@@ -181,6 +181,13 @@ export class RunStore {
     return row === undefined ? undefined : this.get(row.id);
   }
 
+  /** The run with this config (its hash), a finished one before others, then the oldest. */
+  findByConfig(configHash: string): RunSummary | undefined {
+    const sql = `SELECT ${SUMMARY_COLUMNS} FROM runs WHERE config_hash = ? AND deleted_at IS NULL ORDER BY state <> 'done', id LIMIT 1`;
+    const row = this.#db.prepare<[string], Row>(sql).get(configHash);
+    return row === undefined ? undefined : summary(row);
+  }
+
   /** Newest first. */
   list(filter: RunFilter = {}): RunSummary[] {
     const where = [filter.deleted === true ? 'deleted_at IS NOT NULL' : 'deleted_at IS NULL'];

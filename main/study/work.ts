@@ -1,10 +1,13 @@
 // Trains a list of runs to their end, several at a time, through the ordinary queue. A run is known by its config: what is
 // there already is used, what was interrupted goes on from its checkpoint, and only the rest is made anew. So the same
-// call, however often it is stopped or killed, always goes on. Runs that would make the same reference policy are not
-// started side by side first: one of them makes it, the others find it.
+// call, however often it is stopped or killed, always goes on, and two such calls at once share the work: a run that the
+// other one trains is waited for. Runs that would make the same reference policy are not started side by side first: one
+// of them makes it, the others find it.
 
 import { variantOf } from '../algorithm/registry.ts';
-import type { NewRun, Run, RunState, RunSummary } from '../store/runs.ts';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { RunLocked } from '../store/locks.ts';
+import type { Run, RunState, RunSummary } from '../store/runs.ts';
 import type { Store } from '../store/store.ts';
 import { contentHash } from '../store/canonical.ts';
 import { ConfigError, parseConfig, type RunConfig } from '../training/config.ts';
@@ -33,7 +36,12 @@ export interface WorkProgress {
   readonly secondsLeft: number | null;
   /** Set when a run has just ended. */
   readonly ended: Run | null;
+  /** Set when a run turned out to be trained by another lab: it is waited for, once nothing else is left to do. */
+  readonly elsewhere: RunLocked | null;
 }
+
+/** How often a run that another lab trains is looked at. */
+const LOOK_AGAIN_MS = 1000;
 
 /** The caller stopped the work; calling again goes on. */
 export class WorkStopped extends Error {
@@ -51,7 +59,8 @@ function identity({ name: _name, ...rest }: RunConfig): string {
 
 /** Finds the run that has a config already: also one from before a setting was added, if it has that setting's default. */
 export function runFinder(store: Store): (config: RunConfig) => RunSummary | undefined {
-  const runs = store.runs.list();
+  // The last one of a hash stays in the map: a finished run before others, then the oldest.
+  const runs = store.runs.list().sort((a, b) => Number(a.state === 'done') - Number(b.state === 'done'));
   const known = new Map(runs.map((run) => [run.configHash, run]));
   let completed: Map<string, RunSummary> | undefined;
   return (config) => {
@@ -83,17 +92,14 @@ export function finishedRuns(store: Store, wanted: readonly WantedRun[]): (Run |
 
 /** The runs of the list in its order, trained. A run that fails is tried once more; if it fails again it stays failed. */
 export async function trainAll(store: Store, wanted: readonly WantedRun[], options: WorkOptions): Promise<Run[]> {
-  recover(store);
   const find = runFinder(store);
   const different = new Map(wanted.map((one) => [identity(one.config), one]));
   const ids = new Map<string, number>();
-  const open: { hash: string; run: WantedRun }[] = [];
+  const open: Open[] = [];
   for (const [hash, run] of different) {
     const id = find(run.config)?.id;
-    if (id !== undefined) {
-      ids.set(hash, id);
-      store.runs.setTags(id, [...store.runs.get(id).tags, ...run.tags]);
-    }
+    if (id !== undefined) ids.set(hash, id);
+    if (id !== undefined) addTags(store, id, run.tags);
     if (id === undefined || store.runs.get(id).state !== 'done') open.push({ hash, run });
   }
   const updates = open.map(({ hash, run }) => run.config.training.updates - (store.runs.find(ids.get(hash) ?? 0)?.updates ?? 0));
@@ -119,43 +125,92 @@ export async function trainAll(store: Store, wanted: readonly WantedRun[], optio
     },
   });
   const live = new Set<number>();
-  const aborted = (): boolean => options.signal?.aborted === true;
+  let over = false;
+  const aborted = (): boolean => over || options.signal?.aborted === true;
   const stop = (): void => {
     for (const id of live) if (store.runs.get(id).state === 'running') queue.stop(id);
   };
   options.signal?.addEventListener('abort', stop);
 
-  const trainOne = async (id: number): Promise<Run> => {
+  /** The run as it ended; the lock, when another lab trains it. */
+  const trainOne = async (id: number): Promise<Run | RunLocked> => {
+    // Also what another lab left behind while this one waited.
+    recover(store);
+    const known = store.runs.get(id);
+    if (known.state === 'done') {
+      pace.spare(known.updates);
+      return known;
+    }
     const ended = new Promise<Run>((resolve) => endings.set(id, resolve));
     live.add(id);
-    queue.train(id);
-    const run = await ended;
-    live.delete(id);
-    endings.delete(id);
-    return run;
+    try {
+      queue.train(id);
+      return await ended;
+    } catch (error) {
+      if (error instanceof RunLocked) return error;
+      throw error;
+    } finally {
+      live.delete(id);
+      endings.delete(id);
+    }
   };
+  const elsewhere: Open[] = [];
+  const told = new Set<number>();
   const work = async (): Promise<void> => {
-    for (let next = waiting.shift(); next !== undefined && !aborted(); next = waiting.shift()) {
-      const id = ids.get(next.hash) ?? store.runs.create(made(next.run)).id;
+    while (!aborted() && waiting.length + elsewhere.length > 0) {
+      const next = waiting.shift();
+      if (next === undefined) {
+        await sleep(LOOK_AGAIN_MS);
+        waiting.push(...elsewhere.splice(0));
+        continue;
+      }
+      const id = ids.get(next.hash) ?? findOrCreate(store, next);
       ids.set(next.hash, id);
       let run = await trainOne(id);
-      if (run.state === 'failed' && !aborted()) run = await trainOne(id);
+      if (!(run instanceof RunLocked) && run.state === 'failed' && !aborted()) run = await trainOne(id);
+      if (run instanceof RunLocked) {
+        if (!told.has(id)) options.progress?.(pace.now(null, run));
+        told.add(id);
+        elsewhere.push(next);
+        continue;
+      }
       if (run.state === 'done' || run.state === 'failed') pace.finish();
       options.progress?.(pace.now(run));
     }
   };
+  const workers = Array.from({ length: options.jobs }, () => work());
   try {
-    await Promise.all(Array.from({ length: options.jobs }, () => work()));
+    await Promise.all(workers);
     await queue.settled();
   } finally {
+    over = true;
     options.signal?.removeEventListener('abort', stop);
     await queue.close();
+    // When one of them failed the others are still at work, and the store must not be closed under them.
+    await Promise.allSettled(workers);
   }
-  if (aborted()) throw new WorkStopped(`Stopped with ${pace.left} runs to go`);
+  if (options.signal?.aborted === true) throw new WorkStopped(`Stopped with ${pace.left} runs to go`);
   return wanted.map(({ config }) => store.runs.get(ids.get(identity(config)) ?? 0));
 }
 
-const made = ({ config, preset, tags }: WantedRun): NewRun => newRun(config, preset, tags);
+interface Open {
+  readonly hash: string;
+  readonly run: WantedRun;
+}
+
+/** The run of this config: another lab may have made it since this one looked. */
+function findOrCreate(store: Store, { hash, run }: Open): number {
+  return store.write(() => {
+    const known = store.runs.findByConfig(hash);
+    if (known === undefined) return store.runs.create(newRun(run.config, run.preset, run.tags)).id;
+    addTags(store, known.id, run.tags);
+    return known.id;
+  });
+}
+
+function addTags(store: Store, id: number, tags: readonly string[]): void {
+  store.write(() => store.runs.setTags(id, [...store.runs.get(id).tags, ...tags]));
+}
 
 /** One run of each reference policy first, then one of each set of V* samples, then the rest in order. */
 function pioneersFirst<T extends { readonly run: WantedRun }>(open: readonly T[]): T[] {
@@ -194,13 +249,18 @@ class Pace {
     this.#done += 1;
   }
 
+  /** So many updates were done by another lab. */
+  spare(updates: number): void {
+    this.#updates -= updates;
+  }
+
   finish(): void {
     this.#openRuns -= 1;
   }
 
-  now(ended: Run | null): WorkProgress {
+  now(ended: Run | null, elsewhere: RunLocked | null = null): WorkProgress {
     const elapsed = (performance.now() - this.#began) / 1000;
     const secondsLeft = this.#done === 0 ? null : (elapsed / this.#done) * Math.max(0, this.#updates - this.#done);
-    return { done: this.#runs - this.#openRuns, total: this.#runs, secondsLeft, ended };
+    return { done: this.#runs - this.#openRuns, total: this.#runs, secondsLeft, ended, elsewhere };
   }
 }

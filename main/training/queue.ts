@@ -113,11 +113,14 @@ export class RunQueue {
     this.#command(id, { type: 'pause' });
   }
 
-  /** Trains one run now, whatever else waits: what the command line does, without opening the queue. */
+  /** Trains one run now, whatever else waits: what the command line does, without opening the queue. Throws `RunLocked`. */
   train(id: number): void {
-    this.#need(id, [...RESUMABLE, 'queued'], 'trained');
-    this.#enqueueFirst(id, null);
-    if (!this.#launch(id)) throw new RunLocked(`Run ${id} is being trained by another lab. Stop it there, or wait until it ends.`);
+    this.#store.write(() => {
+      this.#store.locks.check(id);
+      this.#need(id, [...RESUMABLE, 'queued'], 'trained');
+      this.#enqueueFirst(id, null);
+    });
+    if (!this.#launch(id)) this.#store.locks.check(id);
   }
 
   /** Goes on, as soon as there is a place. */
@@ -277,8 +280,9 @@ export class RunQueue {
       reason: `The training process ended unexpectedly (${reason}). Resume goes on from the last checkpoint with the same numbers.`,
     };
     const end = live.end ?? paused ?? crash;
-    this.#store.locks.release(id);
     this.#set(id, { ...end, position: null, pauseAt: null, finishedAt: end.state === 'paused' ? null : Date.now() });
+    // Only now: a run without a lock that still says "running" is taken for one that a crash left behind.
+    this.#store.locks.release(id);
     this.#fill();
   }
 

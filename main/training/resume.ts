@@ -4,7 +4,7 @@
 
 import type { Checkpoint } from '../store/checkpoints.ts';
 import { rewind } from '../store/run-writer.ts';
-import type { Run } from '../store/runs.ts';
+import type { Run, RunSummary } from '../store/runs.ts';
 import type { Store } from '../store/store.ts';
 
 export interface StartingPoint {
@@ -43,14 +43,17 @@ export function begin(store: Store, run: number): StartingPoint {
 
 /** Marks what a crash left behind. Returns the runs that can be resumed. */
 export function recover(store: Store): Run[] {
-  const left = store.runs.list({ states: ['running', 'stopping'] }).filter((run) => store.locks.holder(run.id) === undefined);
-  for (const run of left) {
-    const reason =
-      'The lab or its machine stopped while this run was training. Resume goes on from its last checkpoint with the same numbers.';
-    store.write(() => {
+  const left = (): RunSummary[] =>
+    store.runs.list({ states: ['running', 'stopping'] }).filter((run) => store.locks.holder(run.id) === undefined);
+  if (left().length === 0) return [];
+  const reason =
+    'The lab or its machine stopped while this run was training. Resume goes on from its last checkpoint with the same numbers.';
+  // Looked at again inside: another lab may just have ended such a run in an orderly way.
+  return store.write(() =>
+    left().map((run) => {
       store.runs.change(run.id, { state: run.state === 'stopping' ? 'stopped' : 'interrupted', reason });
       store.events.add(run.id, { update: run.updates, kind: 'state', severity: 'warning', text: reason, data: {} });
-    });
-  }
-  return left.map((run) => store.runs.get(run.id));
+      return store.runs.get(run.id);
+    }),
+  );
 }

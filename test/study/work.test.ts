@@ -3,18 +3,14 @@
 import { expect, test, vi } from 'vitest';
 import { bestOf, type Trial } from '../../main/study/tune.ts';
 import { thinned } from '../../main/study/sample.ts';
-import { finishedRuns, trainAll, type WantedRun, WorkStopped } from '../../main/study/work.ts';
+import { finishedRuns, trainAll, WorkStopped } from '../../main/study/work.ts';
 import { newRun } from '../../main/training/new-run.ts';
 import { applyOverrides } from '../../main/training/overrides.ts';
-import { loadPreset } from '../../main/training/presets.ts';
 import { openStore } from '../store/helpers.ts';
 import { launchPretend } from '../store/processes/launch.ts';
+import { wanted } from './wanted.ts';
 
 vi.setConfig({ testTimeout: 120_000 });
-
-const tiny = loadPreset('shop-tiny').config;
-const wanted = (...seeds: number[]): WantedRun[] =>
-  seeds.map((seed) => ({ config: applyOverrides(tiny, [`seed=${seed}`, 'training.updates=10']), preset: 'shop-tiny', tags: ['mine'] }));
 
 test('runs are trained two at a time, told of when they end, and found again by their config', async () => {
   const store = openStore();

@@ -1,0 +1,100 @@
+// Two labs on one data folder that want the same runs, as two `lab study run` at once: real processes, pretended training.
+
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { expect, test, vi } from 'vitest';
+import { projectFolder } from '../../main/paths.ts';
+import type { RunLocked } from '../../main/store/locks.ts';
+import { trainAll } from '../../main/study/work.ts';
+import { begin } from '../../main/training/resume.ts';
+import { openStore, temporaryFolder } from '../store/helpers.ts';
+import { launchPretend } from '../store/processes/launch.ts';
+import { newRun } from '../store/samples.ts';
+import { wanted } from './wanted.ts';
+
+vi.setConfig({ testTimeout: 120_000 });
+
+const ENVIRONMENT = { ...process.env, ELECTRON_RUN_AS_NODE: '1', NODE_NO_WARNINGS: '1' };
+
+function startLab(folder: string, delayMs: number): { child: ChildProcess; ended: Promise<{ code: number | null; output: string }> } {
+  const script = fileURLToPath(new URL('processes/sharer.ts', import.meta.url));
+  const child = spawn(process.execPath, [script, folder, String(delayMs)], { stdio: ['ignore', 'pipe', 'inherit'], env: ENVIRONMENT });
+  let output = '';
+  child.stdout.on('data', (text) => (output += String(text)));
+  return { child, ended: new Promise((resolve) => child.on('close', (code) => resolve({ code, output }))) };
+}
+
+const goesOn = (texts: readonly string[]): string[] => texts.filter((text) => text.startsWith('Goes on'));
+
+test('both end well: every run is trained once, by one of them, and waited for by the other', async () => {
+  const folder = temporaryFolder();
+  const ends = await Promise.all([startLab(folder, 40), startLab(folder, 40)].map(({ ended }) => ended));
+  expect(ends.map(({ code }) => code)).toEqual([0, 0]);
+  const [one, other] = ends.map(({ output }): { runs: [number, string][]; elsewhere: number[] } => JSON.parse(output));
+  expect(one?.runs).toEqual(other?.runs);
+  expect(one?.runs.map(([, state]) => state)).toEqual(['done', 'done', 'done']);
+  expect((one?.elsewhere.length ?? 0) + (other?.elsewhere.length ?? 0)).toBeGreaterThanOrEqual(1);
+  const store = openStore(folder);
+  const runs = store.runs.list();
+  expect(runs.map(({ seed, updates }) => [seed, updates]).sort()).toEqual([1, 2, 3].map((seed) => [seed, 10]));
+  expect(runs.flatMap(({ id }) => goesOn(store.events.list(id).map(({ text }) => text)))).toEqual([]);
+});
+
+test('when the other lab is killed, what it trained goes on here from its checkpoint', async () => {
+  const folder = temporaryFolder();
+  const store = openStore(folder);
+  const lab = startLab(folder, 400);
+  await vi.waitFor(() => expect(store.runs.list().filter(({ updates }) => updates >= 4)).toHaveLength(2), {
+    timeout: 60_000,
+    interval: 200,
+  });
+  const theirs = store.runs.list({ states: ['running'] }).map(({ id }) => id);
+  const left: RunLocked[] = [];
+  const work = trainAll(store, wanted(1, 2, 3), {
+    launch: launchPretend(store),
+    jobs: 1,
+    progress: ({ elsewhere }) => {
+      if (elsewhere && left.push(elsewhere) === theirs.length) lab.child.kill('SIGKILL');
+    },
+  });
+  expect((await work).map(({ state, updates }) => [state, updates])).toEqual(Array.from({ length: 3 }, () => ['done', 10]));
+  expect(left.map(({ run, holder }) => [run, holder.ownerPid]).sort()).toEqual(theirs.sort().map((id) => [id, lab.child.pid]));
+  for (const id of theirs) expect(goesOn(store.events.list(id).map(({ text }) => text))).toHaveLength(1);
+  await lab.ended;
+});
+
+test('a failure of the work itself ends every training process before it is told', async () => {
+  const store = openStore();
+  const launch = launchPretend(store, { delayMs: 30 });
+  let started = 0;
+  let ends = 0;
+  const failing = trainAll(store, wanted(1, 2, 3), {
+    launch: (request, report) => {
+      started += 1;
+      return launch(request, report);
+    },
+    jobs: 2,
+    progress: ({ ended }) => {
+      if (ended && (ends += 1) === 1) throw new Error('no progress wanted');
+    },
+  });
+  await expect(failing).rejects.toThrow('no progress wanted');
+  expect(started).toBe(2);
+  expect(store.runs.list({ states: ['running', 'queued'] })).toEqual([]);
+});
+
+test('lab resume of a run that another lab trains says which process has it, and is a wrong call', () => {
+  const folder = temporaryFolder();
+  const store = openStore(folder);
+  const { id } = store.runs.create(newRun());
+  begin(store, id);
+  const before = store.runs.get(id);
+  const { status, stderr } = spawnSync(process.execPath, [join(projectFolder(), 'main/cli.ts'), '--data', folder, 'resume', String(id)], {
+    encoding: 'utf8',
+    env: ENVIRONMENT,
+  });
+  expect(stderr).toContain(`Run ${id} is being trained by another lab (process ${process.pid})`);
+  expect(status).toBe(2);
+  expect(store.runs.get(id)).toEqual(before);
+});

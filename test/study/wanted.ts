@@ -1,0 +1,10 @@
+// Small runs of the tiny preset that differ in their seed, for tests of many runs as one piece of work.
+
+import type { WantedRun } from '../../main/study/work.ts';
+import { applyOverrides } from '../../main/training/overrides.ts';
+import { loadPreset } from '../../main/training/presets.ts';
+
+const tiny = loadPreset('shop-tiny').config;
+
+export const wanted = (...seeds: number[]): WantedRun[] =>
+  seeds.map((seed) => ({ config: applyOverrides(tiny, [`seed=${seed}`, 'training.updates=10']), preset: 'shop-tiny', tags: ['mine'] }));
