@@ -1,10 +1,11 @@
 // `lab export` and `lab import`: runs and studies as one file between two labs, and metrics and episodes as tables or
 // TensorBoard event files for other tools.
 
-import { closeSync, existsSync, mkdirSync, openSync, renameSync, rmSync, statSync, writeFileSync, writeSync } from 'node:fs';
+import { existsSync, mkdirSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import type { Command } from 'commander';
 import { EVALUATION_EXPORTS } from '../evaluation/exports.ts';
+import { writeWhole } from '../evaluation/report-files.ts';
 import type { Run } from '../store/runs.ts';
 import type { Store } from '../store/store.ts';
 import { episodesCsv, episodesJsonLines, metricsCsv, metricsJsonLines } from '../store/tables.ts';
@@ -87,14 +88,14 @@ function run(store: Store, references: readonly string[], options: ExportOptions
   if (evaluated !== undefined && (evaluated.over === 'runs' || ids.length === 1)) {
     const runs = ids.map((id) => store.runs.get(id));
     const file = target(options.out ?? `${stem}.${evaluated.ending}`);
-    const bytes = writeLines(file, [evaluated.make(store, runs)]);
+    const bytes = writeWhole(file, [evaluated.make(store, runs)]);
     return answer({ file, bytes }, `${file}: ${bytes} bytes`);
   }
   const table = TABLES[options.format];
   if (table === undefined || ids.length > 1)
     throw new CallError(`--format ${options.format} writes one run at a time, ${ids.length} were named`);
   const file = target(options.out ?? `${stem}.${table.ending}`);
-  const bytes = writeLines(file, table.lines(store, store.runs.get(first), options));
+  const bytes = writeWhole(file, table.lines(store, store.runs.get(first), options));
   answer({ file, bytes }, `${file}: ${bytes} bytes`);
 }
 
@@ -102,23 +103,6 @@ function target(path: string): string {
   const file = resolve(path);
   mkdirSync(dirname(file), { recursive: true });
   return file;
-}
-
-/** Complete or absent, as every file the lab writes. */
-function writeLines(file: string, lines: Iterable<string>): number {
-  const temporary = `${file}.${process.pid}.part`;
-  const handle = openSync(temporary, 'w');
-  let bytes = 0;
-  try {
-    for (const line of lines) bytes += writeSync(handle, line);
-  } catch (error) {
-    rmSync(temporary, { force: true });
-    throw error;
-  } finally {
-    closeSync(handle);
-  }
-  renameSync(temporary, file);
-  return bytes;
 }
 
 /** One folder per run, as TensorBoard wants it. */
