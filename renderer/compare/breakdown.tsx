@@ -1,5 +1,6 @@
 // Where runs differ: failure classes over training, success per category, and only the settings that are not the same.
 
+import type { ReactNode } from 'react';
 import { z } from 'zod';
 import type { Answer } from '../../preload/contract.ts';
 import type { ComparedRun } from '../../preload/contract/compare.ts';
@@ -65,46 +66,69 @@ export function Categories({ runs, groups }: { runs: readonly ComparedRun[]; gro
       title="Success per category"
       hint={`On the tasks of the decisive evaluation; the bar is the rate, the numbers are k of n${each ? '' : ', the seeds of a group taken together'}.`}
     >
-      <div className={styles.scroll}>
-        <Table label="Success per category">
-          <thead>
-            <tr>
-              <Head>Category</Head>
-              {columns.map(({ key }) => (
-                <Head key={key} numeric>
-                  {key}
-                </Head>
-              ))}
-            </tr>
-          </thead>
-          <tbody>
-            {names.map((name) => (
-              <Row key={name}>
-                <Cell>{name}</Cell>
-                {columns.map(({ key, members }) => {
-                  const { k, n } = pooled(members, name);
-                  return (
-                    <Cell key={key} numeric>
-                      {n > 0 ? (
-                        <span className={styles.rate}>
-                          <span className={styles.rateBar} style={{ width: `${(k / n) * 100}%` }} aria-hidden="true" />
-                          <span>{formatValue(k / n, 'share')}</span>
-                          <span className={styles.muted}>
-                            {k} of {n}
-                          </span>
-                        </span>
-                      ) : (
-                        '–'
-                      )}
-                    </Cell>
-                  );
-                })}
-              </Row>
-            ))}
-          </tbody>
-        </Table>
-      </div>
+      <Grid
+        label="Success per category"
+        corner="Category"
+        columns={columns.map(({ key }) => key)}
+        rows={names.map((name) => ({
+          key: name,
+          head: name,
+          cells: columns.map(({ members }) => <Rate key={name} {...pooled(members, name)} />),
+        }))}
+      />
     </Section>
+  );
+}
+
+/** A table with a column per run or group. */
+function Grid({ label, corner, columns, rows }: { label: string; corner: string; columns: readonly string[]; rows: readonly GridRow[] }) {
+  return (
+    <div className={styles.scroll}>
+      <Table label={label}>
+        <thead>
+          <tr>
+            <Head>{corner}</Head>
+            {columns.map((key) => (
+              <Head key={key} numeric>
+                {key}
+              </Head>
+            ))}
+          </tr>
+        </thead>
+        <tbody>
+          {rows.map(({ key, head, cells }) => (
+            <Row key={key}>
+              <Cell>{head}</Cell>
+              {columns.map((column, index) => (
+                <Cell key={column} numeric muted={cells[index] === '–'}>
+                  {cells[index]}
+                </Cell>
+              ))}
+            </Row>
+          ))}
+        </tbody>
+      </Table>
+    </div>
+  );
+}
+
+interface GridRow {
+  readonly key: string;
+  readonly head: ReactNode;
+  /** One per column. */
+  readonly cells: readonly ReactNode[];
+}
+
+function Rate({ k, n }: { k: number; n: number }) {
+  if (n === 0) return '–';
+  return (
+    <span className={styles.rate}>
+      <span className={styles.rateBar} style={{ width: `${(k / n) * 100}%` }} aria-hidden="true" />
+      <span>{formatValue(k / n, 'share')}</span>
+      <span className={styles.muted}>
+        {k} of {n}
+      </span>
+    </span>
   );
 }
 
@@ -123,37 +147,19 @@ export function ConfigDiff({ data, groups }: { data: Answer<'compare.open'>; gro
       {data.diff.length === 0 ? (
         <p className={styles.muted}>The settings are the same.</p>
       ) : (
-        <div className={styles.scroll}>
-          <Table label="Settings that differ">
-            <thead>
-              <tr>
-                <Head>Setting</Head>
-                {columns.map(({ key }) => (
-                  <Head key={key} numeric>
-                    {key}
-                  </Head>
-                ))}
-              </tr>
-            </thead>
-            <tbody>
-              {data.diff.map(({ key, values }) => (
-                <Row key={key}>
-                  <Cell>
-                    <code>{key}</code>
-                  </Cell>
-                  {columns.map(({ key: column, indices }) => {
-                    const own = [...new Set(indices.map((index) => shown(values[index])))];
-                    return (
-                      <Cell key={column} numeric muted={own[0] === '–'}>
-                        {own.length > 3 ? `${own.length} values` : own.join(', ')}
-                      </Cell>
-                    );
-                  })}
-                </Row>
-              ))}
-            </tbody>
-          </Table>
-        </div>
+        <Grid
+          label="Settings that differ"
+          corner="Setting"
+          columns={columns.map(({ key }) => key)}
+          rows={data.diff.map(({ key, values }) => ({
+            key,
+            head: <code>{key}</code>,
+            cells: columns.map(({ indices }) => {
+              const own = [...new Set(indices.map((index) => shown(values[index])))];
+              return own.length > 3 ? `${own.length} values` : own.join(', ');
+            }),
+          }))}
+        />
       )}
     </Section>
   );
