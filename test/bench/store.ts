@@ -28,6 +28,8 @@ const RUNS = 1000;
 const BIG = { updates: 10_000, episodes: 100_000, written: 4000 };
 const OTHERS = options.full ? { chunks: 20, episodes: 900 } : { chunks: 2, episodes: 90 };
 const PER_UPDATE = 64;
+/** Points of a metric in each of the other runs: one chunk of ours. */
+const CHUNK_POINTS = 480;
 
 const folder = options.filled ?? options.fill ?? mkdtempSync(join(tmpdir(), 'astrolab-bench-store-'));
 mkdirSync(folder, { recursive: true });
@@ -131,31 +133,29 @@ function copyEpisodes(from: number, run: number, to: number, count: number): voi
 
 const peer = new PlainStore(join(folder, 'peer.db'));
 const PEER_BIG = 'b'.repeat(32);
-/** As many points as ours; of the episodes the 4,000 different ones, for their size. */
-function fillPeer(): void {
+/** The same points as ours; of the episodes the 4,000 different ones, for their size. Returns how many points. */
+function fillPeer(): number {
+  peer.beginFilling();
   const params = { seed: '1', updates: '100', learningRate: '0.001', id: 'astar-po', beta1: '0.5' };
   peer.addRun(PEER_BIG, params);
   for (let first = 1; first <= BIG.updates; first += 50) {
     peer.db.transaction(() => {
-      for (let update = first; update < first + 50; update++) peer.addUpdate(PEER_BIG, update, benchMetrics(random, METRICS));
+      for (let update = first; update < first + 50; update++) {
+        const totals = { episodes: update * 10, tokens: update * 300, 'system/time.elapsed': update };
+        peer.addUpdate(PEER_BIG, update, { ...benchMetrics(random, METRICS), ...totals });
+      }
     })();
   }
   peer.db.transaction(() => pool.forEach((trajectory, index) => peer.addEpisode(PEER_BIG, index, trajectory)))();
   say('peer: the large run is written');
-  for (let index = 1; index < RUNS; index++) {
-    const uuid = index.toString(16).padStart(32, '0');
-    peer.db.transaction(() => {
-      peer.addRun(uuid, params);
-      peer.db
-        .prepare(`INSERT INTO metrics SELECT key, value, timestamp, ?, step, is_nan FROM metrics WHERE run_uuid = ? LIMIT ?`)
-        .run(uuid, PEER_BIG, OTHERS.chunks * 512);
-      peer.db
-        .prepare('INSERT INTO latest_metrics SELECT key, value, timestamp, step, is_nan, ? FROM latest_metrics WHERE run_uuid = ?')
-        .run(uuid, PEER_BIG);
-    })();
-    if (index % 250 === 0) say(`peer: ${index} runs`);
-  }
+  const others = Array.from({ length: RUNS - 1 }, (_, index) => (index + 1).toString(16).padStart(32, '0'));
+  peer.copyPoints(PEER_BIG, others, METRICS.slice(0, OTHERS.chunks), CHUNK_POINTS, (uuid) => peer.addRun(uuid, params));
+  say('peer: all runs are written');
+  peer.finishFilling();
+  return peerPoints();
 }
+
+const peerPoints = (): number => peer.db.prepare<[], { n: number }>('SELECT count(*) AS n FROM metrics').get()?.n ?? 0;
 
 function bytesOf(table: string, database: Store['db'] = store.db): number {
   return (
@@ -173,14 +173,17 @@ const counts = z.object({ points: z.number(), episodes: z.number() });
 function filled(): z.infer<typeof counts> {
   if (options.filled !== undefined) return counts.parse(JSON.parse(readFileSync(countsFile, 'utf8')));
   // Nobody would miss a half-filled database, so nothing waits for the disk until it is full.
-  for (const { db } of [store, peer]) db.pragma('synchronous = OFF');
-  for (const { db } of [store, peer]) db.pragma('wal_autocheckpoint = 50000');
+  store.db.pragma('synchronous = OFF');
+  store.db.pragma('wal_autocheckpoint = 50000');
+  const start = performance.now();
   const made = fillOurs();
-  fillPeer();
-  for (const { db } of [store, peer]) db.pragma('wal_autocheckpoint = 1000');
-  for (const { db } of [store, peer]) db.pragma('synchronous = NORMAL');
+  store.db.pragma('wal_autocheckpoint = 1000');
+  store.db.pragma('synchronous = NORMAL');
   store.db.pragma('wal_checkpoint(TRUNCATE)');
-  peer.db.pragma('wal_checkpoint(TRUNCATE)');
+  const middle = performance.now();
+  const theirs = fillPeer();
+  say(`filled in ${((middle - start) / 1000).toFixed(0)} s; peer ${((performance.now() - middle) / 1000).toFixed(0)} s`);
+  if (theirs !== made.points) throw new Error(`The same points are to be compared: ours has ${made.points}, the peer ${theirs}`);
   writeFileSync(countsFile, JSON.stringify(made));
   return made;
 }
@@ -205,10 +208,7 @@ async function measure(points: number, episodes: number): Promise<void> {
   const pointBytes = (bytesOf('metric_chunks') + bytesOf('metric_tail')) / points;
   const peerSteps = peer.db.prepare<[], { n: number }>('SELECT count(*) AS n FROM steps').get()?.n ?? 1;
   const peerStepBytes = (bytesOf('steps', peer.db) + bytesOf('sqlite_autoindex_steps_1', peer.db)) / peerSteps;
-  const peerPoints = peer.db.prepare<[], { n: number }>('SELECT count(*) AS n FROM metrics').get()?.n ?? 1;
-  const peerPointBytes =
-    (bytesOf('metrics', peer.db) + bytesOf('sqlite_autoindex_metrics_1', peer.db) + bytesOf('index_metrics_run_uuid', peer.db)) /
-    peerPoints;
+  const peerPointBytes = ['metrics', ...PlainStore.pointIndexes].reduce((sum, name) => sum + bytesOf(name, peer.db), 0) / peerPoints();
   for (const table of ['episodes', 'steps', 'episode_tokens', 'texts', 'metric_chunks'])
     say(`${table}: ${(bytesOf(table) / 1e6).toFixed(1)} MB`);
 
