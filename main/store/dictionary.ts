@@ -4,8 +4,9 @@
 
 import type { Statement } from 'better-sqlite3';
 import { createHash } from 'node:crypto';
-import { deflateRawSync, inflateRawSync } from 'node:zlib';
+import { inflateRawSync } from 'node:zlib';
 import type { Connection } from './database.ts';
+import { deflate } from './pack.ts';
 
 const REMEMBERED_TEXTS = 8000;
 const DEFLATE_FROM_BYTES = 160;
@@ -85,7 +86,7 @@ export class Dictionary {
     const hash = createHash('sha256').update(bytes).digest().subarray(0, 16);
     let id = this.#findText.get(hash)?.id;
     if (id === undefined) {
-      const deflated = bytes.length >= DEFLATE_FROM_BYTES ? deflateRawSync(bytes, { memLevel: 5 }) : bytes;
+      const deflated = bytes.length >= DEFLATE_FROM_BYTES ? deflate(bytes) : bytes;
       const smaller = deflated.length < bytes.length;
       id = Number(this.#addText.run(hash, smaller ? 1 : 0, smaller ? deflated : bytes).lastInsertRowid);
     }
