@@ -4,8 +4,8 @@
 // other one trains is waited for. Runs that would make the same reference policy are not started side by side first: one
 // of them makes it, the others find it.
 
-import { variantOf } from '../algorithm/registry.ts';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { variantOf } from '../algorithm/registry.ts';
 import { RunLocked } from '../store/locks.ts';
 import type { Run, RunState, RunSummary } from '../store/runs.ts';
 import type { Store } from '../store/store.ts';
@@ -98,8 +98,10 @@ export async function trainAll(store: Store, wanted: readonly WantedRun[], optio
   const open: Open[] = [];
   for (const [hash, run] of different) {
     const id = find(run.config)?.id;
-    if (id !== undefined) ids.set(hash, id);
-    if (id !== undefined) addTags(store, id, run.tags);
+    if (id !== undefined) {
+      ids.set(hash, id);
+      addTags(store, id, run.tags);
+    }
     if (id === undefined || store.runs.get(id).state !== 'done') open.push({ hash, run });
   }
   const updates = open.map(({ hash, run }) => run.config.training.updates - (store.runs.find(ids.get(hash) ?? 0)?.updates ?? 0));

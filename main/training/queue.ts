@@ -120,7 +120,8 @@ export class RunQueue {
       this.#need(id, [...RESUMABLE, 'queued'], 'trained');
       this.#enqueueFirst(id, null);
     });
-    if (!this.#launch(id)) this.#store.locks.check(id);
+    const locked = this.#launch(id);
+    if (locked) throw locked;
   }
 
   /** Goes on, as soon as there is a place. */
@@ -196,20 +197,20 @@ export class RunQueue {
   #fill(): void {
     while (this.#open && [...this.#live.values()].filter((live) => !live.idle).length < this.#concurrent) {
       const next = this.#store.runs.queue().find((run) => this.#store.locks.holder(run.id) === undefined);
-      if (next === undefined || !this.#launch(next.id)) return;
+      if (next === undefined || this.#launch(next.id)) return;
     }
   }
 
-  /** False when another lab took the run in this very moment; it is left to that one. */
-  #launch(id: number): boolean {
+  /** The lock, when another lab took the run in this very moment; it is left to that one. */
+  #launch(id: number): RunLocked | null {
     const { pauseAt } = this.#store.runs.get(id);
     let start: StartingPoint;
     try {
       start = begin(this.#store, id);
     } catch (error) {
-      if (error instanceof RunLocked) return false;
+      if (error instanceof RunLocked) return error;
       this.#set(id, { ...(isDiskFull(error) ? diskFull() : { state: 'failed', reason: message(error) }), position: null });
-      return true;
+      return null;
     }
     let live: Live | undefined;
     try {
@@ -230,7 +231,7 @@ export class RunQueue {
         this.#set(id, { state: 'failed', reason: `The training process could not be started: ${message(error)}` });
       } else live.end = { state: 'failed', reason: message(error) };
     }
-    return true;
+    return null;
   }
 
   #receive(id: number, live: Live, raw: unknown): void {
