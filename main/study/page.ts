@@ -59,7 +59,7 @@ export function studyPage(store: Store, record: StudyRecord, name: string, folde
     ...tuningSection(record),
     '## Claim by claim',
     ...claims.flatMap(({ claim, figures }, index) => claimSection(claim, index + 1, figures)),
-    ...(record.discussion === '' ? [] : ['## Discussion', record.discussion]),
+    ...(record.discussion === '' ? [] : ['## Discussion', plain(record.discussion)]),
   ].join('\n\n');
   return [
     { name, text: [`${text}\n`] },
@@ -247,6 +247,6 @@ function claimSection(
       .map(({ words, verdict: own, expect }) => `- ${plain(words)} Claimed: the first is ${expect}. Result: ${VERDICT_WORDS[own]}.`)
       .join('\n'),
     `**Verdict: ${verdict === 'undecided' ? 'undecided at this size' : verdict}.**`,
-    ...(discussion === '' ? [] : [discussion]),
+    ...(discussion === '' ? [] : [plain(discussion)]),
   ];
 }
