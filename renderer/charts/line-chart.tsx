@@ -49,6 +49,15 @@ interface Drawing {
 }
 
 const NO_MARKS: readonly Mark[] = [];
+/** Bands of more series than these lie over each other; the others wait in the legend. */
+const MOST_BANDS = 8;
+const tooMany = (series: readonly Series[]): ReadonlySet<string> =>
+  new Set(
+    series
+      .filter(({ low }) => low)
+      .slice(MOST_BANDS)
+      .map(({ id }) => id),
+  );
 const plainX = (x: number): string => formatTick(x);
 
 export function LineChart(props: LineChartProps) {
@@ -57,7 +66,9 @@ export function LineChart(props: LineChartProps) {
   const group = useMemo(() => (props.group === undefined ? new ChartGroup(null) : chartGroup(props.group)), [props.group]);
   const range = useRange(group);
   const theme = useChartTheme();
-  const [hidden, setHidden] = useState<ReadonlySet<string>>(new Set());
+  /** Undefined until somebody chooses in the legend. */
+  const [chosen, setHidden] = useState<ReadonlySet<string>>();
+  const hidden = useMemo(() => chosen ?? tooMany(series), [chosen, series]);
   const canvas = useRef<HTMLCanvasElement>(null);
   const chart = useRef<ChartType<'line', Point[]> | null>(null);
 
@@ -167,6 +178,11 @@ export function LineChart(props: LineChartProps) {
         <span className={styles.notes}>
           {stale && <span className={styles.stale}>{stale}</span>}
           {sample && <span>{sample}</span>}
+          {hidden.size > 0 && (
+            <span>
+              {series.length - hidden.size} of {series.length} shown: click a name to show or hide it, twice for it alone
+            </span>
+          )}
           {smoothing > 0 && <span>smoothed {smoothing} (raw)</span>}
           {dropped > 0 && <span>{dropped} values ≤ 0 not on a log axis</span>}
           {range && (
@@ -179,7 +195,7 @@ export function LineChart(props: LineChartProps) {
       {!empty && <Legend {...{ group, series, smoothed, smoothing, unit, xLabel, formatX, marks, hidden, onHidden: setHidden }} />}
       {empty ? (
         <div className={styles.empty} style={{ height }}>
-          No points yet
+          No points here
         </div>
       ) : (
         <div
