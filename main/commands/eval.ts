@@ -9,12 +9,13 @@ import { evaluationSeed, type EvaluationTable, playAgent, tabulate } from '../ev
 import { evaluatePolicy } from '../evaluation/play.ts';
 import { policyOfRun, referencePolicy, type StoredPolicy } from '../evaluation/policies.ts';
 import { evaluationText, summaryText } from '../evaluation/report.ts';
+import { parseConfig } from '../training/config.ts';
 import { loadPreset } from '../training/presets.ts';
 import type { EvaluationReport } from '../training/reports.ts';
 import { openWorkbench, worldHash } from '../training/workbench.ts';
 import { answer, CallError, note } from './output.ts';
 import { findRun, withStore } from './store.ts';
-import { addWorldOptions, makeEnvironment, namedWorld, type WorldOptions } from './world-options.ts';
+import { addWorldOptions, makeEnvironment, namedWorld, type WorldOptions, worldSettings } from './world-options.ts';
 
 interface EvalOptions extends WorldOptions {
   readonly world?: string;
@@ -71,12 +72,17 @@ async function evaluateRun(reference: string, options: EvalOptions): Promise<voi
   });
 }
 
-/** The reference policy that the world's flagship preset (or --preset) describes. */
+/** The reference policy that the world's flagship preset (or --preset) describes, in the world as the command line sets it. */
 async function evaluateReference(options: EvalOptions): Promise<void> {
   const world = namedWorld(options.world);
   const preset = options.preset ?? `${world.name}-astar-po`;
+  const { config } = loadPreset(preset);
+  if (config.world.name !== world.name)
+    throw new CallError(`The preset ${preset} is for the world ${config.world.name}, not for ${world.name}`);
+  const settings = { ...config.world.settings, ...worldSettings(world, options) };
+  const bench = openWorkbench(parseConfig({ ...config, world: { ...config.world, settings } }));
   await withStore(async (store) => {
-    const policy = await referencePolicy(store, openWorkbench(loadPreset(preset).config), (done, total) => {
+    const policy = await referencePolicy(store, bench, (done, total) => {
       if (done % 50 === 0) note(`cloning the reference: ${done} of ${total}`);
     });
     const report = await play(policy, 'reference', options);

@@ -2,6 +2,7 @@
 // What does not fit is a wrong call, with the world's own settings listed.
 
 import { statSync } from 'node:fs';
+import { resolve } from 'node:path';
 import type { Command } from 'commander';
 import { z } from 'zod';
 import type { Environment, World } from '../environment/environment.ts';
@@ -37,12 +38,12 @@ export function webshopFolder(folder: string): string {
   return folder;
 }
 
-/** The world with its settings from the command line; a value is read as JSON where it is JSON, else as text. */
-export function makeEnvironment(world: World, options: WorldOptions): Environment {
+/** What the command line says of the world's settings; a value is read as JSON where it is JSON, else as text. */
+export function worldSettings(world: World, options: WorldOptions): Record<string, unknown> {
   const settings: Record<string, unknown> = Object.fromEntries(options.set.map(readSetting));
   if (options.webshopData !== undefined) {
     if (world.name !== 'webshop') throw new CallError(`--webshop-data is for the world webshop, not for ${world.name}`);
-    settings.dataFolder = webshopFolder(options.webshopData);
+    settings.dataFolder = resolve(webshopFolder(options.webshopData));
   }
   const parsed = world.settings.safeParse(settings);
   if (!parsed.success) {
@@ -51,6 +52,12 @@ export function makeEnvironment(world: World, options: WorldOptions): Environmen
       `Its settings: ${Object.keys(world.settings.shape).join(', ')}`,
     );
   }
+  return settings;
+}
+
+/** The world with its settings from the command line. */
+export function makeEnvironment(world: World, options: WorldOptions): Environment {
+  const settings = worldSettings(world, options);
   let told = -1;
   return world.create(settings, (share, what) => {
     const tens = Math.floor(share * 10) * 10;

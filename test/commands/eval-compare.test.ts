@@ -37,6 +37,16 @@ test('a wrong call of eval ends with 2 and says what would be right', () => {
   expect(wrong.stderr).toContain('maxSteps');
 });
 
+test('the world of a reference is set as that of any other agent, and must be the preset’s', () => {
+  const reference = ['eval', '--world', 'shop', '--agent', 'reference', '--data', temporaryFolder()];
+  const wrong = lab(...reference, '--set', 'resultsShown=many');
+  expect(wrong.status).toBe(2);
+  expect(wrong.stderr).toContain('resultsShown');
+  const other = lab(...reference, '--preset', 'webshop-products');
+  expect(other.status).toBe(2);
+  expect(other.stderr).toContain('for the world webshop');
+});
+
 test('lab compare pairs two stored runs task by task', () => {
   const folder = temporaryFolder();
   const store = openStore(folder);
