@@ -22,6 +22,11 @@ export type Fetches = Readonly<Record<string, Value | null>>;
 export interface SessionOptions {
   /** Threads inside one operator; default: all processors. */
   readonly threads?: number;
+  /**
+   * Whether idle threads wait busily for the next operator (default). Good for one session that runs all the time; where several take
+   * turns, the threads of those that have just run keep the processors from the one that runs.
+   */
+  readonly spinning?: boolean;
   /** Execution providers, best first; default: the CPU. */
   readonly providers?: readonly InferenceSession.ExecutionProviderConfig[];
   readonly target?: Target;
@@ -92,6 +97,7 @@ export class Session {
   static async create(graph: Graph, options: SessionOptions = {}): Promise<Session> {
     const {
       threads = availableParallelism(),
+      spinning = true,
       providers = ['cpu'],
       target = 'cpu',
       half = false,
@@ -116,7 +122,7 @@ export class Session {
         logSeverityLevel: 3,
         ...(keepOnDevice.length > 0 ? { preferredOutputLocation: locations } : {}),
         ...(profile ? { enableProfiling: true, profileFilePrefix: profile } : {}),
-        extra: { session: { set_denormal_as_zero: '1' } },
+        extra: { session: { set_denormal_as_zero: '1', intra_op: { allow_spinning: spinning ? '1' : '0' } } },
         ...extra,
       });
       return new Session(graph, session);

@@ -216,7 +216,8 @@ export class Sampler {
     const graph = samplingGraph(this.#config, count, (target) =>
       this.#options.frozen ? parameterConstants(target, this.#layout, this.#weights) : parameterInputs(target, this.#layout),
     );
-    const session = await Session.create(graph, this.#options.threads === undefined ? {} : { threads: this.#options.threads });
+    const { threads } = this.#options;
+    const session = await Session.create(graph, { spinning: false, ...(threads !== undefined && { threads }) });
     this.#sessions.set(count, session);
     return session;
   }

@@ -95,7 +95,7 @@ export class Scorer {
       if (tensor) graph.output(name, tensor);
     }
     const { threads } = this.#options;
-    const session = await Session.create(graph, threads === undefined ? {} : { threads });
+    const session = await Session.create(graph, { spinning: false, ...(threads !== undefined && { threads }) });
     this.#sessions.set(key, session);
     return session;
   }

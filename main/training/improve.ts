@@ -22,8 +22,8 @@ export class Improver {
   constructor(bench: Workbench, trainer: Trainer, policy: Flat, reference: Flat, threads: number) {
     this.#bench = bench;
     this.#learner = new Learner(trainer, bench.model, bench.config.training.microBatch);
-    this.#reference = new Scorer(bench.referenceModel, reference, { threads, sessions: 12 });
-    this.#critic = new Scorer(bench.model, policy, { threads, sessions: 12 });
+    this.#reference = new Scorer(bench.referenceModel, reference, { threads, sessions: 24 });
+    this.#critic = new Scorer(bench.model, policy, { threads, sessions: 24 });
   }
 
   /** Fills in what the variant needs to know of each token: log π_ref, and the critic's value. */

@@ -68,7 +68,7 @@ export async function cloneReference(
     layout,
     layout.initialise(() => normal.normal()),
   );
-  const trainer = new Trainer({ layout, state, optimizer: ADAM, session: { threads }, sessions: 24 });
+  const trainer = new Trainer({ layout, state, optimizer: ADAM, session: { threads, spinning: false }, sessions: 24 });
   const learner = new Learner(trainer, model, config.training.microBatch);
   const sampler = new Sampler(model, state.values, { capacity: 128, threads });
   const success = async (): Promise<number> => {

@@ -63,7 +63,13 @@ export async function train(config: RunConfig, host: TrainingHost): Promise<'don
   let memory = saved;
   await host.report({ type: 'started', update: memory.update, device: config.device, versions: {} });
 
-  const trainer = new Trainer({ layout: bench.layout, state, optimizer: adam(training), session: { threads, ...device }, sessions: 12 });
+  const trainer = new Trainer({
+    layout: bench.layout,
+    state,
+    optimizer: adam(training),
+    session: { threads, spinning: false, ...device },
+    sessions: 24,
+  });
   const improver = new Improver(bench, trainer, state.values, reference.weights, threads);
   const capacity = Math.min(256, Math.max(32, training.batch));
   const policy = { environment, speech: bench.speech, sampler: new Sampler(bench.model, state.values, { capacity, threads }) };

@@ -56,7 +56,7 @@ async function prepare(folder: string, given: string | undefined, cloning: numbe
 
   const { environment, seconds: environmentSeconds } = timedEnvironment(bench.environment);
   const state = freshState(layout, { decay: weights.decay.slice(), plain: weights.plain.slice() });
-  const trainer = new Trainer({ layout, state, optimizer: OPTIMIZER, session: { threads }, sessions: 24 });
+  const trainer = new Trainer({ layout, state, optimizer: OPTIMIZER, session: { threads, spinning: false }, sessions: 24 });
   const improver = new Improver(bench, trainer, state.values, weights, threads);
   const player = {
     environment,
