@@ -48,7 +48,7 @@ export function studyPage(store: Store, record: StudyRecord, name: string, folde
   const text = [
     `# ${plain(record.title)}`,
     plain(record.question),
-    about(material),
+    about(material, name),
     '## Verdicts',
     verdictTable(record.claims),
     `How a verdict is reached: ${RULE}`,
@@ -91,7 +91,7 @@ function howPlayed({ store, runs }: Material): string {
   return temperature === 0 ? 'played greedily' : `with actions sampled at temperature ${temperature}, as in training`;
 }
 
-function about({ record, runs }: Material): string {
+function about({ record, runs }: Material, name: string): string {
   const [first] = runs;
   const config = first && parseConfig(first.config);
   const seconds = runs.reduce((sum, run) => sum + run.seconds, 0);
@@ -104,7 +104,7 @@ function about({ record, runs }: Material): string {
     `- Equal budget: ${record.updates} updates of ${batch} episodes, ${record.updates * batch} episodes a run; samples for V\\* come on top, where a variant uses it`,
     `- World ${first?.world ?? '–'}, preset ${first?.preset ?? '–'}, policy ${config?.policy.width} wide with ${config?.policy.layers} layers; ${config?.evaluation.finalTasks} test tasks a run`,
     `- Time of all runs together, one thread each: ${duration(seconds)} for their updates, ${duration(whole)} from start to end (with references, V\\* and pauses); tuning not counted; made with ${versions.join(', ')}`,
-    `- Written by the lab from its database: \`${command}\`, then \`npm run lab -- study report ${record.definition} --out docs/STUDY.md\``,
+    `- Written by the lab from its database: \`${command}\`, then \`npm run lab -- study report ${record.definition} --out docs/${name}\``,
   ].join('\n');
 }
 
