@@ -11,7 +11,7 @@ import { openStore, temporaryFolder } from './helpers.ts';
 import { record } from './samples.ts';
 
 const KILLS = 20;
-const UPDATES = 400;
+const UPDATES = 1200; // more than 20 kills can come through, also on a fast machine
 
 function startLab(folder: string, delayMs: number): { lab: ChildProcess; ended: Promise<void> } {
   const lab = spawn(
