@@ -45,6 +45,9 @@ test('the world of a reference is set as that of any other agent, and must be th
   const other = lab(...reference, '--preset', 'webshop-products');
   expect(other.status).toBe(2);
   expect(other.stderr).toContain('for the world webshop');
+  const hasty = lab(...reference, '--preset', 'shop-tiny', '--set', 'maxSteps=1', '--tasks', '5', '--json');
+  expect(hasty.status, hasty.stderr).toBe(0);
+  expect(JSON.parse(hasty.stdout).steps).toBe(1);
 });
 
 test('lab compare pairs two stored runs task by task', () => {

@@ -52,6 +52,9 @@ describe('the sample study and the guided tour', () => {
     await table.waitFor();
     expect(await table.locator('tbody tr').count()).toBe(study().runs.length);
     expect(await shown(lab.page.getByText(study().name, { exact: true }).first())).toBe(true);
+    const groups = new Set(study().runs.map((run) => store.runs.get(run).name)).size;
+    const curves = lab.page.getByRole('figure', { name: 'Held-out success' });
+    expect(await shown(curves.getByText(`8 of ${groups} shown`))).toBe(true);
   }, 120_000);
 
   test('a second time changes nothing', async () => {

@@ -16,3 +16,12 @@ test('each aid decides on its own what trades places: ids, words, prices', () =>
 test('prices keep their places where the policy is not told how they compare', () => {
   expect(groupsOf({ relabelIds: false, relabelPrices: true, compareFlag: false })).toEqual([]);
 });
+
+test('a name of two words is one token where the aid says so, and two where not', () => {
+  const words = (phrases: boolean): string[] => {
+    const { tokenizer } = openWorkbench(parseConfig({ world: { name: 'shop' }, policy: { aids: { phrases } } })).speech;
+    return tokenizer.encode('Red Running Shoes shoes').map((id) => tokenizer.token(id));
+  };
+  expect(words(true)).toEqual(['red', 'running shoes', 'shoes']);
+  expect(words(false)).toEqual(['red', 'running', 'shoes', 'shoes']);
+});
