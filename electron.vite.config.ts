@@ -9,7 +9,7 @@ import { defineConfig } from 'electron-vite';
 
 const entries = {
   index: 'main/index.ts',
-  worker: 'main/training/worker.ts',
+  worker: 'main/process/worker.ts',
   cli: 'main/cli.ts',
   'device-check': 'main/engine/device-check.ts',
   'webshop-import': 'main/environment/webshop/import-program.ts',

@@ -26,7 +26,12 @@ const BORDERS = [
   },
   { from: /^renderer\//, to: /^(electron|node:)/, types: true, why: 'the page is sandboxed: it has neither electron nor Node' },
   { from: /^renderer\//, to: /^(main|scripts)\//, types: true, why: 'the page knows the lab only through preload/contract' },
-  { from: /^preload\//, to: /^main\//, types: false, why: 'the contract is bundled into the page; of main/ it may take types only' },
+  {
+    from: /^preload\//,
+    to: /^main\/(?!vocabulary\.ts$)/,
+    types: false,
+    why: 'the contract is bundled into the page; of main/ it may take types, and the words of main/vocabulary.ts',
+  },
   { from: /^preload\//, except: /^preload\/index\.ts$/, to: /^(electron|node:)/, types: true, why: 'the contract is shared with the page' },
   { from: /^main\//, to: /^(renderer\/|react)/, types: true, why: 'the lab does not know its window' },
   {
@@ -46,25 +51,30 @@ const BORDERS = [
   { from: /^(main|preload|renderer)\//, to: /^(test|scripts)\//, types: true, why: 'the product does not depend on its tests' },
 ];
 
-/** The layers of main/: which other parts a part may use (values; types may be looked at from anywhere). */
-/** @type {Readonly<Record<string, readonly string[]>>} */
-const LAYERS = {
-  engine: [],
-  environment: [],
-  policy: ['engine', 'environment', 'rollout'],
-  rollout: ['environment', 'policy', 'engine'],
-  algorithm: ['engine', 'environment', 'policy', 'rollout', 'store'],
-  store: ['environment', 'rollout', 'metrics'],
-  metrics: ['algorithm', 'rollout', 'environment', 'store'],
-  evaluation: ['engine', 'environment', 'policy', 'rollout', 'algorithm', 'metrics', 'store', 'training'],
-  training: ['engine', 'environment', 'policy', 'rollout', 'algorithm', 'metrics', 'store', 'evaluation'],
-  study: ['environment', 'algorithm', 'store', 'evaluation', 'training'],
-  commands: ['engine', 'environment', 'policy', 'rollout', 'algorithm', 'metrics', 'store', 'evaluation', 'training', 'study'],
-  ipc: ['engine', 'environment', 'policy', 'rollout', 'algorithm', 'metrics', 'store', 'evaluation', 'training', 'study'],
-};
-
-/** A run's configuration and reports are data, the statistics pure functions: every part may use them. */
-const SHARED = ['main/training/config.ts', 'main/training/overrides.ts', 'main/training/reports.ts', 'main/evaluation/statistics.ts'];
+/**
+ * The parts of main/ from the bottom up: each may import the parts before it, types included, and nothing after it. The files
+ * directly in main/ that every part may use (FOUNDATION) lie below all of them; the programs (index.ts, cli.ts) lie above.
+ */
+export const LAYERS = [
+  'engine',
+  'environment',
+  'policy',
+  'rollout',
+  'algorithm',
+  'config',
+  'metrics',
+  'evaluation',
+  'training',
+  'store',
+  'queue',
+  'replay',
+  'process',
+  'report',
+  'study',
+  'commands',
+  'ipc',
+];
+const FOUNDATION = ['canonical.ts', 'knob.ts', 'paths.ts', 'random.ts', 'settings.ts', 'statistics.ts', 'vocabulary.ts'];
 
 /**
  * @param {string} root
@@ -119,11 +129,33 @@ function faultOf(root, { from, to, typeOnly, local }) {
   for (const border of BORDERS) {
     if (border.from.test(from) && !border.except?.test(from) && border.to.test(to) && (border.types || !typeOnly)) return border.why;
   }
-  const [, source] = /^main\/([^/]+)\//.exec(from) ?? [];
-  const [, target] = /^main\/([^/]+)\//.exec(to) ?? [];
-  const allowed = source && LAYERS[source];
-  if (typeOnly || !allowed || !target || source === target || SHARED.includes(to) || allowed.includes(target)) return undefined;
-  return `main/${source} may use ${allowed.length === 0 ? 'no other part of the lab' : `only ${allowed.join(', ')}`}`;
+  return layerFault(from, to);
+}
+
+/**
+ * @param {string} from
+ * @param {string} to
+ */
+function layerFault(from, to) {
+  const source = layerOf(from);
+  const target = layerOf(to);
+  if (source === undefined || target === undefined || source === target) return undefined;
+  if (target > source)
+    return `main/${LAYERS[target] ?? 'its programs'} lies above ${LAYERS[source] ? `main/${LAYERS[source]}` : 'the foundation'}`;
+  return undefined;
+}
+
+/**
+ * The height of a file of main/: -1 is the foundation; undefined outside main/.
+ * @param {string} file
+ */
+function layerOf(file) {
+  const [, part] = /^main\/(.+)$/.exec(file) ?? [];
+  if (part === undefined) return undefined;
+  if (FOUNDATION.includes(part)) return -1;
+  const layer = LAYERS.indexOf(part.split('/')[0] ?? '');
+  if (part.includes('/') && layer === -1) throw new Error(`main/${part}: its folder is not in the list of layers`);
+  return layer === -1 ? LAYERS.length : layer;
 }
 
 /**
@@ -173,6 +205,7 @@ export function checkImports(root) {
 
 if (process.argv[1] && import.meta.url === pathToFileURL(process.argv[1]).href) {
   const { files, imports, faults } = checkImports(process.argv[2] ?? dirname(import.meta.dirname));
+  console.log(`layers, bottom to top: ${LAYERS.join(' → ')}`);
   for (const fault of faults) console.log(fault);
   console.log(`${files} files, ${imports} imports, ${faults.length} against the rules`);
   process.exitCode = faults.length > 0 || imports === 0 ? 1 : 0;

@@ -2,22 +2,9 @@
 // Nothing here touches a graph; every function is total: empty input gives empty output and a spread of zero gives
 // zeros, so an empty generation can never turn into NaN.
 
+import { deviation, mean } from '../statistics.ts';
+
 const TINY = 1e-8;
-
-export function mean(values: ArrayLike<number>): number {
-  let sum = 0;
-  for (let i = 0; i < values.length; i++) sum += values[i]!;
-  return values.length === 0 ? 0 : sum / values.length;
-}
-
-/** Sample standard deviation (divided by n − 1, as torch.std does); 0 for fewer than two values. */
-export function deviation(values: ArrayLike<number>): number {
-  if (values.length < 2) return 0;
-  const centre = mean(values);
-  let squares = 0;
-  for (let i = 0; i < values.length; i++) squares += (values[i]! - centre) ** 2;
-  return Math.sqrt(squares / (values.length - 1));
-}
 
 /** (x − mean) / (std + 1e-8). A batch without spread becomes zeros. */
 export function normalise(values: ArrayLike<number>): Float32Array {

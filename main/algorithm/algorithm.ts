@@ -10,8 +10,9 @@
 
 import type { z } from 'zod';
 import type { Graph, Tensor } from '../engine/graph.ts';
+import type { LossInput, PolicyTensors } from '../policy/batch.ts';
 import { agentTokenCount, logProbability, type Trajectory } from '../rollout/trajectory.ts';
-import { deviation, mean } from './advantage.ts';
+import { deviation, mean } from '../statistics.ts';
 import { rewardOf, type RewardKind } from './vstar.ts';
 
 /** What a variant asks the training loop for. */
@@ -49,29 +50,6 @@ export interface Prepared {
   /** Values whose histogram is worth keeping (advantages, weights). */
   readonly distributions: Readonly<Record<string, Float32Array>>;
 }
-
-/** The policy on one micro-batch, symbolically. R rows, A agent tokens a row, E episodes. */
-export interface PolicyTensors {
-  /** log π of the agent's tokens under the grammar's mask, at temperature 1. [R, A] */
-  readonly logProbs: Tensor;
-  /** Entropy of the masked distribution at each agent token. [R, A] */
-  readonly entropies: Tensor;
-  /** 1 for a real agent token, 0 for padding. [R, A] */
-  readonly weights: Tensor;
-  /** Full-vocabulary KL(π‖π_ref) at each agent token, when `needs` asks for the full reference. [R, A] */
-  readonly kl?: Tensor | undefined;
-  /** The critic's value before each agent token, when `needs` asks for a critic. [R, A] */
-  readonly values?: Tensor | undefined;
-  /** Sum over the agent tokens of each episode: [R, A] → [E]. */
-  perEpisode(x: Tensor): Tensor;
-  /** Sum over real tokens divided by the number of tokens in the update: [R, A] → []. */
-  tokenMean(x: Tensor): Tensor;
-  /** Sum over episodes divided by the number of episodes in the update: [E] → []. */
-  episodeMean(x: Tensor): Tensor;
-}
-
-/** Asks for a number that `prepare` made: [E] for an episode, [R, A] for a token. */
-export type LossInput = (name: string, per: 'episode' | 'token') => Tensor;
 
 export interface Loss {
   /** Scalar to be minimised. */

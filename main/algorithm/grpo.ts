@@ -5,7 +5,8 @@
 import { z } from 'zod';
 import { between, knob, whole } from '../knob.ts';
 import { agentTokenCount } from '../rollout/trajectory.ts';
-import { clamp, deviation, groupBy, mean } from './advantage.ts';
+import { clamp, groupBy } from './advantage.ts';
+import { deviation, mean } from '../statistics.ts';
 import { advantageMetrics, rewardsOf, tokenNumbers, type Algorithm } from './algorithm.ts';
 import { clippedSurrogate, klInputs, klKnobs, klNeeds, regularised } from './terms.ts';
 

@@ -6,7 +6,8 @@
 import { z } from 'zod';
 import { between, knob, whole } from '../knob.ts';
 import { agentTokenCount, type Trajectory } from '../rollout/trajectory.ts';
-import { biLevelGae, clamp, deviation, gae, mean, normalise } from './advantage.ts';
+import { biLevelGae, clamp, gae, normalise } from './advantage.ts';
+import { deviation, mean } from '../statistics.ts';
 import { advantageMetrics, tokenNumbers, type Algorithm } from './algorithm.ts';
 import { clippedSurrogate, klInputs, klKnobs, klNeeds, regularised, valueLoss, withTerm } from './terms.ts';
 import type { RewardKind } from './vstar.ts';

@@ -2,7 +2,8 @@
 
 import type { Graph } from '../engine/graph.ts';
 import type { Trajectory } from '../rollout/trajectory.ts';
-import type { Algorithm, Loss, LossInput, Needs, PolicyTensors, Prepared, Progress } from './algorithm.ts';
+import type { Algorithm, Loss, Needs, Prepared, Progress } from './algorithm.ts';
+import type { LossInput, PolicyTensors } from '../policy/batch.ts';
 import { astarPg } from './astar-pg.ts';
 import { astarPo } from './astar-po.ts';
 import { grpo } from './grpo.ts';
@@ -15,7 +16,7 @@ import { weightedSft } from './weighted-sft.ts';
 export const algorithms: readonly Algorithm[] = [astarPo, astarPg, weightedSft, reinforce, reinforceFixed, hybrid, ppo, grpo];
 
 /** A variant with its settings filled in: what the training loop works with. */
-export interface Variant {
+export interface BoundAlgorithm {
   readonly id: string;
   readonly title: string;
   readonly needs: Needs;
@@ -24,7 +25,7 @@ export interface Variant {
 }
 
 /** The variant that `config.algorithm` describes. */
-export function variantOf(config: { readonly id: string; readonly [setting: string]: unknown }): Variant {
+export function algorithmOf(config: { readonly id: string; readonly [setting: string]: unknown }): BoundAlgorithm {
   const { id, ...rest } = config;
   const algorithm = algorithms.find((candidate) => candidate.id === id);
   if (!algorithm) throw new RangeError(`Expected one of the algorithms ${algorithms.map((known) => known.id).join(', ')}; found "${id}"`);

@@ -4,7 +4,8 @@
 
 import { z } from 'zod';
 import { between, knob } from '../knob.ts';
-import { clamp, mean } from './advantage.ts';
+import { clamp } from './advantage.ts';
+import { mean } from '../statistics.ts';
 import { advantageMetrics, optimalAdvantages, type Algorithm } from './algorithm.ts';
 import { episodeInputs, klKnobs, klNeeds, regularised, weightedCrossEntropy } from './terms.ts';
 import { rewardOf } from './vstar.ts';

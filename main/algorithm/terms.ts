@@ -6,7 +6,8 @@ import { clip, exp, greater, less, minimum, mul, neg, sub, add, cast, square, ma
 import type { Tensor } from '../engine/graph.ts';
 import { between, knob } from '../knob.ts';
 import type { Trajectory } from '../rollout/trajectory.ts';
-import { lengthInputs, tokenNumbers, type Loss, type LossInput, type Needs, type PolicyTensors, type Prepared } from './algorithm.ts';
+import { lengthInputs, tokenNumbers, type Loss, type Needs, type Prepared } from './algorithm.ts';
+import { type LossInput, type PolicyTensors } from '../policy/batch.ts';
 
 /** Log-ratios are cut here before they are exponentiated: e^20 is far past any useful ratio and far from overflow. */
 const LOG_RATIO_LIMIT = 20;

@@ -6,7 +6,7 @@
 import { z } from 'zod';
 import { between, group, knob, whole } from '../knob.ts';
 import type { Trajectory } from '../rollout/trajectory.ts';
-import { mean } from './advantage.ts';
+import { mean } from '../statistics.ts';
 
 export const RewardKind = z.enum(['binary', 'shaped']);
 export type RewardKind = z.infer<typeof RewardKind>;

@@ -4,7 +4,8 @@
 
 import { z } from 'zod';
 import { between, knob } from '../knob.ts';
-import { clamp, mean, normalise } from './advantage.ts';
+import { clamp, normalise } from './advantage.ts';
+import { mean } from '../statistics.ts';
 import type { Trajectory } from '../rollout/trajectory.ts';
 import { advantageMetrics, optimalAdvantages, type Algorithm, type Prepared } from './algorithm.ts';
 import { episodeInputs, klKnobs, klNeeds, regularised, weightedCrossEntropy } from './terms.ts';

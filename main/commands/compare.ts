@@ -2,8 +2,8 @@
 
 import type { Command } from 'commander';
 import { compare } from '../evaluation/compare.ts';
-import { contenderOf } from '../evaluation/contenders.ts';
-import { comparisonText } from '../evaluation/report.ts';
+import { contenderOf } from '../report/contenders.ts';
+import { comparisonText } from '../report/report.ts';
 import { answer, CallError } from './output.ts';
 import { findRun, withStore } from './store.ts';
 

@@ -5,11 +5,11 @@ import type { Command } from 'commander';
 import { AGENT_NAMES, createAgent } from '../environment/agents.ts';
 import { evaluationSeed, playAgent, tabulate } from '../evaluation/evaluate.ts';
 import { evaluatePolicy } from '../evaluation/play.ts';
-import { policyOfRun, referencePolicy, type StoredPolicy } from '../evaluation/policies.ts';
-import { duration, percent, summaryText } from '../evaluation/report.ts';
-import { newRun } from '../training/new-run.ts';
-import { loadPreset } from '../training/presets.ts';
-import { worldHash } from '../training/workbench.ts';
+import { policyOfRun, referencePolicy, type StoredPolicy } from '../replay/policies.ts';
+import { duration, percent, summaryText } from '../report/report.ts';
+import { newRun } from '../queue/new-run.ts';
+import { loadPreset } from '../config/presets.ts';
+import { worldHash } from '../training/run-setup.ts';
 import { answer, note } from './output.ts';
 import { withStore } from './store.ts';
 import { trainHere } from './train.ts';
@@ -31,8 +31,8 @@ export function register(program: Command): void {
         if (run.state !== 'done') throw new Error(`The demo's run ended as ${run.state}${run.reason === null ? '' : `: ${run.reason}`}`);
 
         const trained = policyOfRun(store, id);
-        const reference = await referencePolicy(store, trained.bench);
-        const { world, environment } = trained.bench;
+        const reference = await referencePolicy(store, trained.setup);
+        const { world, environment } = trained.setup;
         const tasks = environment.tasks('test').slice(0, TASKS);
         const rows = [
           ...AGENT_NAMES.map((name) => {
@@ -64,8 +64,8 @@ export function register(program: Command): void {
     );
 }
 
-async function play({ player, bench, update }: StoredPolicy): Promise<ReturnType<typeof tabulate>> {
-  const { environment } = bench;
+async function play({ player, setup, update }: StoredPolicy): Promise<ReturnType<typeof tabulate>> {
+  const { environment } = setup;
   const hash = worldHash(environment, environment.levels - 1);
   const request = {
     split: 'test',

@@ -3,16 +3,17 @@
 
 import { Option, type Command } from 'commander';
 import { AGENT_NAMES, type AgentName, createAgent } from '../environment/agents.ts';
-import type { Environment, Split, Task, World } from '../environment/environment.ts';
+import type { Environment, Task, World } from '../environment/environment.ts';
+import type { Split } from '../vocabulary.ts';
 import { WORLDS } from '../environment/registry.ts';
 import { evaluationSeed, type EvaluationTable, playAgent, tabulate } from '../evaluation/evaluate.ts';
 import { evaluatePolicy } from '../evaluation/play.ts';
-import { policyOfRun, referencePolicy, type StoredPolicy } from '../evaluation/policies.ts';
-import { evaluationText, summaryText } from '../evaluation/report.ts';
-import { parseConfig } from '../training/config.ts';
-import { loadPreset } from '../training/presets.ts';
-import type { EvaluationReport } from '../training/reports.ts';
-import { openWorkbench, worldHash } from '../training/workbench.ts';
+import { policyOfRun, referencePolicy, type StoredPolicy } from '../replay/policies.ts';
+import { evaluationText, summaryText } from '../report/report.ts';
+import { parseConfig } from '../config/config.ts';
+import { loadPreset } from '../config/presets.ts';
+import type { EvaluationReport } from '../evaluation/evaluation-report.ts';
+import { openRun, worldHash } from '../training/run-setup.ts';
 import { answer, CallError, note } from './output.ts';
 import { findRun, withStore } from './store.ts';
 import { addWorldOptions, makeEnvironment, namedWorld, type WorldOptions, worldSettings } from './world-options.ts';
@@ -52,12 +53,12 @@ async function evaluateRun(reference: string, options: EvalOptions): Promise<voi
     const report = await play(policy, 'policy', options);
     const { episodes: _episodes, ...kept } = report;
     store.evaluations.add(run, kept, []);
-    const reads = await referencePolicy(store, policy.bench, (done, total) => {
+    const reads = await referencePolicy(store, policy.setup, (done, total) => {
       if (done % 50 === 0) note(`cloning the reference: ${done} of ${total}`);
     });
-    const tasks = chooseTasks(policy.bench.environment, options);
+    const tasks = chooseTasks(policy.setup.environment, options);
     const baselines = [
-      ...AGENT_NAMES.map((name) => ({ name, table: agentTable(policy.bench.world, policy.bench.environment, name, tasks, options.seed) })),
+      ...AGENT_NAMES.map((name) => ({ name, table: agentTable(policy.setup.world, policy.setup.environment, name, tasks, options.seed) })),
       { name: 'reference', table: tabulate((await play(reads, 'reference', options)).results) },
     ];
     const own = { name: `run ${run}`, table: tabulate(report.results) };
@@ -80,9 +81,9 @@ async function evaluateReference(options: EvalOptions): Promise<void> {
   if (config.world.name !== world.name)
     throw new CallError(`The preset ${preset} is for the world ${config.world.name}, not for ${world.name}`);
   const settings = { ...config.world.settings, ...worldSettings(world, options) };
-  const bench = openWorkbench(parseConfig({ ...config, world: { ...config.world, settings } }));
+  const setup = openRun(parseConfig({ ...config, world: { ...config.world, settings } }));
   await withStore(async (store) => {
-    const policy = await referencePolicy(store, bench, (done, total) => {
+    const policy = await referencePolicy(store, setup, (done, total) => {
       if (done % 50 === 0) note(`cloning the reference: ${done} of ${total}`);
     });
     const report = await play(policy, 'reference', options);
@@ -93,8 +94,8 @@ async function evaluateReference(options: EvalOptions): Promise<void> {
   });
 }
 
-function play({ player, bench, update }: StoredPolicy, agent: string, options: EvalOptions): Promise<EvaluationReport> {
-  const { environment } = bench;
+function play({ player, setup, update }: StoredPolicy, agent: string, options: EvalOptions): Promise<EvaluationReport> {
+  const { environment } = setup;
   const hash = worldHash(environment, environment.levels - 1);
   const { split, tasks, seed, temperature } = options;
   return evaluatePolicy(player, { split, tasks, temperature, seed, update, kind: 'manual', agent, worldHash: hash });

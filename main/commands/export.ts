@@ -4,8 +4,8 @@
 import { existsSync, mkdirSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import type { Command } from 'commander';
-import { EVALUATION_EXPORTS } from '../evaluation/exports.ts';
-import { writeWhole } from '../evaluation/report-files.ts';
+import { EVALUATION_EXPORTS } from '../report/exports.ts';
+import { writeWhole } from '../report/report-files.ts';
 import type { Run } from '../store/runs.ts';
 import type { Store } from '../store/store.ts';
 import { episodesCsv, episodesJsonLines, metricsCsv, metricsJsonLines } from '../store/tables.ts';

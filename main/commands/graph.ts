@@ -7,8 +7,8 @@ import { encode, liveNodes } from '../engine/onnx.ts';
 import { ADAMW } from '../engine/optimizer.ts';
 import { stepGraph } from '../engine/training-graphs.ts';
 import { policyObjective } from '../policy/batch.ts';
-import { loadPreset, presetIds } from '../training/presets.ts';
-import { openWorkbench } from '../training/workbench.ts';
+import { loadPreset, presetIds } from '../config/presets.ts';
+import { openRun } from '../training/run-setup.ts';
 import { CallError, answer } from './output.ts';
 
 interface GraphOptions {
@@ -29,7 +29,7 @@ export function register(program: Command): void {
     .action((options: GraphOptions) => {
       if (!presetIds().includes(options.preset))
         throw new CallError(`There is no preset "${options.preset}". Presets: ${presetIds().join(', ')}`);
-      const { model, layout, variant } = openWorkbench(loadPreset(options.preset).config);
+      const { model, layout, variant } = openRun(loadPreset(options.preset).config);
       const rows = whole('--rows', options.rows, 1, 4096);
       const time = whole('--length', options.length, 2, model.contextLength);
       const shape = { rows, time, agentTokens: Math.ceil(time / 4), masks: 16, episodes: rows };

@@ -2,7 +2,7 @@
 // deleting moves runs into the trash, from where they can be restored until `clean` empties it.
 
 import type { Command } from 'commander';
-import { wilson } from '../evaluation/statistics.ts';
+import { wilson } from '../statistics.ts';
 import { purge, storageUse, vacuum } from '../store/maintenance.ts';
 import { RUN_STATES, type RunFilter, type RunState, type RunSummary } from '../store/runs.ts';
 import { jsonNumber } from '../store/tables.ts';

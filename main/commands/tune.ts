@@ -5,13 +5,13 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import type { Command } from 'commander';
-import { percent, textTable } from '../evaluation/report.ts';
+import { percent, textTable } from '../report/report.ts';
 import { variantIds } from '../study/definition.ts';
 import { trialSettings } from '../study/search-space.ts';
 import { overridesOf } from '../study/plan.ts';
 import { type Subject, tune, type Tuning } from '../study/tune.ts';
-import { applyOverrides } from '../training/overrides.ts';
-import { loadPreset, presetIds } from '../training/presets.ts';
+import { applyOverrides } from '../config/overrides.ts';
+import { loadPreset, presetIds } from '../config/presets.ts';
 import { answer, CallError, note } from './output.ts';
 import { withStore } from './store.ts';
 import { addJobs, collect, wholeNumber, words, working } from './work.ts';

@@ -1,7 +1,7 @@
 // `lab vstar RUN`: the values that a run's tasks were given in stage 1, and how many of them no reference sample solved.
 
 import type { Command } from 'commander';
-import { textTable } from '../evaluation/report.ts';
+import { textTable } from '../report/report.ts';
 import { answer, note } from './output.ts';
 import { findRun, withStore } from './store.ts';
 

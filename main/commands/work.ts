@@ -2,13 +2,13 @@
 // Ctrl-C, which lets the running updates finish, saves checkpoints and leaves the rest for the next call.
 
 import type { Command } from 'commander';
-import { duration, percent } from '../evaluation/report.ts';
+import { duration, percent } from '../report/report.ts';
 import { tabulate } from '../evaluation/evaluate.ts';
 import type { Store } from '../store/store.ts';
 import type { WorkOptions, WorkProgress } from '../study/work.ts';
-import { spawnChild } from '../training/child.ts';
-import { ConfigError } from '../training/config.ts';
-import { launchWith } from '../training/launch.ts';
+import { spawnChild } from '../process/child.ts';
+import { ConfigError } from '../config/config.ts';
+import { launchWith } from '../process/launch.ts';
 import { CallError, note, noteLine } from './output.ts';
 
 export const collect = (text: string, before: readonly string[]): string[] => [...before, text];

@@ -14,7 +14,7 @@ import type { Parameters } from './parameters.ts';
 import { integer } from './session.ts';
 import type { SessionOptions } from './session.ts';
 import { Trainer, freshState } from './training-step.ts';
-import type { Objective } from './training-step.ts';
+import type { LossAndMetrics } from './training-step.ts';
 
 const [ROWS, TIME, WIDTH, HEADS, VOCABULARY] = [2, 5, 8, 2, 11];
 const SIZE = WIDTH / HEADS;
@@ -28,7 +28,7 @@ const layout = new ParameterLayout([
 ]);
 
 /** One Transformer block and the loss of the next token. */
-function network(graph: Graph, p: Parameters): Objective {
+function network(graph: Graph, p: Parameters): LossAndMetrics {
   const rows = (x: Tensor): Tensor => op.reshape(op.transpose(x, [1, 0]), [TIME * ROWS]);
   const tokens = rows(graph.input('tokens', 'int32', [ROWS, TIME]));
   const targets = rows(graph.input('targets', 'int32', [ROWS, TIME]));

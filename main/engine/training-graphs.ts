@@ -11,14 +11,14 @@ import { lookup } from './parameters.ts';
 import type { Group, ParameterLayout, Parameters } from './parameters.ts';
 
 /** What is minimised, and scalars to be reported beside it. */
-export interface Objective {
+export interface LossAndMetrics {
   readonly loss: Tensor;
   readonly metrics?: Readonly<Record<string, Tensor>>;
   /** A scalar by which the loss is multiplied while gradients are computed, and they divided after: keeps small ones within half precision. */
   readonly lossScale?: Tensor;
 }
 
-export type Build = (graph: Graph, parameters: Parameters) => Objective;
+export type Build = (graph: Graph, parameters: Parameters) => LossAndMetrics;
 
 /** A graph and the names of the metrics in its report. */
 export interface StepGraph {
@@ -85,7 +85,7 @@ function differentiated(
   graph: Graph,
   batch: Pick<Named, 'build'>,
   layout: ParameterLayout,
-): { values: Vectors; objective: Objective; packed: Vectors } {
+): { values: Vectors; objective: LossAndMetrics; packed: Vectors } {
   const values = layout.inputs(graph, 'values');
   const parameters = layout.unpack(values);
   const objective = batch.build(graph, (name) => lookup(parameters, name));
@@ -101,7 +101,7 @@ function differentiated(
 }
 
 /** All numbers of a step in one vector: loss, norm, metrics. */
-function report(graph: Graph, { loss, metrics = {} }: Objective, norm: Tensor): readonly string[] {
+function report(graph: Graph, { loss, metrics = {} }: LossAndMetrics, norm: Tensor): readonly string[] {
   const parts = [loss, norm, ...Object.values(metrics)].map((scalar) => op.reshape(scalar, [1]));
   graph.output(
     'report',

@@ -12,7 +12,7 @@ import { ProgramCache } from './program-cache.ts';
 import type { SessionOptions } from './session.ts';
 import type { MicroBatch, StateKeeper, StepReport, TrainingState } from './training-report.ts';
 
-export type { Objective } from './training-graphs.ts';
+export type { LossAndMetrics } from './training-graphs.ts';
 export type { MicroBatch, StepReport, TrainingState } from './training-report.ts';
 
 /** Loss or gradient norm is NaN or infinite; the state was left as it was before the step. */

@@ -2,7 +2,8 @@
 // for the test split is an error.
 
 import { Random } from '../random.ts';
-import type { Demonstration, Environment, Imperfection, Split, World } from './environment.ts';
+import type { Demonstration, Environment, Imperfection, World } from './environment.ts';
+import type { Split } from '../vocabulary.ts';
 
 /** Competent but far from good: about two in three of the shop's demonstrations end in success. */
 export const USUAL_IMPERFECTION: Imperfection = { wrongWord: 0.4, earlyPurchase: 0.4, uselessClick: 0.1 };

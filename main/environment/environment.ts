@@ -4,8 +4,7 @@
 // in registry.ts.
 
 import type { ZodObject } from 'zod';
-
-export type Split = 'train' | 'validation' | 'test';
+import type { Split } from '../vocabulary.ts';
 
 /** Plain data: survives JSON and structured clone unchanged. */
 export type Plain = null | boolean | number | string | readonly Plain[] | { readonly [key: string]: Plain };

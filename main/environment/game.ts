@@ -2,7 +2,8 @@
 // settings, task, turns), so it can be put aside and taken up again after a restart; the worlds being pure, that is all.
 
 import { z } from 'zod';
-import type { Environment, Plain, Split, Task, Turn } from './environment.ts';
+import type { Environment, Plain, Task, Turn } from './environment.ts';
+import { splits } from '../vocabulary.ts';
 import { readable } from './refusal.ts';
 
 const plain: z.ZodType<Plain> = z.json();
@@ -35,8 +36,6 @@ export interface Move {
   readonly by: Player;
   readonly turn: Turn;
 }
-
-const SPLITS: readonly Split[] = ['train', 'validation', 'test'];
 
 export class Game {
   readonly environment: Environment;
@@ -123,7 +122,7 @@ export class Game {
 }
 
 export function findTask(environment: Environment, id: string): Task | undefined {
-  for (const split of SPLITS) {
+  for (const split of splits) {
     const found = environment.tasks(split).find((task) => task.id === id);
     if (found) return found;
   }

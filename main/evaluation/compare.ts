@@ -1,20 +1,20 @@
 // Runs side by side: where their curves end, held-out success with intervals, the same tasks paired one by one, groups of seeds,
 // and only the settings that differ. Every number also comes as a sentence, because that is what people take away.
 
-import { diffConfigs, type Difference } from '../training/overrides.ts';
-import type { EvaluationResult } from '../training/reports.ts';
+import { diffConfigs, type Difference } from '../config/overrides.ts';
+import type { EvaluationResult } from './evaluation-report.ts';
 import { successOf } from './evaluate.ts';
-import { mean } from '../algorithm/advantage.ts';
 import {
-  aggregate,
   type Aggregate,
   type Estimate,
-  improvementEstimate,
-  pairedDifference,
-  pairedSuccess,
   type PairedOutcome,
   type Proportion,
-} from './statistics.ts';
+  aggregate,
+  improvementEstimate,
+  mean,
+  pairedDifference,
+  pairedSuccess,
+} from '../statistics.ts';
 
 /** What a comparison needs to know of a run. */
 export interface Contender {

@@ -3,11 +3,10 @@
 
 import { Random } from '../random.ts';
 import type { Agent, Environment, Facts, Task } from '../environment/environment.ts';
-import type { EvaluationResult } from '../training/reports.ts';
+import type { EvaluationResult } from './evaluation-report.ts';
 import type { Trajectory } from '../rollout/trajectory.ts';
-import { mean } from '../algorithm/advantage.ts';
 import { diagnose, type Diagnosis, FAILURE_CLASSES, type FailureClass, type Played } from './failures.ts';
-import { type Proportion, wilson } from './statistics.ts';
+import { type Proportion, mean, wilson } from '../statistics.ts';
 
 export interface EvaluationTable {
   readonly success: Proportion;

@@ -1,9 +1,10 @@
 // A policy on fixed tasks, without learning: each task once, with the seed that every policy and agent gets for it, and the
 // true names. What comes out is the report that the store keeps and the table that people read.
 
-import type { Split, Task } from '../environment/environment.ts';
-import { type Player, drawAt, rollout } from '../rollout/rollout.ts';
-import type { EvaluationReport } from '../training/reports.ts';
+import type { Task } from '../environment/environment.ts';
+import type { Split } from '../vocabulary.ts';
+import { type Actor, drawAt, rollout } from '../rollout/rollout.ts';
+import type { EvaluationReport } from './evaluation-report.ts';
 import { diagnoseTrajectory, evaluationSeed, resultOf } from './evaluate.ts';
 
 export interface EvaluationRequest {
@@ -21,19 +22,19 @@ export interface EvaluationRequest {
 }
 
 export async function evaluatePolicy(
-  player: Player,
+  actor: Actor,
   request: EvaluationRequest,
   progress?: (done: number, total: number) => void,
 ): Promise<EvaluationReport> {
   const start = performance.now();
-  const { environment } = player;
+  const { environment } = actor;
   const { split, temperature, update, kind, agent, worldHash } = request;
   const tasks: readonly Task[] = environment.tasks(split).slice(0, request.tasks);
   const requests = tasks.map((task) => {
     const seed = evaluationSeed(task, request.seed);
     return { task, seed, purpose: 'evaluation' as const, update, relabel: false, level: undefined };
   });
-  const episodes = await rollout(player, requests, drawAt(temperature), (done) => progress?.(done, tasks.length));
+  const episodes = await rollout(actor, requests, drawAt(temperature), (done) => progress?.(done, tasks.length));
   const trajectories = episodes.map(({ trajectory }, index) => {
     const task = tasks[index];
     if (task) diagnoseTrajectory(trajectory, environment, task);

@@ -2,7 +2,7 @@
 
 import { existsSync } from 'node:fs';
 import type { compareCalls, Study as StudyRow } from '../../preload/contract/compare.ts';
-import { sideBySide } from '../evaluation/side-by-side.ts';
+import { sideBySide } from '../report/side-by-side.ts';
 import { sampleStudyFile } from '../paths.ts';
 import type { Study } from '../store/studies.ts';
 import { readRecord } from '../study/record.ts';

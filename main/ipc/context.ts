@@ -3,7 +3,7 @@
 
 import type { EventName, Payload } from '../../preload/contract.ts';
 import type { SettingsFile } from '../settings.ts';
-import { Supervisor } from '../training/supervisor.ts';
+import { Supervisor } from '../process/supervisor.ts';
 import { broadcast } from './events.ts';
 import { openLab } from './lab.ts';
 import type { Lab } from './lab.ts';

@@ -4,10 +4,10 @@
 import type { EventName, Payload } from '../../preload/contract.ts';
 import type { RunSummary } from '../store/runs.ts';
 import { Store } from '../store/store.ts';
-import { launchWith } from '../training/launch.ts';
-import { writerOptions } from '../training/new-run.ts';
-import { RunQueue } from '../training/queue.ts';
-import type { WorkerProcess } from '../training/supervisor.ts';
+import { launchWith } from '../process/launch.ts';
+import { writerOptions } from '../queue/new-run.ts';
+import { RunQueue } from '../queue/queue.ts';
+import type { WorkerProcess } from '../process/supervisor.ts';
 import { CallFailure } from './dispatch.ts';
 import { News } from './news.ts';
 import { readPreferences } from './preferences.ts';

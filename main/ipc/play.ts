@@ -10,7 +10,7 @@ import { findTask, Game, savedGame } from '../environment/game.ts';
 import { describe } from '../environment/grammar.ts';
 import { offersOf, phrasesOf, refusal } from '../environment/refusal.ts';
 import { findWorld, WORLDS } from '../environment/registry.ts';
-import { drawPage } from '../evaluation/pages.ts';
+import { drawPage } from '../replay/pages.ts';
 import type { Context } from './context.ts';
 import { CallFailure } from './dispatch.ts';
 import type { Handlers } from './dispatch.ts';

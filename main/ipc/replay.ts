@@ -3,16 +3,16 @@
 
 import { z } from 'zod';
 import type { replayCalls } from '../../preload/contract/replay.ts';
-import { readReplay, replayOf } from '../evaluation/replay.ts';
-import { wilson } from '../evaluation/statistics.ts';
+import { readReplay, replayOf } from '../replay/replay.ts';
+import { wilson } from '../statistics.ts';
 import type { EpisodeFilter } from '../store/episodes.ts';
 import { runOfEpisode } from '../store/trajectories.ts';
-import { trajectory } from '../training/reports.ts';
+import { trajectorySchema } from '../rollout/trajectory.ts';
 import type { Context } from './context.ts';
 import { CallFailure } from './dispatch.ts';
 import type { Handlers } from './dispatch.ts';
 
-const resampled = z.object({ trajectory, solved: z.int().min(0) });
+const resampled = z.object({ trajectory: trajectorySchema, solved: z.int().min(0) });
 
 export function replayHandlers(context: Context): Handlers<typeof replayCalls> {
   const known = (run: number): number => {

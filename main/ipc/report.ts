@@ -4,8 +4,8 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { BrowserWindow, dialog } from 'electron';
-import { writeFiles } from '../evaluation/report-files.ts';
-import { reportFiles, studyReport } from '../evaluation/study-report.ts';
+import { writeFiles } from '../report/report-files.ts';
+import { reportFiles, studyReport } from '../report/study-report.ts';
 import type { Store } from '../store/store.ts';
 
 const FIGURE_WIDTH = 720;

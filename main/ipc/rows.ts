@@ -1,7 +1,7 @@
 // How stored things look on the wire: a run as a row of the list, k of n with its interval.
 
 import type { Proportion, RunRow } from '../../preload/contract/runs.ts';
-import { wilson } from '../evaluation/statistics.ts';
+import { wilson } from '../statistics.ts';
 import type { RunSummary, Successes } from '../store/runs.ts';
 
 /** A spark line is as wide as a word: more points would not be seen. */

@@ -1,10 +1,10 @@
 // Calls about runs: the list, one run with its config, events, evaluations and episodes, and what may be changed.
 
 import type { Difference, runCalls } from '../../preload/contract/runs.ts';
-import type { Json } from '../store/canonical.ts';
+import type { Json } from '../canonical.ts';
 import type { Run } from '../store/runs.ts';
-import { diffConfigs } from '../training/overrides.ts';
-import { loadPreset, presetIds } from '../training/presets.ts';
+import { diffConfigs } from '../config/overrides.ts';
+import { loadPreset, presetIds } from '../config/presets.ts';
 import type { Context } from './context.ts';
 import { CallFailure } from './dispatch.ts';
 import type { Handlers } from './dispatch.ts';

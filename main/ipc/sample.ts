@@ -3,7 +3,7 @@
 
 import { z } from 'zod';
 import { sampleStudyFile } from '../paths.ts';
-import { fromWorker } from '../training/messages.ts';
+import { fromWorker } from '../process/messages.ts';
 import type { Context } from './context.ts';
 import { CallFailure } from './dispatch.ts';
 import { spawnUtility } from './utility.ts';

@@ -2,7 +2,7 @@
 
 import { MessageChannelMain } from 'electron';
 import type { trainingCalls } from '../../preload/contract/training.ts';
-import { selfTestResult } from '../training/self-test.ts';
+import { selfTestResult } from '../process/self-test.ts';
 import type { Context } from './context.ts';
 import type { Handlers } from './dispatch.ts';
 

@@ -3,8 +3,8 @@
 
 import { app, utilityProcess } from 'electron';
 import type { MessagePortMain } from 'electron';
-import { workerEnvironment, workerFile } from '../training/child.ts';
-import type { WorkerProcess } from '../training/supervisor.ts';
+import { workerEnvironment, workerFile } from '../process/child.ts';
+import type { WorkerProcess } from '../process/supervisor.ts';
 
 const SERVICE = 'Astrolab training';
 

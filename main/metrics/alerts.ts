@@ -3,7 +3,7 @@
 // Works on the recorded history alone, so it can also be asked about an old run; a run keeps the little it needs in its
 // checkpoints, so that a resumed one raises the same alerts.
 
-import { deviation, mean } from '../algorithm/advantage.ts';
+import { deviation, mean } from '../statistics.ts';
 
 /** The metrics of one update, as far as the rules look at them. */
 export type Seen = Readonly<Record<string, number>>;

@@ -2,7 +2,7 @@
 // latest four episodes. It lags behind by as many visits, and it is what such a variant has. Saved with the checkpoint.
 
 import { z } from 'zod';
-import { deviation, mean } from '../algorithm/advantage.ts';
+import { deviation, mean } from '../statistics.ts';
 import type { Trajectory } from '../rollout/trajectory.ts';
 
 const SIZE = 4;

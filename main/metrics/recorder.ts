@@ -1,8 +1,8 @@
 // Collects the numbers of one update and checks that each has a glossary entry and a finite value. What a rollout looks like
 // (success, lengths, valid and effective actions, spread inside groups) is measured here, the same for every variant.
 
-import { deviation, groupBy, mean } from '../algorithm/advantage.ts';
-import { passAtK } from '../evaluation/statistics.ts';
+import { groupBy } from '../algorithm/advantage.ts';
+import { deviation, mean, passAtK } from '../statistics.ts';
 import { agentTokenCount, type Trajectory } from '../rollout/trajectory.ts';
 import { metricOf } from './glossary.ts';
 

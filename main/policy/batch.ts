@@ -2,14 +2,13 @@
 // buckets, because every shape is a session of its own; what the rounding adds has weight 0 and costs nothing in the loss.
 // Only the agent's own tokens go through the vocabulary, and a row ends at the last hidden state that predicts one.
 
-import type { LossInput, PolicyTensors } from '../algorithm/algorithm.ts';
 import type { Graph, Tensor } from '../engine/graph.ts';
 import { logProbability } from '../engine/fused.ts';
 import * as op from '../engine/operators.ts';
 import type { Parameters } from '../engine/parameters.ts';
 import { float, integer, scalarValue } from '../engine/session.ts';
 import type { Feeds, Value } from '../engine/session.ts';
-import type { MicroBatch, Objective } from '../engine/training-step.ts';
+import type { MicroBatch, LossAndMetrics } from '../engine/training-step.ts';
 import type { TokenMask } from './grammar-mask.ts';
 import type { EncodedRow } from './prompt.ts';
 import { hiddenStates, logitsAt, stateValue } from './transformer.ts';
@@ -23,6 +22,29 @@ export interface BatchShape {
   readonly masks: number;
   readonly episodes: number;
 }
+
+/** The policy on one micro-batch, symbolically. R rows, A agent tokens a row, E episodes. */
+export interface PolicyTensors {
+  /** log π of the agent's tokens under the grammar's mask, at temperature 1. [R, A] */
+  readonly logProbs: Tensor;
+  /** Entropy of the masked distribution at each agent token. [R, A] */
+  readonly entropies: Tensor;
+  /** 1 for a real agent token, 0 for padding. [R, A] */
+  readonly weights: Tensor;
+  /** Full-vocabulary KL(π‖π_ref) at each agent token, when `needs` asks for the full reference. [R, A] */
+  readonly kl?: Tensor | undefined;
+  /** The critic's value before each agent token, when `needs` asks for a critic. [R, A] */
+  readonly values?: Tensor | undefined;
+  /** Sum over the agent tokens of each episode: [R, A] → [E]. */
+  perEpisode(x: Tensor): Tensor;
+  /** Sum over real tokens divided by the number of tokens in the update: [R, A] → []. */
+  tokenMean(x: Tensor): Tensor;
+  /** Sum over episodes divided by the number of episodes in the update: [E] → []. */
+  episodeMean(x: Tensor): Tensor;
+}
+
+/** Asks for a number that `prepare` made: [E] for an episode, [R, A] for a token. */
+export type LossInput = (name: string, per: 'episode' | 'token') => Tensor;
 
 export interface PolicyOptions {
   /** Adds the input `referenceLogits` [R, A, V] and the KL against it. */
@@ -90,7 +112,7 @@ export function policyObjective(
   config: ModelConfig,
   shape: BatchShape,
   options: PolicyOptions,
-  loss: (graph: Graph, policy: PolicyTensors, input: LossInput) => Objective,
+  loss: (graph: Graph, policy: PolicyTensors, input: LossInput) => LossAndMetrics,
 ): MicroBatch['build'] {
   return (graph, parameters) => {
     const policy = policyTensors(graph, parameters, config, shape, options);

@@ -3,8 +3,19 @@
 // distribution that was drawn from. Sums are in double precision and in ascending token order: the same logits and the same
 // generator always give the same token.
 
-import type { DrawnToken } from '../rollout/episode.ts';
-import { TOP_ALTERNATIVES } from '../rollout/trajectory.ts';
+/** How many alternatives are kept per token. */
+export const TOP_ALTERNATIVES = 4;
+
+/** The numbers of one drawn token. */
+export interface DrawnToken {
+  readonly token: number;
+  /** log π under the mask, at temperature 1: what losses and ratios are about, whatever temperature it was drawn at. */
+  readonly policyLogProb: number;
+  /** Entropy of the distribution it was drawn from. */
+  readonly entropy: number;
+  /** Most probable tokens first, with their probabilities; at most TOP_ALTERNATIVES count. */
+  readonly top: readonly { readonly token: number; readonly probability: number }[];
+}
 
 export interface DrawSettings {
   /** Logits are divided by it; 1 leaves the policy as it is. */

@@ -6,7 +6,6 @@
 import type { Flat, ParameterLayout } from '../engine/parameters.ts';
 import { Session, float, floats, integer, value } from '../engine/session.ts';
 import type { Feeds, Value } from '../engine/session.ts';
-import type { Feed } from '../rollout/episode.ts';
 import { Cache } from './cache.ts';
 import { Drawer } from './draw.ts';
 import type { Drawn, DrawSettings } from './draw.ts';
@@ -14,6 +13,14 @@ import type { TokenMask } from './grammar-mask.ts';
 import { cacheStreams, parameterConstants, parameterFeeds, parameterInputs, samplingGraph } from './sampling-graph.ts';
 import { modelLayout } from './transformer.ts';
 import type { ModelConfig } from './transformer.ts';
+
+/** Tokens that the policy has not read yet, with their match flags. */
+export interface Feed {
+  readonly tokens: readonly number[];
+  readonly flags: readonly number[];
+  /** The cache starts empty: the first observation, or the context was full. */
+  readonly newRow: boolean;
+}
 
 /** What the sampler needs of an episode; `EpisodeInPlay` is one. */
 export interface SampledEpisode {

@@ -4,14 +4,17 @@
 
 import type { Environment, Grammar, Task, Turn, View } from '../environment/environment.ts';
 import { grammarOfView } from '../environment/grammar.ts';
+import { type DrawnToken, TOP_ALTERNATIVES } from '../policy/draw.ts';
 import type { Cursor, GrammarMasks, TokenMask } from '../policy/grammar-mask.ts';
 import { type EncodedRow, type NameGroups, Prompt, type PromptSettings, Relabelling } from '../policy/prompt.ts';
+import type { Feed } from '../policy/sampler.ts';
 import { type Tokenizer, mark } from '../policy/tokenizer.ts';
 import { Random } from '../random.ts';
-import { type Purpose, type Step, type StepTokens, TOP_ALTERNATIVES, type Trajectory } from './trajectory.ts';
+import { type Step, type StepTokens, type Trajectory } from './trajectory.ts';
+import { type Purpose } from '../vocabulary.ts';
 
 /** What an episode needs to know of the policy: how it reads and writes. */
-export interface Speech {
+export interface TextCodec {
   readonly tokenizer: Tokenizer;
   readonly masks: GrammarMasks;
   readonly prompt: PromptSettings;
@@ -29,36 +32,17 @@ export interface EpisodeRequest {
   readonly level: number | undefined;
 }
 
-/** The numbers of one drawn token. */
-export interface DrawnToken {
-  readonly token: number;
-  /** log π under the mask, at temperature 1: what losses and ratios are about, whatever temperature it was drawn at. */
-  readonly policyLogProb: number;
-  /** Entropy of the distribution it was drawn from. */
-  readonly entropy: number;
-  /** Most probable tokens first, with their probabilities; at most TOP_ALTERNATIVES count. */
-  readonly top: readonly { readonly token: number; readonly probability: number }[];
-}
-
 /** A finished episode: the record to keep, and the rows to learn from. */
 export interface Episode {
   readonly trajectory: Trajectory;
   readonly rows: readonly EncodedRow[];
 }
 
-/** Tokens that the policy has not read yet, with their match flags. */
-export interface Feed {
-  readonly tokens: readonly number[];
-  readonly flags: readonly number[];
-  /** The cache starts empty: the first observation, or the context was full. */
-  readonly newRow: boolean;
-}
-
 export class EpisodeInPlay {
   readonly random: Random;
   readonly #finished: () => void;
   readonly #environment: Environment;
-  readonly #speech: Speech;
+  readonly #codec: TextCodec;
   readonly #request: EpisodeRequest;
   readonly #prompt: Prompt;
   #turn: Turn;
@@ -74,15 +58,15 @@ export class EpisodeInPlay {
   #read: { row: EncodedRow | undefined; count: number } = { row: undefined, count: 0 };
 
   /** `finished` is called once, when the episode is over. */
-  constructor(environment: Environment, speech: Speech, request: EpisodeRequest, finished: () => void = () => {}) {
+  constructor(environment: Environment, codec: TextCodec, request: EpisodeRequest, finished: () => void = () => {}) {
     this.#finished = finished;
     this.#environment = environment;
-    this.#speech = speech;
+    this.#codec = codec;
     this.#request = request;
     this.random = Random.from('sample', request.seed);
     const relabelling =
-      request.relabel && speech.names.length > 0 ? new Relabelling(speech.names, Random.from('labels', request.seed)) : undefined;
-    this.#prompt = new Prompt(speech.tokenizer, speech.prompt, request.task.instruction, relabelling);
+      request.relabel && codec.names.length > 0 ? new Relabelling(codec.names, Random.from('labels', request.seed)) : undefined;
+    this.#prompt = new Prompt(codec.tokenizer, codec.prompt, request.task.instruction, relabelling);
     this.#turn = environment.reset(request.task, request.seed, request.level);
     this.#cursor = this.#observe();
   }
@@ -119,7 +103,7 @@ export class EpisodeInPlay {
     if (this.#thought) {
       if (token !== mark('</think>')) this.#thought.push(token);
       else {
-        this.#thoughtText = this.#speech.tokenizer.decode(this.#thought);
+        this.#thoughtText = this.#codec.tokenizer.decode(this.#thought);
         this.#thought = undefined;
       }
       return;
@@ -130,7 +114,7 @@ export class EpisodeInPlay {
 
   /** Plays a given step instead of drawing it: a demonstration, or the steps before the one to re-sample from. */
   force(step: { readonly thought: string; readonly action: string }): void {
-    const { tokenizer, masks, prompt } = this.#speech;
+    const { tokenizer, masks, prompt } = this.#codec;
     const words = prompt.thoughts ? [...tokenizer.encode(step.thought).slice(0, prompt.maxThoughtTokens), mark('</think>')] : [];
     const { tokens } = masks.encode(this.#grammar(), this.#said(step.action));
     for (const token of [...words, ...tokens]) this.accept({ token: this.#prompt.relabel(token), policyLogProb: 0, entropy: 0, top: [] });
@@ -161,17 +145,17 @@ export class EpisodeInPlay {
 
   #trueMask(): TokenMask {
     if (!this.#thought) return this.#cursor.mask;
-    return this.#speech.masks.thought(this.#speech.prompt.maxThoughtTokens - this.#thought.length);
+    return this.#codec.masks.thought(this.#codec.prompt.maxThoughtTokens - this.#thought.length);
   }
 
   /** The cursor at the beginning of the next action. */
   #observe(): Cursor {
     this.#view = this.#environment.view?.(this.#turn.state);
     this.#prompt.observe(this.#view?.text ?? this.#turn.observation);
-    this.#thought = this.#speech.prompt.thoughts ? [] : undefined;
+    this.#thought = this.#codec.prompt.thoughts ? [] : undefined;
     this.#thoughtText = '';
     this.#drawn = [];
-    return this.#speech.masks.start(this.#grammar());
+    return this.#codec.masks.start(this.#grammar());
   }
 
   #grammar(): Grammar {

@@ -4,18 +4,18 @@
 import type { Environment } from '../environment/environment.ts';
 import type { DrawSettings } from '../policy/draw.ts';
 import type { Sampler } from '../policy/sampler.ts';
-import { type Episode, EpisodeInPlay, type EpisodeRequest, type Speech } from './episode.ts';
+import { type Episode, EpisodeInPlay, type EpisodeRequest, type TextCodec } from './episode.ts';
 
 /** Who acts, where, and how it speaks. */
-export interface Player {
+export interface Actor {
   readonly environment: Environment;
-  readonly speech: Speech;
+  readonly codec: TextCodec;
   readonly sampler: Sampler;
 }
 
 /** Plays all requests to their end; the answer is in their order. `progress` hears of every finished episode. */
 export async function rollout(
-  player: Player,
+  player: Actor,
   requests: readonly EpisodeRequest[],
   draw: DrawSettings,
   progress: (done: number) => void = () => {},
@@ -24,7 +24,7 @@ export async function rollout(
   let finished = 0;
   function* begin(): Generator<EpisodeInPlay> {
     for (const request of requests) {
-      const episode = new EpisodeInPlay(player.environment, player.speech, request, () => progress(++finished));
+      const episode = new EpisodeInPlay(player.environment, player.codec, request, () => progress(++finished));
       playing.push(episode);
       yield episode;
     }

@@ -15,17 +15,9 @@ import {
   writeSync,
 } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { sha256 } from './canonical.ts';
+import { sha256 } from '../canonical.ts';
+import type { CheckpointFile } from '../training/host.ts';
 import type { Connection } from './database.ts';
-
-/** A checkpoint file that is safely on disk. */
-export interface CheckpointFile {
-  readonly update: number;
-  /** Relative to the data folder, with forward slashes. */
-  readonly file: string;
-  readonly sha256: string;
-  readonly bytes: number;
-}
 
 export interface Checkpoint extends CheckpointFile {
   readonly run: number;

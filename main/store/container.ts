@@ -7,7 +7,7 @@
 import { closeSync, fstatSync, fsyncSync, openSync, readSync, renameSync, rmSync, writeSync } from 'node:fs';
 import { deflateRawSync, inflateRawSync } from 'node:zlib';
 import { z } from 'zod';
-import { sha256 } from './canonical.ts';
+import { sha256 } from '../canonical.ts';
 
 const HEAD = Buffer.from('ASTROLAB-EXPORT\n');
 const TAIL = Buffer.from('ASTROLAB-END-01\n');

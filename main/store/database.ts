@@ -6,7 +6,7 @@ import Sqlite from 'better-sqlite3';
 import { closeSync, existsSync, mkdirSync, openSync, readdirSync, readFileSync, readSync, rmSync, statSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { migrationsFolder } from '../paths.ts';
-import { sha256 } from './canonical.ts';
+import { sha256 } from '../canonical.ts';
 
 export type Connection = Sqlite.Database;
 

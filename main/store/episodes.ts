@@ -2,7 +2,8 @@
 // sorted by when they happened or by return, advantage, surprise or length. The rows of a run lie side by side, so even
 // a filter without an index reads 100,000 of them in well under 100 ms.
 
-import type { Purpose, Trajectory } from '../rollout/trajectory.ts';
+import type { Trajectory } from '../rollout/trajectory.ts';
+import type { Purpose } from '../vocabulary.ts';
 import type { Connection } from './database.ts';
 import { type Dictionary, fromColumn } from './dictionary.ts';
 import { type EpisodeColumns, episodeRange, readPurpose, readSplit, runOfEpisode, splitActions } from './trajectories.ts';

@@ -2,7 +2,7 @@
 // runs themselves (latest and best held-out success).
 
 import type { Trajectory } from '../rollout/trajectory.ts';
-import type { EvaluationReport, EvaluationResult } from '../training/reports.ts';
+import type { EvaluationReport, EvaluationResult } from '../evaluation/evaluation-report.ts';
 import type { Connection } from './database.ts';
 import { type Dictionary, fromColumn, toColumn } from './dictionary.ts';
 import type { RunStore, Successes } from './runs.ts';

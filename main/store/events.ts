@@ -1,6 +1,6 @@
 // Events of a run: lines of its log, alerts, curriculum levels, checkpoints. The charts draw them as marks.
 
-import { canonicalJson, type Json, parseCanonical } from './canonical.ts';
+import { canonicalJson, type Json, parseCanonical } from '../canonical.ts';
 import type { Connection } from './database.ts';
 
 export type Severity = 'info' | 'warning' | 'error';

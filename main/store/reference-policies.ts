@@ -3,18 +3,11 @@
 
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { canonicalJson, type Json, parseCanonical, sha256 } from './canonical.ts';
+import { canonicalJson, parseCanonical, sha256 } from '../canonical.ts';
+import type { ReferenceFile } from '../training/host.ts';
 import type { Connection } from './database.ts';
 
-export interface ReferencePolicy {
-  /** contentHash of everything that made it. */
-  readonly recipe: string;
-  readonly sha256: string;
-  /** Relative to the data folder, with forward slashes. */
-  readonly file: string;
-  readonly bytes: number;
-  readonly world: string;
-  readonly details: Json;
+export interface ReferencePolicy extends ReferenceFile {
   readonly createdAt: number;
 }
 
@@ -37,12 +30,7 @@ export class ReferencePolicyStore {
     this.#dataFolder = dataFolder;
   }
 
-  /** Where the weights of a recipe belong; relative to the data folder. */
-  static fileOf(recipe: string): string {
-    return `references/${recipe}.safetensors`;
-  }
-
-  add(policy: Omit<ReferencePolicy, 'createdAt'>): void {
+  add(policy: ReferenceFile): void {
     this.#db
       .prepare('INSERT OR REPLACE INTO reference_policies VALUES (?, ?, ?, ?, ?, ?, ?)')
       .run(policy.recipe, policy.sha256, policy.file, policy.bytes, policy.world, canonicalJson(policy.details), Date.now());
@@ -57,7 +45,7 @@ export class ReferencePolicyStore {
     return fromRow(row);
   }
 
-  path(policy: ReferencePolicy): string {
+  path(policy: Pick<ReferenceFile, 'file'>): string {
     return join(this.#dataFolder, ...policy.file.split('/'));
   }
 

@@ -1,8 +1,8 @@
 // Rows of the table `runs` as records and back: the columns of the list, and the spark line as a few packed pairs.
 
-import { parseCanonical } from './canonical.ts';
+import { parseCanonical } from '../canonical.ts';
 import { ByteReader, ByteWriter } from './pack.ts';
-import type { RunConfig, RunState, RunSummary } from './runs.ts';
+import type { StoredConfig, RunState, RunSummary } from './runs.ts';
 
 export interface Row {
   id: number;
@@ -95,7 +95,7 @@ export function summary(row: Row): RunSummary {
   };
 }
 
-export function object(text: string): RunConfig {
+export function object(text: string): StoredConfig {
   const value = parseCanonical(text);
   if (typeof value !== 'object' || value === null || Array.isArray(value))
     throw new Error(`A stored JSON object was expected, found ${text.slice(0, 40)}`);

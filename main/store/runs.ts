@@ -3,14 +3,14 @@
 
 import type { Statement } from 'better-sqlite3';
 import { randomUUID } from 'node:crypto';
-import { canonicalJson, contentHash, type Json, parseCanonical } from './canonical.ts';
+import { canonicalJson, contentHash, type Json, parseCanonical } from '../canonical.ts';
 import type { Connection } from './database.ts';
 import { object, packSpark, type Row, strings, summary, SUMMARY_COLUMNS, unpackSpark } from './run-rows.ts';
 
 export const RUN_STATES = ['queued', 'running', 'paused', 'stopping', 'stopped', 'done', 'failed', 'interrupted'] as const;
 export type RunState = (typeof RUN_STATES)[number];
 
-export type RunConfig = { readonly [key: string]: Json };
+export type StoredConfig = { readonly [key: string]: Json };
 
 export interface NewRun {
   readonly name: string;
@@ -19,7 +19,7 @@ export interface NewRun {
   readonly preset: string | null;
   readonly seed: number;
   readonly device: string;
-  readonly config: RunConfig;
+  readonly config: StoredConfig;
   readonly versions: Readonly<Record<string, string>>;
   /** Updates the config asks for. */
   readonly planned: number;
@@ -71,7 +71,7 @@ export interface RunSummary {
 }
 
 export interface Run extends RunSummary {
-  readonly config: RunConfig;
+  readonly config: StoredConfig;
   readonly versions: Readonly<Record<string, string>>;
 }
 

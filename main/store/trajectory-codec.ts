@@ -2,12 +2,11 @@
 // Independent of the database's tables, so an old export can be read by a newer lab.
 
 import { z } from 'zod';
-import type { Trajectory } from '../rollout/trajectory.ts';
-import { trajectory } from '../training/reports.ts';
-import { canonicalJson, parseCanonical } from './canonical.ts';
+import { type Trajectory, trajectorySchema } from '../rollout/trajectory.ts';
+import { canonicalJson, parseCanonical } from '../canonical.ts';
 import { packTokens, unpackTokens } from './pack.ts';
 
-const recorded = z.object({ update: z.int().min(0), trajectory });
+const recorded = z.object({ update: z.int().min(0), trajectory: trajectorySchema });
 
 /** An episode and the update it was recorded in. */
 export interface RecordedTrajectory {

@@ -5,8 +5,8 @@
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
-import { evaluationReport } from '../training/reports.ts';
-import { canonicalJson, parseCanonical, sha256 } from './canonical.ts';
+import { evaluationReport } from '../evaluation/evaluation-report.ts';
+import { canonicalJson, parseCanonical, sha256 } from '../canonical.ts';
 import { writeDurably } from './checkpoints.ts';
 import { ContainerReader, ContainerWriter, ImportError } from './container.ts';
 import { type Run, RUN_STATES, type RunState } from './runs.ts';

@@ -2,27 +2,11 @@
 // β are not part of the key: any V* is computed from the stored returns. Beside it, the values each run used.
 
 import { createHash } from 'node:crypto';
+import type { VstarKey, VstarSamples } from '../training/host.ts';
 import type { VstarEntry } from '../training/reports.ts';
-import { canonicalJson } from './canonical.ts';
+import { canonicalJson } from '../canonical.ts';
 import type { Connection } from './database.ts';
 import { type Dictionary, fromColumn, toColumn } from './dictionary.ts';
-
-/** All that determines the samples. */
-export interface VstarKey {
-  /** contentHash of the world's name, settings and level. */
-  readonly worldHash: string;
-  readonly task: string;
-  /** sha256 of the reference weights. */
-  readonly reference: string;
-  readonly seed: number;
-  readonly temperature: number;
-  readonly samples: number;
-}
-
-export interface VstarSamples {
-  readonly returns: Float64Array;
-  readonly successes: Uint8Array;
-}
 
 export interface RunVstar {
   readonly task: string;

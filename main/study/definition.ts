@@ -6,7 +6,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { z } from 'zod';
 import { algorithms } from '../algorithm/registry.ts';
 import { resourceFile } from '../paths.ts';
-import { ConfigError } from '../training/config.ts';
+import { ConfigError } from '../config/config.ts';
 
 const Id = z.string().regex(/^[a-z0-9][a-z0-9-]*$/, 'expected small letters, digits and hyphens');
 const Value = z.union([z.string(), z.number(), z.boolean(), z.array(z.number()).min(1)]);

@@ -1,7 +1,7 @@
 // What the runs of a study say: every arm's held-out success over its seeds, and every claim's tests with their verdicts.
 // Reads the store only; the same runs always give the same numbers.
 
-import { aggregate } from '../evaluation/statistics.ts';
+import { aggregate } from '../statistics.ts';
 import { successOf } from '../evaluation/evaluate.ts';
 import type { Run } from '../store/runs.ts';
 import type { Store } from '../store/store.ts';

@@ -2,16 +2,15 @@
 // the learning curves, the tuning, and every claim with its experiment, figure, paired statistics and verdict. Of its
 // text only claims and discussion are typed by a person, in the study's definition.
 
-import { aggregate } from '../evaluation/statistics.ts';
+import { aggregate, mean } from '../statistics.ts';
 import { type EvaluationTable, tabulate } from '../evaluation/evaluate.ts';
 import { FAILURE_CLASSES } from '../evaluation/failures.ts';
-import { barFigure, type FigureBar, type FigureLine, lineFigure } from '../evaluation/figures.ts';
-import { duration, markdownTable, percent } from '../evaluation/report.ts';
-import type { ReportFile } from '../evaluation/study-report.ts';
-import { mean } from '../algorithm/advantage.ts';
+import { barFigure, type FigureBar, type FigureLine, lineFigure } from '../report/figures.ts';
+import { duration, markdownTable, percent } from '../report/report.ts';
+import type { ReportFile } from '../report/study-report.ts';
 import type { Run } from '../store/runs.ts';
 import type { Store } from '../store/store.ts';
-import { parseConfig } from '../training/config.ts';
+import { parseConfig } from '../config/config.ts';
 import { BASELINES, MEASURES } from './definition.ts';
 import { resultsOf } from './findings.ts';
 import type { ClaimRecord, StudyRecord } from './record.ts';

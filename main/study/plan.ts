@@ -1,9 +1,9 @@
 // From a study's definition to complete configs: base, budget, the arm (and the one it is like), its tuned settings, the
 // caller's own changes, seed. Arms whose configs are equal share their runs, because runs are found by their config.
 
-import { type RunConfig } from '../training/config.ts';
-import { applyOverrides } from '../training/overrides.ts';
-import { loadPreset } from '../training/presets.ts';
+import { type RunConfig } from '../config/config.ts';
+import { applyOverrides } from '../config/overrides.ts';
+import { loadPreset } from '../config/presets.ts';
 import type { Arm, Settings, StudyDefinition } from './definition.ts';
 
 /** What the caller may change about a definition without editing it. */

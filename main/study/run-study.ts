@@ -6,11 +6,11 @@
 import { AGENT_NAMES, createAgent } from '../environment/agents.ts';
 import { evaluationSeed, playAgent } from '../evaluation/evaluate.ts';
 import { evaluatePolicy } from '../evaluation/play.ts';
-import { referencePolicy } from '../evaluation/policies.ts';
+import { referencePolicy } from '../replay/policies.ts';
 import type { Run, RunSummary } from '../store/runs.ts';
 import type { Store } from '../store/store.ts';
-import { parseConfig } from '../training/config.ts';
-import { openWorkbench, worldHash } from '../training/workbench.ts';
+import { parseConfig } from '../config/config.ts';
+import { openRun, worldHash } from '../training/run-setup.ts';
 import { BASELINES, type StudyDefinition } from './definition.ts';
 import { armRecord, decide, resultsOf } from './findings.ts';
 import { armConfig, armsToTune, chosenArms, type PlanOptions, planRuns, seedsOf, type Tuned, tunedRoots } from './plan.ts';
@@ -153,8 +153,8 @@ async function evaluateBaselines(store: Store, run: Run): Promise<void> {
   if (missing.length === 0) return;
   const config = parseConfig(run.config);
   const { finalTasks: tasks, temperature } = config.evaluation;
-  const bench = openWorkbench(config);
-  const { environment, world } = bench;
+  const setup = openRun(config);
+  const { environment, world } = setup;
   const about = { update: 0, kind: 'manual', split: 'test', worldHash: worldHash(environment, environment.levels - 1) } as const;
   for (const name of missing) {
     const agent = AGENT_NAMES.find((other) => other === name);
@@ -166,7 +166,7 @@ async function evaluateBaselines(store: Store, run: Run): Promise<void> {
       const seconds = (performance.now() - begin) / 1000;
       add({ ...about, agent: name, world: environment.name, temperature: 0, seconds, results });
     } else {
-      const { player } = await referencePolicy(store, bench);
+      const { player } = await referencePolicy(store, setup);
       const { episodes: _episodes, ...report } = await evaluatePolicy(player, { ...about, agent: name, tasks, temperature, seed: 1 });
       await player.sampler.dispose();
       add(report);

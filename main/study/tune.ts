@@ -3,14 +3,13 @@
 // best is the one with the most validation tasks solved, ties broken by return; whether that differs from the default
 // by more than chance is said with it. Test tasks are never played.
 
-import type { RunConfig } from '../training/config.ts';
-import { applyOverrides } from '../training/overrides.ts';
-import { mean } from '../algorithm/advantage.ts';
+import type { RunConfig } from '../config/config.ts';
+import { applyOverrides } from '../config/overrides.ts';
 import { successOf } from '../evaluation/evaluate.ts';
-import { pairedSuccess, type PairedOutcome, type Proportion } from '../evaluation/statistics.ts';
+import { type PairedOutcome, type Proportion, mean, pairedSuccess } from '../statistics.ts';
 import type { Run } from '../store/runs.ts';
 import type { Store } from '../store/store.ts';
-import type { EvaluationResult } from '../training/reports.ts';
+import type { EvaluationResult } from '../evaluation/evaluation-report.ts';
 import type { Settings } from './definition.ts';
 import { overridesOf } from './plan.ts';
 import { trialSettings } from './search-space.ts';

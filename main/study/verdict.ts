@@ -4,10 +4,9 @@
 // lies on the other side, and is undecided else, or with a single seed. A claim holds when all of its tests hold and fails
 // when one fails.
 
-import { mean } from '../algorithm/advantage.ts';
-import { type Estimate, mcnemar, quantile } from '../evaluation/statistics.ts';
+import { type Estimate, mcnemar, mean, quantile } from '../statistics.ts';
 import { Random } from '../random.ts';
-import type { EvaluationResult } from '../training/reports.ts';
+import type { EvaluationResult } from '../evaluation/evaluation-report.ts';
 import type { Measure } from './definition.ts';
 
 export const VERDICTS = ['holds', 'fails', 'undecided'] as const;

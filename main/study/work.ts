@@ -5,15 +5,15 @@
 // of them makes it, the others find it.
 
 import { setTimeout as sleep } from 'node:timers/promises';
-import { variantOf } from '../algorithm/registry.ts';
+import { algorithmOf } from '../algorithm/registry.ts';
 import { RunLocked } from '../store/locks.ts';
 import type { Run, RunState, RunSummary } from '../store/runs.ts';
 import type { Store } from '../store/store.ts';
-import { contentHash } from '../store/canonical.ts';
-import { ConfigError, parseConfig, type RunConfig } from '../training/config.ts';
-import { newRun, writerOptions } from '../training/new-run.ts';
-import { type Launch, RunQueue } from '../training/queue.ts';
-import { recover } from '../training/resume.ts';
+import { contentHash } from '../canonical.ts';
+import { ConfigError, parseConfig, type RunConfig } from '../config/config.ts';
+import { newRun, writerOptions } from '../queue/new-run.ts';
+import { type Launch, RunQueue } from '../queue/queue.ts';
+import { recover } from '../queue/resume.ts';
 
 export interface WantedRun {
   readonly config: RunConfig;
@@ -222,7 +222,7 @@ function pioneersFirst<T extends { readonly run: WantedRun }>(open: readonly T[]
     const { world, policy, reference, algorithm, vstar, seed } = one.run.config;
     const needed = contentHash([world, policy, reference]);
     const makesReference = first(needed);
-    const makesSamples = variantOf(algorithm).needs.vstar && first(`${needed} ${seed} ${vstar.samples.join()}`);
+    const makesSamples = algorithmOf(algorithm).needs.vstar && first(`${needed} ${seed} ${vstar.samples.join()}`);
     return { one, rank: makesReference ? 0 : makesSamples ? 1 : 2 };
   });
   return ranked.sort((a, b) => a.rank - b.rank).map(({ one }) => one);

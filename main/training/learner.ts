@@ -1,133 +1,144 @@
-// From episodes to optimizer steps: cuts the episodes of an update into micro-batches of similar length, feeds each with
-// what the loss asks for, and lets the engine take one step over all of them. Exact whatever the cut: losses are divided
-// by counts of the whole update. Similar lengths go together because padding is paid like real tokens.
+// One improvement of the policy: what the episodes were worth to the reference and the critic (scoring), what the variant
+// makes of it (prepare), and the optimizer steps over it (epochs and minibatches, where the variant has several).
 
-import type { Graph } from '../engine/graph.ts';
-import type { Feeds } from '../engine/session.ts';
-import type { MicroBatch, Objective, StepReport, Trainer } from '../engine/training-step.ts';
-import type { LossInput, PolicyTensors } from '../algorithm/algorithm.ts';
-import { type BatchShape, PackedBatch, type PolicyOptions, policyObjective } from '../policy/batch.ts';
-import type { EncodedRow } from '../policy/prompt.ts';
+import type { Prepared, Progress } from '../algorithm/algorithm.ts';
+import type { Flat } from '../engine/parameters.ts';
+import type { StepReport, Trainer } from '../engine/training-step.ts';
+import { PackedBatch } from '../policy/batch.ts';
+import { Scorer } from '../policy/scorer.ts';
 import type { ModelConfig } from '../policy/transformer.ts';
-
-/** One episode to learn from: its rows and the numbers the loss asks for. */
-export interface Lesson {
-  readonly rows: readonly EncodedRow[];
-  readonly episode: Readonly<Record<string, number>>;
-  /** One number per agent token, rows joined. */
-  readonly token: Readonly<Record<string, Float32Array>>;
-}
-
-export interface Objectives {
-  /** Names the loss: the same name must mean the same graph. */
-  readonly name: string;
-  readonly options: PolicyOptions;
-  readonly loss: (graph: Graph, policy: PolicyTensors, input: LossInput) => Objective;
-  /** Further feeds of one micro-batch (the reference's logits). */
-  readonly extra?: (batch: PackedBatch, lessons: readonly Lesson[]) => Promise<Feeds>;
-}
-
-/** Fixed cost of one more micro-batch, in tokens: measured on the flagship's model (6 ms, where a token takes 0.07 ms). */
-const MICRO_BATCH_COST = 80;
-/** Rows of a micro-batch. */
-const MOST_ROWS = 32;
+import { Random } from '../random.ts';
+import type { Episode } from '../rollout/episode.ts';
+import type { Trajectory } from '../rollout/trajectory.ts';
+import { type TrainingEpisode, MinibatchTrainer, type LossDefinition, microBatches, sessionShape } from './minibatch.ts';
+import type { RunSetup } from './run-setup.ts';
 
 export class Learner {
-  readonly #trainer: Trainer;
-  readonly #config: ModelConfig;
-  readonly #budget: number;
+  readonly #setup: RunSetup;
+  readonly #minibatches: MinibatchTrainer;
+  readonly #reference: Scorer;
+  readonly #critic: Scorer;
 
-  /** `budget` is the most tokens, padding included, that go through the model at once. */
-  constructor(trainer: Trainer, config: ModelConfig, budget: number) {
-    this.#trainer = trainer;
-    this.#config = config;
-    this.#budget = budget;
+  constructor(setup: RunSetup, trainer: Trainer, policy: Flat, reference: Flat, threads: number) {
+    this.#setup = setup;
+    this.#minibatches = new MinibatchTrainer(trainer, setup.model, setup.config.training.microBatch);
+    this.#reference = new Scorer(setup.referenceModel, reference, { threads, sessions: 24 });
+    this.#critic = new Scorer(setup.model, policy, { threads, sessions: 24 });
   }
 
-  /** One optimizer step over all lessons. */
-  async step(lessons: readonly Lesson[], objective: Objectives, learningRate: number): Promise<StepReport> {
-    const agentTokens = lessons.reduce((sum, lesson) => sum + tokensOf(lesson), 0);
-    const batches: MicroBatch[] = [];
-    for (const part of microBatches(lessons, this.#budget)) {
-      const packed = new PackedBatch(
-        part.map(({ rows }) => rows),
-        this.#config,
-        sessionShape(part, this.#config.contextLength),
-      );
-      const first = part[0];
-      const feeds: Record<string, Feeds[string]> = { ...packed.feeds, ...PackedBatch.divisors(lessons.length, agentTokens) };
-      for (const name of Object.keys(first?.episode ?? {})) {
-        feeds[`episode.${name}`] = packed.perEpisode(Float32Array.from(part, ({ episode }) => episode[name] ?? Number.NaN));
-      }
-      for (const name of Object.keys(first?.token ?? {})) {
-        feeds[`token.${name}`] = packed.perToken(part.map(({ token }) => token[name] ?? new Float32Array()));
-      }
-      Object.assign(feeds, await objective.extra?.(packed, part));
-      batches.push({
-        key: `${objective.name} ${Object.values(packed.shape).join('×')}`,
-        build: policyObjective(this.#config, packed.shape, objective.options, objective.loss),
-        feeds,
+  /** Fills in what the variant needs to know of each token: log π_ref, and the critic's value. */
+  async score(episodes: readonly Episode[]): Promise<void> {
+    const { needs } = this.#setup.variant;
+    if (needs.reference !== 'none') {
+      await this.#scoreWith(this.#reference, this.#setup.referenceModel, episodes, (trajectory, { logProbs }) => {
+        share(trajectory, logProbs, (tokens, numbers) => (tokens.referenceLogProbs = numbers));
       });
     }
-    return this.#trainer.step(batches, learningRate);
+    if (needs.critic) {
+      await this.#scoreWith(this.#critic, this.#setup.model, episodes, (trajectory, { values }) => {
+        share(trajectory, values ?? new Float32Array(), (tokens, numbers) => (tokens.values = numbers));
+      });
+    }
+  }
+
+  /** What the variant makes of the episodes; the advantages are noted on the trajectories, for replay. */
+  prepare(episodes: readonly Episode[], progress: Progress): Prepared {
+    const trajectories = episodes.map(({ trajectory }) => trajectory);
+    const prepared = this.#setup.variant.prepare(trajectories, progress);
+    const whole = prepared.episode.advantage ?? prepared.distributions.advantage;
+    const perToken = prepared.token.advantage;
+    for (const [index, trajectory] of trajectories.entries()) {
+      if (whole?.length === trajectories.length) trajectory.advantage = whole[index] ?? null;
+      const numbers = perToken?.[index];
+      if (numbers) share(trajectory, numbers, (tokens, own) => (tokens.advantages = own));
+    }
+    return prepared;
+  }
+
+  /** The optimizer steps of one update. Undefined when the variant kept no episode: then there is nothing to learn. */
+  async improve(episodes: readonly Episode[], prepared: Prepared, update: number, learningRate: number): Promise<StepReport | undefined> {
+    const { config, variant } = this.#setup;
+    const samples = episodes.flatMap(({ rows }, index) => (prepared.keep[index] ? [sample(rows, prepared, index)] : []));
+    if (samples.length === 0) return undefined;
+    const objective = this.#objective();
+    const reports: StepReport[] = [];
+    for (let epoch = 0; epoch < variant.needs.epochs; epoch++) {
+      const count = Math.min(variant.needs.minibatches, samples.length);
+      const order = count > 1 ? Random.from('minibatches', config.seed, update, epoch).shuffle(samples) : samples;
+      for (let part = 0; part < count; part++) {
+        const from = Math.floor((part * order.length) / count);
+        const to = Math.floor(((part + 1) * order.length) / count);
+        reports.push(await this.#minibatches.step(order.slice(from, to), objective, learningRate));
+      }
+    }
+    return average(reports);
+  }
+
+  async dispose(): Promise<void> {
+    await this.#reference.dispose();
+    await this.#critic.dispose();
+  }
+
+  #objective(): LossDefinition {
+    const { variant, referenceModel } = this.#setup;
+    const full = variant.needs.reference === 'full';
+    return {
+      name: variant.id,
+      options: { referenceLogits: full },
+      loss: (graph, policy, input) => variant.loss(graph, policy, input),
+      ...(full && {
+        extra: async (packed: PackedBatch, samples: readonly TrainingEpisode[]) => {
+          const rows = samples.map((one) => one.rows);
+          return { referenceLogits: await this.#reference.logits(new PackedBatch(rows, referenceModel, packed.shape)) };
+        },
+      }),
+    };
+  }
+
+  async #scoreWith(
+    scorer: Scorer,
+    model: ModelConfig,
+    episodes: readonly Episode[],
+    note: (trajectory: Trajectory, scores: { logProbs: Float32Array; values: Float32Array | undefined }) => void,
+  ): Promise<void> {
+    for (const part of microBatches(episodes, this.#setup.config.training.microBatch)) {
+      const rows = part.map((episode) => episode.rows);
+      const { logProbs, values } = await scorer.score(new PackedBatch(rows, model, sessionShape(part, model.contextLength)));
+      for (const [index, { trajectory }] of part.entries()) {
+        note(trajectory, { logProbs: logProbs[index] ?? new Float32Array(), values: values?.[index] });
+      }
+    }
   }
 }
 
-export const tokensOf = ({ rows }: Pick<Lesson, 'rows'>): number => rows.reduce((sum, row) => sum + row.agent.length, 0);
-
-/** The longest row of an episode, up to the last hidden state that matters. */
-function lengthOf({ rows }: Pick<Lesson, 'rows'>): number {
-  return Math.max(1, ...rows.map((row) => (row.agent.at(-1)?.position ?? 0) + 1));
+/** Cuts an episode's numbers into its steps. */
+function share(
+  trajectory: Trajectory,
+  numbers: Float32Array,
+  put: (tokens: Trajectory['steps'][number]['tokens'], own: Float32Array) => void,
+): void {
+  let offset = 0;
+  for (const { tokens } of trajectory.steps) {
+    put(tokens, numbers.slice(offset, offset + tokens.ids.length));
+    offset += tokens.ids.length;
+  }
 }
 
-const powerOfTwo = (size: number): number => 2 ** Math.ceil(Math.log2(size));
-const up = (size: number, step: number): number => Math.max(step, Math.ceil(size / step) * step);
-const timeBucket = (length: number): number => up(length, length <= 128 ? 8 : 64);
-/**
- * 8 or 32 rows; more only where a single episode has more rows. A new shape costs a session, which takes as long as thousands of tokens,
- * while one more call costs little: so few sizes, used several times. Small calls also stay in the processor's cache.
- */
-const rowBucket = (rows: number): number => (rows <= 8 ? 8 : powerOfTwo(Math.max(MOST_ROWS, rows)));
-
-/** Coarser than the engine's own buckets: few shapes, because each is a session that takes a while to make. No row is longer than the context. */
-export function sessionShape(lessons: readonly Pick<Lesson, 'rows'>[], contextLength: number): BatchShape {
-  const rows = lessons.flatMap((lesson) => lesson.rows);
-  const masks = new Set(rows.flatMap((row) => row.agent.map(({ mask }) => mask)));
-  const size = rowBucket(rows.length);
+function sample(rows: TrainingEpisode['rows'], prepared: Prepared, index: number): TrainingEpisode {
   return {
-    rows: size,
-    time: Math.min(contextLength, timeBucket(Math.max(1, ...lessons.map(lengthOf)))),
-    agentTokens: powerOfTwo(Math.max(8, ...rows.map((row) => row.agent.length))),
-    masks: powerOfTwo(Math.max(32, masks.size + 1)),
-    episodes: size, // an episode has at least one row
+    rows,
+    episode: Object.fromEntries(Object.entries(prepared.episode).map(([name, values]) => [name, values[index] ?? 0])),
+    token: Object.fromEntries(Object.entries(prepared.token).map(([name, lists]) => [name, lists[index] ?? new Float32Array()])),
   };
 }
 
-/** Cuts episodes, sorted by length, where the padding saved is worth another micro-batch; never past the budget. */
-export function microBatches<L extends Pick<Lesson, 'rows'>>(lessons: readonly L[], budget: number): L[][] {
-  const sorted = lessons
-    .map((lesson, index) => ({ lesson, index, time: timeBucket(lengthOf(lesson)), rows: lesson.rows.length }))
-    .sort((a, b) => a.time - b.time || a.index - b.index);
-  const count = sorted.length;
-  // best[i]: the least cost of the first i episodes; cut[i]: where the last of their micro-batches begins.
-  const best = new Float64Array(count + 1).fill(Number.POSITIVE_INFINITY);
-  const cut = new Int32Array(count + 1);
-  best[0] = 0;
-  for (let end = 1; end <= count; end++) {
-    const time = sorted[end - 1]?.time ?? 1;
-    let rows = 0;
-    for (let start = end - 1; start >= 0; start--) {
-      rows += sorted[start]?.rows ?? 0;
-      const size = rowBucket(rows) * time;
-      if ((size > budget || rows > MOST_ROWS) && start < end - 1) break;
-      const cost = (best[start] ?? 0) + size + MICRO_BATCH_COST;
-      if (cost < (best[end] ?? 0)) {
-        best[end] = cost;
-        cut[end] = start;
-      }
-    }
-  }
-  const parts: L[][] = [];
-  for (let end = count; end > 0; end = cut[end] ?? 0) parts.unshift(sorted.slice(cut[end] ?? 0, end).map(({ lesson }) => lesson));
-  return parts;
+/** Means over the optimizer steps of an update. */
+function average(reports: readonly StepReport[]): StepReport {
+  const mean = (of: (report: StepReport) => number): number => reports.reduce((sum, report) => sum + of(report), 0) / reports.length;
+  const names = Object.keys(reports[0]?.metrics ?? {});
+  return {
+    loss: mean((report) => report.loss),
+    gradientNorm: mean((report) => report.gradientNorm),
+    metrics: Object.fromEntries(names.map((name) => [name, mean((report) => report.metrics[name] ?? 0)])),
+  };
 }

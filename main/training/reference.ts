@@ -14,11 +14,11 @@ import { Sampler } from '../policy/sampler.ts';
 import { Random } from '../random.ts';
 import { EpisodeInPlay } from '../rollout/episode.ts';
 import { drawAt, rollout } from '../rollout/rollout.ts';
-import { contentHash, sha256 } from '../store/canonical.ts';
-import { type ReferencePolicy, ReferencePolicyStore } from '../store/reference-policies.ts';
-import { type Lesson, Learner, type Objectives } from './learner.ts';
+import { contentHash, sha256 } from '../canonical.ts';
+import type { ReferenceFile } from './host.ts';
+import { type TrainingEpisode, MinibatchTrainer, type LossDefinition } from './minibatch.ts';
 import { saveWeights } from './weights.ts';
-import { type Workbench, worldHash } from './workbench.ts';
+import { type RunSetup, worldHash } from './run-setup.ts';
 
 const ADAM = { beta1: 0.9, beta2: 0.98, epsilon: 1e-8, weightDecay: 0, clip: 1 };
 /** The learning rate falls to this part of its peak at the end of cloning. */
@@ -33,13 +33,13 @@ export interface CloningProgress {
 }
 
 /** Everything that determines the weights. */
-export function referenceRecipe(bench: Workbench): string {
-  const { config, environment, speech, referenceModel } = bench;
+export function referenceRecipe(setup: RunSetup): string {
+  const { config, environment, codec, referenceModel } = setup;
   return contentHash({
     version: 1,
     world: worldHash(environment, environment.levels - 1),
-    tokenizer: contentHash(speech.tokenizer.json),
-    prompt: speech.prompt,
+    tokenizer: contentHash(codec.tokenizer.json),
+    prompt: codec.prompt,
     relabel: config.policy.aids.relabelIds,
     ...(config.policy.aids.relabelWords && { relabelWords: true }),
     ...(config.policy.aids.relabelPrices && { relabelPrices: true }),
@@ -49,7 +49,7 @@ export function referenceRecipe(bench: Workbench): string {
 }
 
 /** Cloning: the mean over the demonstrator's tokens of −log π. */
-const CLONING: Objectives = {
+const CLONING: LossDefinition = {
   name: 'cloning',
   options: {},
   loss: (_graph, policy) => ({ loss: neg(policy.tokenMean(policy.logProbs)) }),
@@ -57,11 +57,11 @@ const CLONING: Objectives = {
 
 /** Clones a reference policy. `report` hears of every step. */
 export async function cloneReference(
-  bench: Workbench,
+  setup: RunSetup,
   threads: number,
   report: (progress: CloningProgress) => void | Promise<void>,
 ): Promise<{ weights: Flat; success: number }> {
-  const { config, environment, speech, referenceModel: model, referenceLayout: layout } = bench;
+  const { config, environment, codec, referenceModel: model, referenceLayout: layout } = setup;
   const { reference } = config;
   const normal = Random.from('reference-weights', reference.seed);
   const state = freshState(
@@ -69,7 +69,7 @@ export async function cloneReference(
     layout.initialise(() => normal.normal()),
   );
   const trainer = new Trainer({ layout, state, optimizer: ADAM, session: { threads, spinning: false }, sessions: 24 });
-  const learner = new Learner(trainer, model, config.training.microBatch);
+  const minibatches = new MinibatchTrainer(trainer, model, config.training.microBatch);
   const sampler = new Sampler(model, state.values, { capacity: 128, threads });
   const success = async (): Promise<number> => {
     const requests = environment
@@ -83,18 +83,18 @@ export async function cloneReference(
         relabel: false,
         level: undefined,
       }));
-    const episodes = await rollout({ environment, speech, sampler }, requests, drawAt(1));
+    const episodes = await rollout({ environment, codec, sampler }, requests, drawAt(1));
     return episodes.filter(({ trajectory }) => trajectory.success).length / Math.max(1, episodes.length);
   };
   try {
-    const lessons = demonstrated(bench);
+    const samples = demonstrated(setup);
     const order = Random.from('cloning', reference.seed);
-    let queue: Lesson[] = [];
+    let queue: TrainingEpisode[] = [];
     let seen: number | undefined;
     for (let step = 0; step < reference.steps; step++) {
-      if (queue.length < reference.batch) queue = order.shuffle(lessons);
-      const batch = queue.splice(0, reference.batch).map((lesson, index) => underNewNames(bench, lesson, step, index));
-      const { loss } = await learner.step(batch, CLONING, cloningRate(reference, step));
+      if (queue.length < reference.batch) queue = order.shuffle(samples);
+      const batch = queue.splice(0, reference.batch).map((sample, index) => underNewNames(setup, sample, step, index));
+      const { loss } = await minibatches.step(batch, CLONING, cloningRate(reference, step));
       const due = (step + 1) % reference.checkEvery === 0 || step + 1 === reference.steps;
       if (due) seen = await success();
       await report({ step: step + 1, steps: reference.steps, loss, success: due ? seen : undefined });
@@ -107,41 +107,41 @@ export async function cloneReference(
   }
 }
 
-function cloningRate({ learningRate, warmup, steps }: Workbench['config']['reference'], step: number): number {
+function cloningRate({ learningRate, warmup, steps }: RunSetup['config']['reference'], step: number): number {
   const rise = warmup > 0 ? Math.min(1, (step + 1) / warmup) : 1;
   const fall = Math.max(0, (step / steps - 0.5) / 0.5);
   return learningRate * rise * (1 - (1 - FINAL_RATE) * fall);
 }
 
-function demonstrated({ world, environment, speech, config }: Workbench): Lesson[] {
+function demonstrated({ world, environment, codec, config }: RunSetup): TrainingEpisode[] {
   const { demonstrations: count, imperfection, seed } = config.reference;
-  const lessons: Lesson[] = [];
+  const samples: TrainingEpisode[] = [];
   for (const { task, seed: episode, turns } of demonstrations(world, environment, { count, seed, imperfection })) {
     const request = { task, seed: episode, purpose: 'train' as const, update: 0, relabel: false, level: undefined };
-    const playing = new EpisodeInPlay(environment, speech, request);
+    const playing = new EpisodeInPlay(environment, codec, request);
     for (const turn of turns) playing.force(turn);
-    lessons.push({ rows: playing.rows, episode: {}, token: {} });
+    samples.push({ rows: playing.rows, episode: {}, token: {} });
   }
-  return lessons;
+  return samples;
 }
 
 /** The same demonstration with other names every time it comes up: what is learned can only be how to read. */
-function underNewNames({ speech, config }: Workbench, lesson: Lesson, step: number, index: number): Lesson {
-  if (speech.names.length === 0) return lesson;
-  const relabelling = new Relabelling(speech.names, Random.from('cloning-names', config.reference.seed, step, index));
-  return { ...lesson, rows: relabelled(lesson.rows, relabelling) };
+function underNewNames({ codec, config }: RunSetup, sample: TrainingEpisode, step: number, index: number): TrainingEpisode {
+  if (codec.names.length === 0) return sample;
+  const relabelling = new Relabelling(codec.names, Random.from('cloning-names', config.reference.seed, step, index));
+  return { ...sample, rows: relabelled(sample.rows, relabelling) };
 }
 
 /** Writes the weights where the recipe's policy belongs, complete before anyone is told of them. */
-export function keepReference(dataFolder: string, bench: Workbench, weights: Flat, success: number): Omit<ReferencePolicy, 'createdAt'> {
-  const recipe = referenceRecipe(bench);
-  const file = ReferencePolicyStore.fileOf(recipe);
+export function keepReference(dataFolder: string, setup: RunSetup, weights: Flat, success: number): ReferenceFile {
+  const recipe = referenceRecipe(setup);
+  const file = `references/${recipe}.safetensors`;
   const path = join(dataFolder, ...file.split('/'));
   mkdirSync(dirname(path), { recursive: true });
-  const { environment, speech, referenceModel, config } = bench;
-  saveWeights(path, bench.referenceLayout, weights, {
+  const { environment, codec, referenceModel, config } = setup;
+  saveWeights(path, setup.referenceLayout, weights, {
     model: JSON.stringify(referenceModel),
-    tokenizer: JSON.stringify(speech.tokenizer.json),
+    tokenizer: JSON.stringify(codec.tokenizer.json),
     recipe,
   });
   return {
@@ -150,6 +150,6 @@ export function keepReference(dataFolder: string, bench: Workbench, weights: Fla
     file,
     bytes: statSync(path).size,
     world: environment.name,
-    details: { success, parameters: bench.referenceLayout.count, ...config.reference },
+    details: { success, parameters: setup.referenceLayout.count, ...config.reference },
   };
 }

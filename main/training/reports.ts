@@ -4,58 +4,14 @@
 // after the newest checkpoint is dropped and happens again, so what a checkpoint covers must have been reported before it.
 
 import { z } from 'zod';
-import type { StepTokens, Trajectory } from '../rollout/trajectory.ts';
-import type { Json } from '../store/canonical.ts';
+import type { Json } from '../canonical.ts';
+import { evaluationReport } from '../evaluation/evaluation-report.ts';
+import { trajectorySchema } from '../rollout/trajectory.ts';
 
 const floats = z.instanceof(Float32Array);
-const integers = z.instanceof(Int32Array);
 const count = z.int().min(0);
-const split = z.enum(['train', 'validation', 'test']);
-/** Also NaN and the infinities. One test each, because every update brings thousands of them. */
+/** Also NaN and the infinities. */
 const number = z.custom<number>((value) => typeof value === 'number', 'expected a number');
-const fact = z.custom<string | number | boolean | null>(
-  (value) => value === null || ['string', 'number', 'boolean'].includes(typeof value),
-  'expected a text, a number, true, false or null',
-);
-
-const stepTokens: z.ZodType<StepTokens> = z.object({
-  ids: integers,
-  logProbs: floats,
-  referenceLogProbs: floats,
-  entropies: floats,
-  values: floats,
-  advantages: floats,
-  topIds: integers,
-  topProbs: floats,
-});
-
-export const trajectory: z.ZodType<Trajectory> = z.object({
-  task: z.string(),
-  split,
-  category: z.string(),
-  tier: z.string(),
-  seed: z.int(),
-  purpose: z.enum(['train', 'vstar', 'evaluation']),
-  update: count,
-  steps: z.array(
-    z.object({
-      observation: z.string(),
-      thought: z.string(),
-      action: z.string(),
-      reward: number,
-      reason: z.string(),
-      valid: z.boolean(),
-      facts: z.record(z.string(), fact),
-      tokens: stepTokens,
-    }),
-  ),
-  finalObservation: z.string(),
-  return: number,
-  success: z.boolean(),
-  vstar: number.nullable(),
-  advantage: number.nullable(),
-  failure: z.string().nullable(),
-});
 
 /** The reference policy's samples on one task, and the value made of them. */
 const vstarEntry = z.object({
@@ -71,34 +27,6 @@ const vstarEntry = z.object({
 });
 export type VstarEntry = z.infer<typeof vstarEntry>;
 
-const evaluationResult = z.object({
-  task: z.string(),
-  category: z.string(),
-  tier: z.string(),
-  seed: z.int(),
-  success: z.boolean(),
-  return: number,
-  steps: count,
-  failure: z.string().nullable(),
-});
-export type EvaluationResult = z.infer<typeof evaluationResult>;
-
-export const evaluationReport = z.object({
-  update: count,
-  kind: z.enum(['periodic', 'final', 'manual']),
-  /** policy, or the name of an agent that needs no run. */
-  agent: z.string(),
-  world: z.string(),
-  worldHash: z.string(),
-  split,
-  temperature: z.number(),
-  seconds: z.number(),
-  results: z.array(evaluationResult),
-  /** None, or the episode of each result in the same order. */
-  episodes: z.array(trajectory),
-});
-export type EvaluationReport = z.infer<typeof evaluationReport>;
-
 const plain = z.json();
 
 export const runReport = z.discriminatedUnion('type', [
@@ -112,12 +40,18 @@ export const runReport = z.discriminatedUnion('type', [
     metrics: z.record(z.string(), number),
     /** Raw samples for distribution charts (advantages, V*). */
     distributions: z.record(z.string(), floats),
-    episodes: z.array(trajectory),
+    episodes: z.array(trajectorySchema),
     /** Since the run began, over all interruptions. */
     totals: z.object({ episodes: count, tokens: count, seconds: z.number() }),
   }),
   /** V* of tasks, valid from the given update on (0: the first stage). `episodes` may be left empty. */
-  z.object({ type: z.literal('vstar'), update: count, world: z.string(), entries: z.array(vstarEntry), episodes: z.array(trajectory) }),
+  z.object({
+    type: z.literal('vstar'),
+    update: count,
+    world: z.string(),
+    entries: z.array(vstarEntry),
+    episodes: z.array(trajectorySchema),
+  }),
   /** A reference policy whose weights file is complete and flushed: later runs find it by its recipe. */
   z.object({
     type: z.literal('reference'),

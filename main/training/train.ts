@@ -19,61 +19,43 @@ import { Sampler } from '../policy/sampler.ts';
 import { Random } from '../random.ts';
 import { drawAt, rollout } from '../rollout/rollout.ts';
 import { agentTokenCount } from '../rollout/trajectory.ts';
-import type { CheckpointFiles } from '../store/checkpoints.ts';
-import type { ReferencePolicyStore } from '../store/reference-policies.ts';
-import type { VstarCache } from '../store/vstar-cache.ts';
-import { type RunConfig, learningRateAt, temperatureAt } from './config.ts';
-import { Improver } from './improve.ts';
+import { type RunConfig, learningRateAt, temperatureAt } from '../config/config.ts';
+import type { TrainingHost } from './host.ts';
+import { Learner } from './learner.ts';
 import { ProgressReporter } from './progress.ts';
 import { cloneReference, keepReference, referenceRecipe } from './reference.ts';
-import type { EvaluationReport, RunCommand, RunReport, VstarEntry } from './reports.ts';
+import type { VstarEntry } from './reports.ts';
+import type { EvaluationReport } from '../evaluation/evaluation-report.ts';
 import { TaskSampler } from './tasks.ts';
 import { type TrainingMemory, adopt, loadState, loadWeights, saveState } from './weights.ts';
 import { timedEnvironment } from './timed-environment.ts';
 import { VstarStage } from './vstar-stage.ts';
-import { type Workbench, openWorkbench, worldHash } from './workbench.ts';
-
-/** What training needs of the world outside. */
-export interface TrainingHost {
-  readonly dataFolder: string;
-  readonly files: CheckpointFiles;
-  readonly references: Pick<ReferencePolicyStore, 'find' | 'path'>;
-  readonly vstar: Pick<VstarCache, 'find'>;
-  /** Resolves when the report is on its way; awaited, so that training never runs far ahead of its record. */
-  report(report: RunReport): Promise<void>;
-  /** A command that has come since, if any; and the next one, when paused. */
-  takeCommand(): RunCommand | undefined;
-  waitForCommand(): Promise<RunCommand>;
-  /** The checkpoint to go on from. */
-  readonly resumeFrom: string | undefined;
-  /** Pause after this update. */
-  readonly until: number | null;
-}
+import { type RunSetup, openRun, worldHash } from './run-setup.ts';
 
 export async function train(config: RunConfig, host: TrainingHost): Promise<'done' | 'stopped'> {
   const device = await requireDevice(config.device);
   const progress = new ProgressReporter((report) => host.report(report));
-  const bench = openWorkbench(config, (share, what) => void progress.tell(0, what, share, 1));
+  const setup = openRun(config, (share, what) => void progress.tell(0, what, share, 1));
   const { training, evaluation, curriculum, checkpoints } = config;
   const threads = config.threads || availableParallelism();
-  const { environment, seconds: environmentSeconds } = timedEnvironment(bench.environment);
+  const { environment, seconds: environmentSeconds } = timedEnvironment(setup.environment);
 
-  const reference = await obtainReference(bench, threads, host, progress);
-  const { state, memory: saved } = restore(bench, reference.weights, host.resumeFrom);
+  const reference = await obtainReference(setup, threads, host, progress);
+  const { state, memory: saved } = restore(setup, reference.weights, host.resumeFrom);
   let memory = saved;
   await host.report({ type: 'started', update: memory.update, device: config.device, versions: {} });
 
   const trainer = new Trainer({
-    layout: bench.layout,
+    layout: setup.layout,
     state,
     optimizer: adam(training),
     session: { threads, spinning: false, ...device },
     sessions: 24,
   });
-  const improver = new Improver(bench, trainer, state.values, reference.weights, threads);
+  const learner = new Learner(setup, trainer, state.values, reference.weights, threads);
   const capacity = Math.min(256, Math.max(32, training.batch));
-  const policy = { environment, speech: bench.speech, sampler: new Sampler(bench.model, state.values, { capacity, threads }) };
-  const original = { ...policy, sampler: new Sampler(bench.referenceModel, reference.weights, { capacity, threads }) };
+  const policy = { environment, codec: setup.codec, sampler: new Sampler(setup.model, state.values, { capacity, threads }) };
+  const original = { ...policy, sampler: new Sampler(setup.referenceModel, reference.weights, { capacity, threads }) };
   const vstar = new VstarStage(config, original, reference.sha256, host.vstar);
   const tasks = new TaskSampler(training.taskSampling, memory.tasks);
   const recorder = new Recorder();
@@ -93,7 +75,7 @@ export async function train(config: RunConfig, host: TrainingHost): Promise<'don
   };
 
   const value = async (chosen: Parameters<VstarStage['ensure']>[0], level: number, update: number): Promise<VstarEntry[]> => {
-    if (!bench.variant.needs.vstar) return [];
+    if (!setup.variant.needs.vstar) return [];
     const collected: VstarEntry[] = [];
     const samples = scheduled(config.vstar.samples, Math.max(0, update - 1), training.updates);
     await vstar.ensure(chosen, level, samples, async (entries, episodes, done, total) => {
@@ -107,8 +89,8 @@ export async function train(config: RunConfig, host: TrainingHost): Promise<'don
   const save = async (update: number, kept: boolean): Promise<void> => {
     await trainer.download();
     memory = { ...memory, tasks: tasks.save(), valued: vstar.save(), groups: groups.save() };
-    const notes = { model: JSON.stringify(bench.model), tokenizer: JSON.stringify(bench.speech.tokenizer.json) };
-    const checkpoint = host.files.save(update, (path) => saveState(path, bench.layout, state, memory, notes));
+    const notes = { model: JSON.stringify(setup.model), tokenizer: JSON.stringify(setup.codec.tokenizer.json) };
+    const checkpoint = host.files.save(update, (path) => saveState(path, setup.layout, state, memory, notes));
     await host.report({ type: 'checkpoint', checkpoint, kept });
   };
 
@@ -138,9 +120,9 @@ export async function train(config: RunConfig, host: TrainingHost): Promise<'don
       const learningRate = learningRateAt(training, update - 1);
 
       // Draw tasks and value them.
-      const { group } = bench.variant.needs;
+      const { group } = setup.variant.needs;
       let open = pool.filter((task) => task.level <= level);
-      if (config.vstar.dropUnsolved && bench.variant.needs.vstar) {
+      if (config.vstar.dropUnsolved && setup.variant.needs.vstar) {
         await value(open, level, update);
         open = open.filter((task) => vstar.of(task.id, level).solved);
       }
@@ -159,14 +141,14 @@ export async function train(config: RunConfig, host: TrainingHost): Promise<'don
       for (const [index, trajectory] of trajectories.entries()) {
         const task = requests[index]?.task;
         if (task) diagnoseTrajectory(trajectory, environment, task, level);
-        if (bench.variant.needs.vstar) trajectory.vstar = vstar.of(trajectory.task, level).value;
+        if (setup.variant.needs.vstar) trajectory.vstar = vstar.of(trajectory.task, level).value;
         tasks.record(trajectory.task, trajectory.success);
       }
 
       // Learn.
-      await recorder.time('system/time.scoring', () => improver.score(episodes));
-      const prepared = improver.prepare(episodes, { update, updates: training.updates, reward: training.reward });
-      const step = await recorder.time('system/time.update', () => improver.improve(episodes, prepared, update, learningRate));
+      await recorder.time('system/time.scoring', () => learner.score(episodes));
+      const prepared = learner.prepare(episodes, { update, updates: training.updates, reward: training.reward });
+      const step = await recorder.time('system/time.update', () => learner.improve(episodes, prepared, update, learningRate));
       await trainer.download(); // from a device; on the CPU the weights that are played are those that were trained
 
       // Evaluate.
@@ -205,7 +187,7 @@ export async function train(config: RunConfig, host: TrainingHost): Promise<'don
         'system/speed.episodes': episodes.length / seconds,
         'system/speed.tokens': tokens / seconds,
         ...system.sample(),
-        ...(bench.variant.needs.vstar && vstarMetrics(vstar, config, update)),
+        ...(setup.variant.needs.vstar && vstarMetrics(vstar, config, update)),
       });
       const record = recorder.take(update);
       await recorder.time('system/time.storage', () =>
@@ -231,7 +213,7 @@ export async function train(config: RunConfig, host: TrainingHost): Promise<'don
     }
     return 'done';
   } finally {
-    await improver.dispose();
+    await learner.dispose();
     await policy.sampler.dispose();
     await original.sampler.dispose();
     await trainer.dispose();
@@ -248,14 +230,14 @@ const adam = ({ adamBeta1, adamBeta2, weightDecay, clip }: RunConfig['training']
 
 /** The reference policy of the config: found, or cloned now and kept for every later run. */
 async function obtainReference(
-  bench: Workbench,
+  setup: RunSetup,
   threads: number,
   host: TrainingHost,
   progress: ProgressReporter,
 ): Promise<{ weights: Flat; sha256: string }> {
-  const known = host.references.find(referenceRecipe(bench));
-  if (known) return { weights: loadWeights(host.references.path(known), bench.referenceLayout), sha256: known.sha256 };
-  const { weights, success } = await cloneReference(bench, threads, async ({ step, steps, success: seen }) => {
+  const known = host.references.find(referenceRecipe(setup));
+  if (known) return { weights: loadWeights(host.references.path(known), setup.referenceLayout), sha256: known.sha256 };
+  const { weights, success } = await cloneReference(setup, threads, async ({ step, steps, success: seen }) => {
     await progress.tell(
       0,
       seen === undefined ? 'cloning the reference' : `cloning the reference (${(100 * seen).toFixed(0)}% success)`,
@@ -263,10 +245,10 @@ async function obtainReference(
       steps,
     );
   });
-  const policy = keepReference(host.dataFolder, bench, weights, success);
+  const policy = keepReference(host.dataFolder, setup, weights, success);
   await host.report({ type: 'reference', policy });
-  const { low, high } = bench.config.reference.targetSuccess;
-  const text = `The reference policy solves ${(100 * success).toFixed(1)}% of ${bench.config.reference.checkTasks} validation tasks when sampled`;
+  const { low, high } = setup.config.reference.targetSuccess;
+  const text = `The reference policy solves ${(100 * success).toFixed(1)}% of ${setup.config.reference.checkTasks} validation tasks when sampled`;
   const weak =
     success < low
       ? `: below ${100 * low}%, so V* will be at the bottom for many tasks. Clone for more steps or from better demonstrations`
@@ -283,22 +265,22 @@ async function obtainReference(
 }
 
 /** The state to go on from: a checkpoint, or the reference with a clean memory. */
-function restore(bench: Workbench, reference: Flat, from: string | undefined): { state: TrainingState; memory: TrainingMemory } {
-  if (from !== undefined) return loadState(from, bench.layout);
-  const normal = Random.from('weights', bench.config.seed);
-  const values = bench.layout.initialise(() => normal.normal());
-  adopt(bench.referenceLayout, reference, bench.layout, values);
+function restore(setup: RunSetup, reference: Flat, from: string | undefined): { state: TrainingState; memory: TrainingMemory } {
+  if (from !== undefined) return loadState(from, setup.layout);
+  const normal = Random.from('weights', setup.config.seed);
+  const values = setup.layout.initialise(() => normal.normal());
+  adopt(setup.referenceLayout, reference, setup.layout, values);
   const memory: TrainingMemory = {
     update: 0,
     tasks: {},
     valued: [],
-    curriculum: startCurriculum(bench.config.curriculum, bench.environment.levels),
+    curriculum: startCurriculum(setup.config.curriculum, setup.environment.levels),
     totals: { episodes: 0, tokens: 0, seconds: 0 },
     alerts: [],
     history: [],
     groups: {},
   };
-  return { state: freshState(bench.layout, values), memory };
+  return { state: freshState(setup.layout, values), memory };
 }
 
 /** Copies that can be handed to another process. */

@@ -5,12 +5,12 @@
 import { vstarOf } from '../algorithm/vstar.ts';
 import type { Task } from '../environment/environment.ts';
 import { Random } from '../random.ts';
-import { type Player, drawAt, rollout } from '../rollout/rollout.ts';
+import { type Actor, drawAt, rollout } from '../rollout/rollout.ts';
 import type { Trajectory } from '../rollout/trajectory.ts';
-import type { VstarCache, VstarSamples } from '../store/vstar-cache.ts';
-import type { RunConfig } from './config.ts';
+import type { RunConfig } from '../config/config.ts';
+import type { VstarLookup, VstarSamples } from './host.ts';
 import type { VstarEntry } from './reports.ts';
-import { worldHash } from './workbench.ts';
+import { worldHash } from './run-setup.ts';
 
 /** The reference is sampled as it is. */
 const TEMPERATURE = 1;
@@ -27,17 +27,17 @@ export interface VstarValue {
 
 export class VstarStage {
   readonly #config: RunConfig;
-  readonly #player: Player;
+  readonly #actor: Actor;
   readonly #reference: string;
-  readonly #cache: Pick<VstarCache, 'find'>;
+  readonly #cache: VstarLookup;
   readonly #known = new Map<string, VstarValue>();
   #asked = 0;
   #found = 0;
 
-  /** `reference` is the hash of the reference's weights; `player` acts with them. */
-  constructor(config: RunConfig, player: Player, reference: string, cache: Pick<VstarCache, 'find'>) {
+  /** `reference` is the hash of the reference's weights; `actor` acts with them. */
+  constructor(config: RunConfig, actor: Actor, reference: string, cache: VstarLookup) {
     this.#config = config;
-    this.#player = player;
+    this.#actor = actor;
     this.#reference = reference;
     this.#cache = cache;
   }
@@ -105,7 +105,7 @@ export class VstarStage {
         return { task, seed: episodeSeed, purpose: 'vstar' as const, update: 0, relabel: true, level };
       }),
     );
-    const episodes = await rollout(this.#player, requests, drawAt(TEMPERATURE));
+    const episodes = await rollout(this.#actor, requests, drawAt(TEMPERATURE));
     return new Map(
       tasks.map((task, index) => {
         const own = episodes.slice(index * samples, (index + 1) * samples).map(({ trajectory }) => trajectory);
@@ -126,7 +126,7 @@ export class VstarStage {
 
   #key(task: Task, level: number, samples: number) {
     return {
-      worldHash: worldHash(this.#player.environment, level),
+      worldHash: worldHash(this.#actor.environment, level),
       task: task.id,
       reference: this.#reference,
       seed: this.#config.reference.seed,

@@ -4,8 +4,9 @@
 import { z } from 'zod';
 import { nothing } from './definition.ts';
 import { drawnPage } from './replay.ts';
+import { splits } from '../../main/vocabulary.ts';
 
-const split = z.enum(['train', 'validation', 'test']);
+const split = z.enum(splits);
 
 /** Which world, by name, and its settings that are a choice. `data`: WebShop's imported data instead of the shipped catalog. */
 const worldChoice = z.strictObject({

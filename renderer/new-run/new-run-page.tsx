@@ -22,7 +22,7 @@ import { DeviceField } from './device-field.tsx';
 import { KnobSection } from './knob-form.tsx';
 import type { FieldState } from './knob-form.tsx';
 import { Changes, CommandLine, Cost, Repeats } from './order-panel.tsx';
-import type { Sweep } from './order-panel.tsx';
+import type { SweptSettings } from './order-panel.tsx';
 import { QueuePanel } from './queue-panel.tsx';
 import styles from './new-run.module.css';
 
@@ -101,7 +101,7 @@ function Setup({ base, preferred, presets, schema }: SetupProps) {
   const runs = useRuns();
   const [edits, setEdits] = useState<Edits>(preferred);
   const [seeds, setSeeds] = useState(() => showValue(base.config.seed) || '1');
-  const [sweep, setSweep] = useState<Sweep>([]);
+  const [sweep, setSweep] = useState<SweptSettings>([]);
   const [tags, setTags] = useState('');
   const [search, setSearch] = useState('');
   const [open, setOpen] = useView('new-run.open', openSchema, OPEN_AT_FIRST);

@@ -15,7 +15,7 @@ import { showValue } from './draft.ts';
 import type { Change } from './draft.ts';
 import styles from './new-run.module.css';
 
-export type Sweep = Order['sweep'];
+export type SweptSettings = Order['sweep'];
 
 export function Changes({ changes, base, onReset }: { changes: readonly Change[]; base: string; onReset: () => void }) {
   if (changes.length === 0) return <p className={styles.muted}>As {base}: nothing changed.</p>;
@@ -48,15 +48,15 @@ export function Changes({ changes, base, onReset }: { changes: readonly Change[]
 interface RepeatsProps {
   seeds: string;
   onSeeds: (seeds: string) => void;
-  sweep: Sweep;
-  onSweep: (sweep: Sweep) => void;
+  sweep: SweptSettings;
+  onSweep: (sweep: SweptSettings) => void;
   keys: readonly string[];
   issues: readonly Issue[];
 }
 
 export function Repeats({ seeds, onSeeds, sweep, onSweep, keys, issues }: RepeatsProps) {
   const errorOf = (key: string): string | undefined => issues.find((issue) => issue.key === key)?.message;
-  const change = (index: number, part: Partial<Sweep[number]>): void =>
+  const change = (index: number, part: Partial<SweptSettings[number]>): void =>
     onSweep(sweep.map((entry, other) => (other === index ? { ...entry, ...part } : entry)));
   return (
     <>
@@ -100,7 +100,7 @@ export function Repeats({ seeds, onSeeds, sweep, onSweep, keys, issues }: Repeat
       </datalist>
       {sweep.length < 3 && (
         <Button kind="quiet" icon="plus" onClick={() => onSweep([...sweep, { key: '', values: '' }])}>
-          Sweep a setting
+          SweptSettings a setting
         </Button>
       )}
     </>

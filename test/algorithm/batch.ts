@@ -5,8 +5,9 @@ import { add, div, mul, reduceSum } from '../../main/engine/operators.ts';
 import { gradients } from '../../main/engine/gradients.ts';
 import { Graph, type Tensor } from '../../main/engine/graph.ts';
 import { float, floats, scalarValue, Session, type Value } from '../../main/engine/session.ts';
-import type { PolicyTensors, Prepared } from '../../main/algorithm/algorithm.ts';
-import type { Variant } from '../../main/algorithm/registry.ts';
+import type { Prepared } from '../../main/algorithm/algorithm.ts';
+import type { PolicyTensors } from '../../main/policy/batch.ts';
+import type { BoundAlgorithm } from '../../main/algorithm/registry.ts';
 import type { Trajectory } from '../../main/rollout/trajectory.ts';
 
 export interface PlainStep {
@@ -79,7 +80,12 @@ export interface Outcome {
 }
 
 /** Runs loss and gradients; `leaves` are [episodes, A] with padding in columns beyond an episode's tokens. */
-export async function runLoss(variant: Variant, trajectories: readonly Trajectory[], prepared: Prepared, leaves: Leaves): Promise<Outcome> {
+export async function runLoss(
+  variant: BoundAlgorithm,
+  trajectories: readonly Trajectory[],
+  prepared: Prepared,
+  leaves: Leaves,
+): Promise<Outcome> {
   const width = leaves.logProbs.length / trajectories.length;
   const kept = trajectories.map((_, i) => i).filter((i) => prepared.keep[i]);
   const rows = kept.length + 1; // the last row is a padding episode

@@ -1,7 +1,7 @@
 // A few updates of a three-armed policy must move probability the way each variant's formula says.
 
 import { expect, test } from 'vitest';
-import { algorithms, variantOf } from '../../main/algorithm/registry.ts';
+import { algorithms, algorithmOf } from '../../main/algorithm/registry.ts';
 import { runLoss, shortEpisode, trajectory } from './batch.ts';
 
 const ARMS = 3;
@@ -25,7 +25,7 @@ async function learn(
   updates = 5,
   rate = 0.5,
 ): Promise<number[]> {
-  const variant = variantOf(config);
+  const variant = algorithmOf(config);
   const logits = new Array<number>(ARMS).fill(0);
   const start = Math.log(1 / ARMS);
   for (let update = 0; update < updates; update++) {
@@ -73,7 +73,7 @@ test('weighted SFT never pushes down: even a batch of failures is imitated, only
   for (const id of ['weighted-sft', 'hybrid']) {
     const [failed] = await learn({ id, klCoefficient: 0 }, failures);
     expect(failed, id).toBeGreaterThan(1 / ARMS);
-    const variant = variantOf({ id, klCoefficient: 0 });
+    const variant = algorithmOf({ id, klCoefficient: 0 });
     const mixed = [-4, -1, 0, 0.3, 1, 2, 9].map((vstar) => shortEpisode('t', false, vstar, [-1]));
     const weights = variant.prepare(mixed, { update: 0, updates: 1, reward: 'binary' }).episode.weight!;
     expect(Math.min(...weights)).toBeGreaterThanOrEqual(0.1 - 1e-7);
@@ -103,7 +103,7 @@ test('a KL term pulls back to the reference', async () => {
 });
 
 test('StarPO-S drops the groups without spread', () => {
-  const variant = variantOf({ id: 'grpo', filter: 0.5 });
+  const variant = algorithmOf({ id: 'grpo', filter: 0.5 });
   const flat = [shortEpisode('flat', true, 0, [-1]), shortEpisode('flat', true, 0, [-1])];
   const spread = [shortEpisode('spread', true, 0, [-1]), shortEpisode('spread', false, 0, [-1])];
   const prepared = variant.prepare([...flat, ...spread], { update: 0, updates: 1, reward: 'binary' });
@@ -123,7 +123,7 @@ test('empty generations and single episodes never give NaN', async () => {
   const none = trajectory({ task: 'n', success: false, vstar: 0.5, return: 0, steps: [] });
   for (const { id } of algorithms) {
     for (const batch of [[empty, none, shortEpisode('t', true, 0.5, [-1])], [shortEpisode('t', true, 0.5, [-1])]]) {
-      const variant = variantOf({ id });
+      const variant = algorithmOf({ id });
       const prepared = variant.prepare(batch, { update: 0, updates: 1, reward: 'shaped' });
       const numbers = [...Object.values(prepared.metrics), ...Object.values(prepared.episode).flatMap((list) => [...list])];
       const zeros = new Float32Array(batch.length * 2);
@@ -141,8 +141,8 @@ test('empty generations and single episodes never give NaN', async () => {
 test('a missing V* or reference score is an error that names the task', () => {
   const progress = { update: 0, updates: 1, reward: 'binary' as const };
   const unknown = { ...shortEpisode('task-7', true, 0, [-1]), vstar: null };
-  expect(() => variantOf({ id: 'astar-po' }).prepare([unknown], progress)).toThrow(/task-7.*V\*/);
-  expect(() => variantOf({ id: 'astar-po' }).prepare([shortEpisode('task-8', true, 0, [-1], [])], progress)).toThrow(
+  expect(() => algorithmOf({ id: 'astar-po' }).prepare([unknown], progress)).toThrow(/task-7.*V\*/);
+  expect(() => algorithmOf({ id: 'astar-po' }).prepare([shortEpisode('task-8', true, 0, [-1], [])], progress)).toThrow(
     /task-8.*reference has not scored/,
   );
 });

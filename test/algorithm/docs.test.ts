@@ -3,7 +3,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { algorithms, variantOf } from '../../main/algorithm/registry.ts';
+import { algorithms, algorithmOf } from '../../main/algorithm/registry.ts';
 import { Graph } from '../../main/engine/graph.ts';
 import { mul, reduceSum } from '../../main/engine/operators.ts';
 import { shortEpisode } from './batch.ts';
@@ -15,7 +15,7 @@ for (const { id, settings } of algorithms) {
       const shown = value === true ? 'on' : value === false ? 'off' : String(value);
       expect(page).toContain(`| \`${knob}\` | ${shown} |`);
     }
-    const variant = variantOf({ id });
+    const variant = algorithmOf({ id });
     const episodes = [shortEpisode('t', true, 0.5, [-1]), shortEpisode('t', false, 0.5, [-1])];
     const prepared = variant.prepare(episodes, { update: 0, updates: 1, reward: 'binary' });
     const graph = new Graph();

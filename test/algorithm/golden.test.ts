@@ -3,7 +3,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { algorithms, variantOf } from '../../main/algorithm/registry.ts';
+import { algorithms, algorithmOf } from '../../main/algorithm/registry.ts';
 import type { RewardKind } from '../../main/algorithm/vstar.ts';
 import { metricOf } from '../../main/metrics/glossary.ts';
 import { type PlainEpisode, runLoss, trajectory } from './batch.ts';
@@ -35,7 +35,7 @@ const leaves = {
 
 for (const [index, { id, settings, reward, loss, gradients }] of golden.cases.entries()) {
   test(`${id} agrees with PyTorch to 1e-5 (case ${index}, ${reward} reward)`, async () => {
-    const variant = variantOf({ id, ...settings });
+    const variant = algorithmOf({ id, ...settings });
     const prepared = variant.prepare(trajectories, { update: 0, updates: 10, reward });
     const outcome = await runLoss(variant, trajectories, prepared, leaves);
     expect(Math.abs(outcome.loss - loss)).toBeLessThan(1e-5 * Math.max(1, Math.abs(loss)));

@@ -11,12 +11,11 @@ import type { MicroBatch } from '../../main/engine/training-step.ts';
 import { PackedBatch, policyObjective } from '../../main/policy/batch.ts';
 import type { BatchShape } from '../../main/policy/batch.ts';
 import type { Drawn } from '../../main/policy/draw.ts';
-import { Sampler } from '../../main/policy/sampler.ts';
+import { Sampler, type Feed } from '../../main/policy/sampler.ts';
 import type { SampledEpisode } from '../../main/policy/sampler.ts';
 import { modelLayout } from '../../main/policy/transformer.ts';
 import type { ModelConfig } from '../../main/policy/transformer.ts';
 import { Random } from '../../main/random.ts';
-import type { Feed } from '../../main/rollout/episode.ts';
 
 const config = z.object({
   vocabulary: z.number(),

@@ -9,12 +9,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { RunWriter } from '../../main/store/run-writer.ts';
 import { Store } from '../../main/store/store.ts';
-import { spawnChild } from '../../main/training/child.ts';
-import { launchWith } from '../../main/training/launch.ts';
-import { newRun, writerOptions } from '../../main/training/new-run.ts';
-import { applyOverrides } from '../../main/training/overrides.ts';
-import { loadPreset } from '../../main/training/presets.ts';
-import { RunQueue } from '../../main/training/queue.ts';
+import { spawnChild } from '../../main/process/child.ts';
+import { launchWith } from '../../main/process/launch.ts';
+import { newRun, writerOptions } from '../../main/queue/new-run.ts';
+import { applyOverrides } from '../../main/config/overrides.ts';
+import { loadPreset } from '../../main/config/presets.ts';
+import { RunQueue } from '../../main/queue/queue.ts';
 
 /** The updates that count. */
 const FROM = 6;

@@ -13,13 +13,13 @@ import { Sampler } from '../../main/policy/sampler.ts';
 import { Random } from '../../main/random.ts';
 import type { Episode } from '../../main/rollout/episode.ts';
 import { drawAt, rollout } from '../../main/rollout/rollout.ts';
-import { parseConfig } from '../../main/training/config.ts';
-import { Improver } from '../../main/training/improve.ts';
-import { loadPreset } from '../../main/training/presets.ts';
+import { parseConfig } from '../../main/config/config.ts';
+import { Learner } from '../../main/training/learner.ts';
+import { loadPreset } from '../../main/config/presets.ts';
 import { cloneReference } from '../../main/training/reference.ts';
 import { timedEnvironment } from '../../main/training/timed-environment.ts';
 import { loadWeights, saveWeights } from '../../main/training/weights.ts';
-import { openWorkbench } from '../../main/training/workbench.ts';
+import { openRun } from '../../main/training/run-setup.ts';
 
 const request = z.discriminatedUnion('command', [
   z.object({ command: z.literal('hello'), threads: z.number(), clock: z.enum(['wall', 'cpu']) }),
@@ -47,7 +47,7 @@ function now(): number {
 async function prepare(folder: string, given: string | undefined, cloning: number) {
   const preset = parseConfig(loadPreset('shop-astar-po').config);
   const reference = { ...preset.reference, steps: cloning, checkEvery: cloning, checkTasks: 1, demonstrations: 960 };
-  const bench = openWorkbench({ ...preset, reference });
+  const bench = openRun({ ...preset, reference });
   const { layout, model, config } = bench;
   const weights =
     given === undefined ? (await cloneReference(bench, threads, () => {})).weights : loadWeights(given, bench.referenceLayout);
@@ -57,10 +57,10 @@ async function prepare(folder: string, given: string | undefined, cloning: numbe
   const { environment, seconds: environmentSeconds } = timedEnvironment(bench.environment);
   const state = freshState(layout, { decay: weights.decay.slice(), plain: weights.plain.slice() });
   const trainer = new Trainer({ layout, state, optimizer: OPTIMIZER, session: { threads, spinning: false }, sessions: 24 });
-  const improver = new Improver(bench, trainer, state.values, weights, threads);
+  const learner = new Learner(bench, trainer, state.values, weights, threads);
   const player = {
     environment,
-    speech: bench.speech,
+    codec: bench.codec,
     sampler: new Sampler(model, state.values, { capacity: config.training.batch, threads }),
   };
   const tasks = environment.tasks('train').slice(0, config.training.tasks);
@@ -84,11 +84,11 @@ async function prepare(folder: string, given: string | undefined, cloning: numbe
       trajectory.vstar = VSTAR;
     }
     const scoring = now();
-    await improver.score(episodes);
+    await learner.score(episodes);
     const scored = now() - scoring;
-    const prepared = improver.prepare(episodes, { update: number, updates: config.training.updates, reward: config.training.reward });
+    const prepared = learner.prepare(episodes, { update: number, updates: config.training.updates, reward: config.training.reward });
     const learning = now();
-    const step = await improver.improve(episodes, prepared, number, learningRate);
+    const step = await learner.improve(episodes, prepared, number, learningRate);
     const seconds = { rollout: rolled, scoring: scored, update: now() - learning, total: now() - begin };
     const recorded = join(folder, `update-${number}.json`);
     writeFileSync(recorded, JSON.stringify(record(episodes, prepared.episode.advantage)));

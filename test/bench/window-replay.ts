@@ -2,8 +2,8 @@
 // comparison of 20 runs, each as the user waits for it in the real window: from the key, the choice or the address to the
 // finished page (laid out, ready to paint). The frame that shows it comes at the next tick of the screen.
 
-import { newRun } from '../../main/training/new-run.ts';
-import { loadPreset } from '../../main/training/presets.ts';
+import { newRun } from '../../main/queue/new-run.ts';
+import { loadPreset } from '../../main/config/presets.ts';
 import { Random } from '../../main/random.ts';
 import { Store } from '../../main/store/store.ts';
 import { launch, freshDataFolder, visit, type Lab } from '../e2e/app.ts';

@@ -3,7 +3,7 @@
 import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import type { EvaluationResult } from '../../main/training/reports.ts';
+import type { EvaluationResult } from '../../main/evaluation/evaluation-report.ts';
 import { openStore, temporaryFolder } from '../store/helpers.ts';
 import { newRun, someEvaluation } from '../store/samples.ts';
 

@@ -2,8 +2,8 @@
 // episode. What is on screen is checked against the same job done here, and against what training recorded.
 
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
-import { readReplay } from '../../main/evaluation/replay.ts';
-import { runResample } from '../../main/evaluation/resample.ts';
+import { readReplay } from '../../main/replay/replay.ts';
+import { runResample } from '../../main/replay/resample.ts';
 import type { Step } from '../../main/rollout/trajectory.ts';
 import { Store } from '../../main/store/store.ts';
 import { formatValue } from '../../renderer/format.ts';

@@ -3,7 +3,7 @@
 // against the database that the training process filled.
 
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
-import { wilson } from '../../main/evaluation/statistics.ts';
+import { wilson } from '../../main/statistics.ts';
 import { Store } from '../../main/store/store.ts';
 import { accessibilityProblems, launch, setTheme, shown, until, visit } from './app.ts';
 import type { Lab } from './app.ts';

@@ -10,10 +10,10 @@ import { Random } from '../../main/random.ts';
 import { EpisodeInPlay } from '../../main/rollout/episode.ts';
 import type { Trajectory } from '../../main/rollout/trajectory.ts';
 import { Store } from '../../main/store/store.ts';
-import { newRun } from '../../main/training/new-run.ts';
-import { applyOverrides } from '../../main/training/overrides.ts';
-import { loadPreset } from '../../main/training/presets.ts';
-import { openWorkbench, type Workbench, worldHash } from '../../main/training/workbench.ts';
+import { newRun } from '../../main/queue/new-run.ts';
+import { applyOverrides } from '../../main/config/overrides.ts';
+import { loadPreset } from '../../main/config/presets.ts';
+import { openRun, type RunSetup, worldHash } from '../../main/training/run-setup.ts';
 
 export interface SeededRun {
   readonly variant: string;
@@ -27,16 +27,16 @@ export const UPDATES = 6;
 export function seed(dataFolder: string, runs: readonly SeededRun[], tasks: number): void {
   const store = Store.open(dataFolder);
   const preset = loadPreset('shop-tiny').config;
-  let bench: Workbench | undefined;
+  let setup: RunSetup | undefined;
   for (const { variant, seed: number, agent } of runs) {
     const config = applyOverrides(preset, [`algorithm.id=${variant}`, `seed=${number}`, `name=${variant} ${agent}`]);
-    bench ??= openWorkbench(config);
+    setup ??= openRun(config);
     const run = store.runs.create(newRun(config, 'shop-tiny'));
     const random = Random.from('seeded', run.id);
     for (let update = 0; update <= UPDATES; update += 2) {
       // As in training: less and less of what it says is said by chance.
       const chance = 1 - update / UPDATES;
-      evaluate(store, bench, run.id, agent, update, tasks, update === UPDATES ? 'final' : 'periodic', () => random.next() < chance);
+      evaluate(store, setup, run.id, agent, update, tasks, update === UPDATES ? 'final' : 'periodic', () => random.next() < chance);
       store.metrics.append(run.id, update, { 'rollout.success': update / UPDATES, episodes: update * 16 });
     }
     store.runs.change(run.id, { state: 'done', updates: UPDATES, episodes: tasks * 4, position: null });
@@ -46,7 +46,7 @@ export function seed(dataFolder: string, runs: readonly SeededRun[], tasks: numb
 
 function evaluate(
   store: Store,
-  bench: Workbench,
+  setup: RunSetup,
   run: number,
   agent: AgentName,
   update: number,
@@ -54,12 +54,12 @@ function evaluate(
   kind: 'periodic' | 'final',
   byChance: () => boolean,
 ): void {
-  const { environment, world } = bench;
+  const { environment, world } = setup;
   const tasks = environment.tasks('test').slice(0, count);
   const episodes = tasks.map((task): Trajectory => {
     const seedOfTask = evaluationSeed(task, 0);
     const played = playAgent(environment, createAgent(world, byChance() ? 'random' : agent), task, seedOfTask);
-    const episode = new EpisodeInPlay(environment, bench.speech, {
+    const episode = new EpisodeInPlay(environment, setup.codec, {
       task,
       seed: seedOfTask,
       purpose: 'evaluation',

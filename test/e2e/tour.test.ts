@@ -2,8 +2,8 @@
 // the tour says is checked against the database, whatever study the file holds.
 
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
-import { sideBySide } from '../../main/evaluation/side-by-side.ts';
-import { readReplay } from '../../main/evaluation/replay.ts';
+import { sideBySide } from '../../main/report/side-by-side.ts';
+import { readReplay } from '../../main/replay/replay.ts';
 import { sampleStudyFile } from '../../main/paths.ts';
 import { Store } from '../../main/store/store.ts';
 import { importFile } from '../../main/store/transfer.ts';

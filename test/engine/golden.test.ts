@@ -5,13 +5,12 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { z } from 'zod';
 import type { Graph } from '../../main/engine/graph.ts';
-import type { LossInput, PolicyTensors } from '../../main/algorithm/algorithm.ts';
 import { add, mul, neg, square, sub } from '../../main/engine/operators.ts';
 import { float, integer } from '../../main/engine/session.ts';
 import type { Value } from '../../main/engine/session.ts';
 import { Trainer, freshState } from '../../main/engine/training-step.ts';
-import type { Objective } from '../../main/engine/training-step.ts';
-import { PackedBatch, policyObjective } from '../../main/policy/batch.ts';
+import type { LossAndMetrics } from '../../main/engine/training-step.ts';
+import { PackedBatch, policyObjective, type LossInput, type PolicyTensors } from '../../main/policy/batch.ts';
 import { modelLayout } from '../../main/policy/transformer.ts';
 
 const numbers = z.array(z.number());
@@ -37,7 +36,7 @@ const schema = z.object({
   end: z.record(z.string(), numbers),
 });
 
-type Loss = (graph: Graph, policy: PolicyTensors, input: LossInput) => Objective;
+type Loss = (graph: Graph, policy: PolicyTensors, input: LossInput) => LossAndMetrics;
 
 const LOSSES: Record<string, Loss> = {
   plain: (_graph, policy) => ({ loss: neg(policy.tokenMean(policy.logProbs)) }),

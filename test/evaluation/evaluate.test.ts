@@ -5,9 +5,9 @@ import type { Facts } from '../../main/environment/environment.ts';
 import { compare, type Contender } from '../../main/evaluation/compare.ts';
 import { evaluationMetrics, evaluationSeed, playAgent, tabulate } from '../../main/evaluation/evaluate.ts';
 import { diagnose } from '../../main/evaluation/failures.ts';
-import { comparisonText, csv, evaluationText, markdownReport, resultsCsv, resultsJsonl, textTable } from '../../main/evaluation/report.ts';
+import { comparisonText, csv, evaluationText, markdownReport, resultsCsv, resultsJsonl, textTable } from '../../main/report/report.ts';
 import { metricOf } from '../../main/metrics/glossary.ts';
-import type { EvaluationResult } from '../../main/training/reports.ts';
+import type { EvaluationResult } from '../../main/evaluation/evaluation-report.ts';
 
 const step = (action: string, facts: Facts, valid = true) => ({ action, facts, valid });
 const usual = { maxSteps: 15, reachable: true };

@@ -7,13 +7,12 @@ import type { Drawn } from '../../main/policy/draw.ts';
 import type { TokenMask } from '../../main/policy/grammar-mask.ts';
 import { tokenMask } from '../../main/policy/grammar-mask.ts';
 import type { AgentToken, EncodedRow } from '../../main/policy/prompt.ts';
-import { Sampler } from '../../main/policy/sampler.ts';
+import { Sampler, type Feed } from '../../main/policy/sampler.ts';
 import type { SampledEpisode } from '../../main/policy/sampler.ts';
 import { Scorer } from '../../main/policy/scorer.ts';
 import { modelLayout } from '../../main/policy/transformer.ts';
 import type { ModelConfig } from '../../main/policy/transformer.ts';
 import { Random } from '../../main/random.ts';
-import type { Feed } from '../../main/rollout/episode.ts';
 
 const config: ModelConfig = {
   vocabulary: 40,

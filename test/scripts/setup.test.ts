@@ -63,8 +63,9 @@ test.each([
   ['renderer/page.ts', `import type { Run } from '../main/store/run.ts';`, 'the page knows the lab only through preload/contract'],
   ['renderer/page.ts', `const fs = await import('node:fs');`, 'the page is sandboxed'],
   ['main/store/run.ts', `import { page } from '../../renderer/page.ts';`, 'the lab does not know its window'],
-  ['main/engine/graph.ts', `import { x } from '../policy/x.ts';`, 'main/engine may use no other part of the lab'],
-  ['main/environment/shop.ts', `export { x } from '../policy/x.ts';`, 'main/environment may use no other part of the lab'],
+  ['main/engine/graph.ts', `import { x } from '../policy/x.ts';`, 'main/policy lies above main/engine'],
+  ['main/environment/shop.ts', `export { x } from '../policy/x.ts';`, 'main/policy lies above main/environment'],
+  ['main/training/a.ts', `import type { Run } from '../store/run.ts';`, 'main/store lies above main/training'],
   ['main/rollout/a.ts', `import { run } from './nowhere.ts';`, 'there is no such file'],
 ])('%s may not say %s', (file, text, fault) => {
   write('main/store/run.ts', 'export interface Run {}');

@@ -9,7 +9,7 @@ import { afterAll, describe, expect, it, vi } from 'vitest';
 import { checkIntegrity, isDiskFull } from '../../main/store/database.ts';
 import { RunWriter } from '../../main/store/run-writer.ts';
 import { Store } from '../../main/store/store.ts';
-import { RunQueue } from '../../main/training/queue.ts';
+import { RunQueue } from '../../main/queue/queue.ts';
 import { openStore } from './helpers.ts';
 import { launchPretend } from './processes/launch.ts';
 import { newRun, record, someUpdate } from './samples.ts';

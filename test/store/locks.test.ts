@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { describe, expect, it } from 'vitest';
 import { processStart, RunLocked } from '../../main/store/locks.ts';
-import { begin, recover } from '../../main/training/resume.ts';
+import { begin, recover } from '../../main/queue/resume.ts';
 import { openStore } from './helpers.ts';
 import { newRun } from './samples.ts';
 

@@ -2,7 +2,8 @@
 // pretended training process.
 
 import { Random } from '../../main/random.ts';
-import type { Purpose, StepTokens, Trajectory } from '../../main/rollout/trajectory.ts';
+import type { StepTokens, Trajectory } from '../../main/rollout/trajectory.ts';
+import type { Purpose } from '../../main/vocabulary.ts';
 import type { NewRun } from '../../main/store/runs.ts';
 import type { Store } from '../../main/store/store.ts';
 import type { RunReport } from '../../main/training/reports.ts';

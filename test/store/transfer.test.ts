@@ -2,7 +2,7 @@ import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { deflateRawSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
-import { canonicalJson, sha256 } from '../../main/store/canonical.ts';
+import { canonicalJson, sha256 } from '../../main/canonical.ts';
 import { CheckpointFiles } from '../../main/store/checkpoints.ts';
 import { ContainerReader, ContainerWriter } from '../../main/store/container.ts';
 import { purge, vacuum } from '../../main/store/maintenance.ts';

@@ -6,7 +6,7 @@ import { loadDefinition, parseDefinition, studyIds } from '../../main/study/defi
 import { armsToTune, planRuns } from '../../main/study/plan.ts';
 import { SEARCH_SPACES, trialSettings } from '../../main/study/search-space.ts';
 import { trialConfig } from '../../main/study/tune.ts';
-import { applyOverrides, flatten } from '../../main/training/overrides.ts';
+import { applyOverrides, flatten } from '../../main/config/overrides.ts';
 
 const seeds = loadDefinition('seeds');
 const plan = { updates: seeds.updates, seeds: seeds.seeds, only: null, set: [] };

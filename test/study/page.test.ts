@@ -7,7 +7,7 @@ import { studyPage } from '../../main/study/page.ts';
 import { readRecord, StudyRecord } from '../../main/study/record.ts';
 import { judged, keep } from '../../main/study/run-study.ts';
 import type { Store } from '../../main/store/store.ts';
-import { parseConfig } from '../../main/training/config.ts';
+import { parseConfig } from '../../main/config/config.ts';
 import { openStore } from '../store/helpers.ts';
 import { newRun } from '../store/samples.ts';
 

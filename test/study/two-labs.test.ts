@@ -7,7 +7,7 @@ import { expect, test, vi } from 'vitest';
 import { projectFolder } from '../../main/paths.ts';
 import type { RunLocked } from '../../main/store/locks.ts';
 import { trainAll } from '../../main/study/work.ts';
-import { begin } from '../../main/training/resume.ts';
+import { begin } from '../../main/queue/resume.ts';
 import { openStore, temporaryFolder } from '../store/helpers.ts';
 import { launchPretend } from '../store/processes/launch.ts';
 import { newRun } from '../store/samples.ts';

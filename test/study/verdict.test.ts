@@ -2,7 +2,7 @@
 
 import { expect, test } from 'vitest';
 import { judge, pairArms, pigeonhole, type ResultsBySeed, together } from '../../main/study/verdict.ts';
-import type { EvaluationResult } from '../../main/training/reports.ts';
+import type { EvaluationResult } from '../../main/evaluation/evaluation-report.ts';
 
 /** Results of tasks 0, 1, …: solved where the text has a 1, else failed as a wrong purchase. */
 function results(solved: string, failure = 'wrong-purchase'): EvaluationResult[] {

@@ -1,8 +1,8 @@
 // Small runs of the tiny preset that differ in their seed, for tests of many runs as one piece of work.
 
 import type { WantedRun } from '../../main/study/work.ts';
-import { applyOverrides } from '../../main/training/overrides.ts';
-import { loadPreset } from '../../main/training/presets.ts';
+import { applyOverrides } from '../../main/config/overrides.ts';
+import { loadPreset } from '../../main/config/presets.ts';
 
 const tiny = loadPreset('shop-tiny').config;
 

@@ -8,9 +8,9 @@ import { join } from 'node:path';
 import { readCheckpoint } from '../../main/engine/checkpoint.ts';
 import { CheckpointFiles } from '../../main/store/checkpoints.ts';
 import type { ReferencePolicy } from '../../main/store/reference-policies.ts';
-import { parseConfig } from '../../main/training/config.ts';
+import { parseConfig } from '../../main/config/config.ts';
 import type { RunCommand, RunReport } from '../../main/training/reports.ts';
-import type { TrainingHost } from '../../main/training/train.ts';
+import type { TrainingHost } from '../../main/training/host.ts';
 
 export class Killed extends Error {}
 

@@ -3,7 +3,7 @@
 
 import { expect, test } from 'vitest';
 import { train } from '../../main/training/train.ts';
-import { loadPreset } from '../../main/training/presets.ts';
+import { loadPreset } from '../../main/config/presets.ts';
 import { smallest, TestHost } from './host.ts';
 
 const host = new TestHost();

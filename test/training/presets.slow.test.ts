@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
 import { Store } from '../../main/store/store.ts';
-import { loadPreset, presetIds } from '../../main/training/presets.ts';
+import { loadPreset, presetIds } from '../../main/config/presets.ts';
 
 const data = mkdtempSync(join(tmpdir(), 'astrolab-presets-'));
 afterAll(() => rmSync(data, { recursive: true, force: true }));

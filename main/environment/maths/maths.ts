@@ -3,7 +3,8 @@
 
 import { z } from 'zod';
 import { Random } from '../../random.ts';
-import type { Environment, Grammar, Split, Turn } from '../environment.ts';
+import type { Environment, Grammar, Turn } from '../environment.ts';
+import { type Split, splits } from '../../vocabulary.ts';
 import { admits, tidy } from '../grammar.ts';
 import { equals, readExpression } from './expression.ts';
 import { KINDS, makeTasks, TIERS, type MathsTask } from './tasks.ts';
@@ -47,7 +48,7 @@ export function createMaths(input: unknown): Maths {
   const tasks = kinds.flatMap((kind) => tiers.flatMap((_, level) => makeTasks(kind, level, settings.tasksPerLevel, settings.seed)));
   const taskById = new Map(tasks.map((task) => [task.id, task]));
   const ordered = new Map<Split, readonly MathsTask[]>();
-  for (const split of ['train', 'validation', 'test'] as const) {
+  for (const split of splits) {
     ordered.set(split, Random.from('maths-order', split, settings.seed).shuffle(tasks.filter((task) => task.split === split)));
   }
 

@@ -2,7 +2,8 @@
 // once). Three levels of difficulty. The split hangs on a hash of what the task is after, so nothing is asked in two splits.
 
 import { Random } from '../../random.ts';
-import type { Split, Task } from '../environment.ts';
+import type { Task } from '../environment.ts';
+import type { Split } from '../../vocabulary.ts';
 
 export const KINDS = ['multiplication', 'countdown'] as const;
 export type Kind = (typeof KINDS)[number];

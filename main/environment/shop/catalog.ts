@@ -6,6 +6,7 @@ import { readFileSync, statSync } from 'node:fs';
 import { z } from 'zod';
 import { resourceFile } from '../../paths.ts';
 import { canonical, synonymsFrom, wordsOf, type Synonyms } from './words.ts';
+import { splits } from '../../vocabulary.ts';
 
 /** Beyond this the shop is not the right world (WebShop indexes on disk); it also keeps a wrong file from filling the memory. */
 const MOST_PRODUCTS = 20_000;
@@ -27,7 +28,7 @@ const productSchema = z.strictObject({
   category: line,
   price: z.int().min(1).max(1_000_000),
   description: line,
-  split: z.enum(['train', 'validation', 'test']),
+  split: z.enum(splits),
   /** First curriculum level (0–3) at which the product is on the shelf. */
   level: z.int().min(0).max(3),
   /** Place in the fixed order of equally good results. */

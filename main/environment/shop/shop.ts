@@ -3,7 +3,8 @@
 
 import { z } from 'zod';
 import { Random } from '../../random.ts';
-import type { Environment, Facts, Grammar, Split, Turn } from '../environment.ts';
+import type { Environment, Facts, Grammar, Turn } from '../environment.ts';
+import { type Split, splits } from '../../vocabulary.ts';
 import { tidy } from '../grammar.ts';
 import { LEVELS, loadCatalog, type Catalog, type Product } from './catalog.ts';
 import { conceptGroups, exchangeablePrices } from './concepts.ts';
@@ -88,7 +89,7 @@ export function createShop(input: unknown): Shop {
   const tasks = makeTasks(catalog);
   const taskById = new Map(tasks.map((task) => [task.id, task]));
   const ordered = new Map<Split, readonly ShopTask[]>();
-  for (const split of ['train', 'validation', 'test'] as const) {
+  for (const split of splits) {
     ordered.set(split, Random.from('shop-order', split).shuffle(tasks.filter((task) => task.split === split)));
   }
   const terms = settings.searchTerms === 'eighteen' ? EIGHTEEN_TERMS : undefined;

@@ -3,7 +3,8 @@
 // category singles one of them out. A task's text always determines exactly one product.
 
 import { Random } from '../../random.ts';
-import type { Split, Task } from '../environment.ts';
+import type { Task } from '../environment.ts';
+import type { Split } from '../../vocabulary.ts';
 import type { Catalog, Product } from './catalog.ts';
 import { canonical, wordsOf } from './words.ts';
 

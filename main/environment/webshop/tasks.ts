@@ -3,7 +3,8 @@
 // option values of the same products; in the split by products it is the product.
 
 import { Random } from '../../random.ts';
-import type { Split, Task } from '../environment.ts';
+import type { Task } from '../environment.ts';
+import type { Split } from '../../vocabulary.ts';
 import { type GoalList, limitText, limitsAbove, NO_LIMIT, priceOf } from './goals.ts';
 import { splitLimit } from './instruction.ts';
 import type { WebShopSettings } from './settings.ts';

@@ -13,6 +13,7 @@ import { BUY, NEXT, PREVIOUS } from './pages.ts';
 import type { Product } from './product.ts';
 import { attributesOf, queryFor } from './rules.ts';
 import type { WebShop, WebShopState } from './webshop.ts';
+import { splits } from '../../vocabulary.ts';
 
 /** Results and options are numbered from here, so that their numbers are no sizes or prices. */
 const FIRST_RESULT = 101;
@@ -188,7 +189,7 @@ export function* viewCorpus(shop: WebShop): Generator<string> {
   const numbers = Array.from({ length: 100 }, (_, n) => String(n)).join(' ');
   const labels = Array.from({ length: 20 }, (_, n) => `${FIRST_RESULT + n} ${FIRST_OPTION + n}`).join(' ');
   yield `wish attributes options limit results left over seen lacks item yes near none done features description back buy next previous open choose search ${SEARCHES.join(' ')} ${numbers} ${labels}`;
-  for (const split of ['train', 'validation', 'test'] as const) {
+  for (const split of splits) {
     for (const { instruction } of shop.tasks(split)) yield wishText(readWish(instruction), false);
   }
   if (shop.settings.view !== 'words') return;

@@ -16,6 +16,7 @@ import { type WebShopSettings, webshopSettings } from './settings.ts';
 import type { Catalog, Progress } from './source.ts';
 import { TIERS, Tasks } from './tasks.ts';
 import { viewCorpus, viewOf } from './view.ts';
+import { splits } from '../../vocabulary.ts';
 
 /** Everything that decides what comes next; pages and results follow from it. */
 export interface WebShopState {
@@ -291,7 +292,7 @@ export function createWebShop(given: unknown, progress?: Progress): WebShop {
   }
 
   const categories = new Set<string>();
-  for (const split of ['train', 'validation', 'test'] as const) for (const task of tasks.list(split)) categories.add(task.category);
+  for (const split of splits) for (const task of tasks.list(split)) categories.add(task.category);
 
   function* corpus(): Generator<string> {
     yield 'search[ ] click[ ] webshop instruction page total results rating n.a. [sep] back to search < prev next > description features reviews buy now';

@@ -3,7 +3,8 @@
 import { describe, expect, it } from 'vitest';
 import { AGENT_NAMES, createAgent } from '../../../main/environment/agents.ts';
 import { demonstrations } from '../../../main/environment/demonstrations.ts';
-import type { Split, Turn } from '../../../main/environment/environment.ts';
+import type { Turn } from '../../../main/environment/environment.ts';
+import type { Split } from '../../../main/vocabulary.ts';
 import { REWARD_NAMES } from '../../../main/environment/shop/rewards.ts';
 import { createShop, type ShopState } from '../../../main/environment/shop/shop.ts';
 import { nameKey, satisfies } from '../../../main/environment/shop/tasks.ts';

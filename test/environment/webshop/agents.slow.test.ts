@@ -4,10 +4,11 @@
 
 import { expect, test } from 'vitest';
 import { randomSentence } from '../../../main/environment/agents.ts';
-import type { Split, Turn } from '../../../main/environment/environment.ts';
+import type { Turn } from '../../../main/environment/environment.ts';
+import type { Split } from '../../../main/vocabulary.ts';
 import { RULES, follow } from '../../../main/environment/webshop/rules.ts';
 import { createWebShop, type WebShop, type WebShopState } from '../../../main/environment/webshop/webshop.ts';
-import { wilson } from '../../../main/evaluation/statistics.ts';
+import { wilson } from '../../../main/statistics.ts';
 import { Random } from '../../../main/random.ts';
 import { describeOriginal, originalShop } from './original.ts';
 

@@ -6,6 +6,7 @@ import { readWish, searchWords, splitLimit } from '../../../main/environment/web
 import { shuffledOrder } from '../../../main/environment/webshop/python.ts';
 import { createWebShop } from '../../../main/environment/webshop/webshop.ts';
 import { describeOriginal, originalShop, recorded } from './original.ts';
+import { splits } from '../../../main/vocabulary.ts';
 
 describe('goals', () => {
   test('the shuffle is the one of Python with seed 233', () => {
@@ -80,7 +81,7 @@ describe('goals', () => {
     expect(shop.tasks('validation').length).toBe(1000);
     expect(shop.tasks('train').length).toBe(2483);
     expect(createWebShop({ trainingGoals: 10 }).tasks('train').length).toBe(10);
-    for (const split of ['train', 'validation', 'test'] as const) {
+    for (const split of splits) {
       const counts = Array.from({ length: shop.levels }, (_, level) => shop.tasks(split, level).length);
       expect(counts[0]).toBeGreaterThan(0);
       expect(counts).toEqual(counts.toSorted((a, b) => a - b));

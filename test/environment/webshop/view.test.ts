@@ -43,9 +43,9 @@ describe.each(['words', 'marks'] as const)('the view %s', (name) => {
 
   test('can say every demonstration; the episode records the true pages and actions', () => {
     const prompt = { contextLength: 224, thoughts: false, maxThoughtTokens: 8, matchFlag: true, compareFlag: false };
-    const speech = { tokenizer, masks: new GrammarMasks(tokenizer), prompt, names: [] };
+    const codec = { tokenizer, masks: new GrammarMasks(tokenizer), prompt, names: [] };
     for (const { task, seed, turns } of demonstrations(webshopWorld, shop, { count: 60, seed: 2 })) {
-      const playing = new EpisodeInPlay(shop, speech, { task, seed, purpose: 'train', update: 0, relabel: false, level: undefined });
+      const playing = new EpisodeInPlay(shop, codec, { task, seed, purpose: 'train', update: 0, relabel: false, level: undefined });
       for (const turn of turns) playing.force(turn);
       const { trajectory } = playing.finish();
       expect(trajectory.steps.map(({ action }) => action)).toEqual(turns.map(({ action }) => action));

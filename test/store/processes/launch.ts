@@ -3,7 +3,7 @@
 import { fork } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import type { Store } from '../../../main/store/store.ts';
-import type { Launch } from '../../../main/training/queue.ts';
+import type { Launch } from '../../../main/queue/queue.ts';
 
 export interface PretendSettings {
   readonly updates?: number;

@@ -1,7 +1,7 @@
 // A whole pretended lab to be killed: opens the store, resumes or starts run 1, and exits when it is done.
 
 import { Store } from '../../../main/store/store.ts';
-import { RunQueue } from '../../../main/training/queue.ts';
+import { RunQueue } from '../../../main/queue/queue.ts';
 import { newRun } from '../samples.ts';
 import { launchPretend } from './launch.ts';
 

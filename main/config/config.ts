@@ -1,0 +1,277 @@
+// The complete description of a run. Every field has a meaning, a range, a unit and a default, and forms, documentation and
+// validation are all generated from this one schema. A config is plain JSON; parsing fills every default in, so two runs
+// with equal parsed configs (and the same device) give the same numbers.
+
+import { z } from 'zod';
+import { CurriculumSettings } from '../algorithm/curriculum.ts';
+import { algorithms } from '../algorithm/registry.ts';
+import { RewardKind, scheduled, VstarSettings } from '../algorithm/vstar.ts';
+import type { Plain } from '../environment/environment.ts';
+import { between, group, knob, whole } from '../knob.ts';
+import { canonicalJson, contentHash } from '../canonical.ts';
+import { splits } from '../vocabulary.ts';
+
+const Plain: z.ZodType<Plain> = z.json();
+
+const World = group(
+  {
+    name: knob(z.string().min(1).max(60), 'shop', 'The world the agent acts in; `lab play` lists them.'),
+    settings: knob(z.record(z.string(), Plain), {}, 'Settings of the world; what is left out takes the world’s own default.'),
+  },
+  'The world and its settings.',
+);
+
+const Policy = group(
+  {
+    width: knob(whole(8, 2048), 128, 'Size of the hidden state of each token. A multiple of twice the number of heads.', 'numbers'),
+    layers: knob(whole(1, 24), 3, 'Transformer layers.', 'layers'),
+    heads: knob(whole(1, 32), 4, 'Attention heads per layer.', 'heads'),
+    feedForward: knob(whole(8, 8192), 256, 'Width of the inner layer of each feed-forward block.', 'numbers'),
+    gate: knob(z.enum(['swiglu', 'relu', 'relu2', 'silu']), 'relu', 'Activation of the feed-forward block.'),
+    contextLength: knob(whole(32, 4096), 256, 'Most tokens the policy sees at once; the task and the latest turns are kept.', 'tokens'),
+    thoughts: knob(z.boolean(), false, 'Let the agent write a short thought before each action.'),
+    thoughtTokens: knob(whole(1, 2048), 24, 'Longest thought; then it is closed. Longer demonstrated ones are cut.', 'tokens'),
+    aids: group(
+      {
+        relabelIds: knob(
+          z.boolean(),
+          true,
+          'Shuffle interchangeable names (product ids) anew in every training episode, so that a name means only what the page says.',
+        ),
+        relabelWords: knob(
+          z.boolean(),
+          false,
+          'Let words (each with its synonyms) trade places anew in every training episode, so that products are known by reading, not by heart.',
+        ),
+        relabelPrices: knob(
+          z.boolean(),
+          false,
+          'With compareFlag: let prices on pages trade places as well, so that they do not give away which product it is. Their marks stay true.',
+        ),
+        phrases: knob(
+          z.boolean(),
+          false,
+          'Read and write a name of several words (running shoes) as one token, so that it takes no more room than any other.',
+        ),
+        matchFlag: knob(z.boolean(), true, 'Mark the words of a page that also occur in the task.'),
+        compareFlag: knob(z.boolean(), true, 'Mark the prices of a page as above or below the price in the task.'),
+        pointer: knob(z.boolean(), true, 'A head that copies words from the context in one step.'),
+        tokenShift: knob(
+          whole(0, 8),
+          6,
+          'How many of the tokens before it each token sees directly (a short window over names and prices); 0 is none.',
+          'tokens',
+        ),
+      },
+      'Aids to copying, each a switch so that its effect can be measured.',
+    ),
+  },
+  'The policy: a small decoder-only Transformer that reads and writes text.',
+);
+
+const Reference = group(
+  {
+    seed: knob(
+      whole(0, 4_294_967_295),
+      1,
+      'Decides the demonstrations, the first weights and the V* samples of the reference policy; runs that differ only in their own seed share one reference.',
+    ),
+    demonstrations: knob(whole(0, 1_000_000), 6000, 'Imperfect demonstrations that the reference policy is cloned from.', 'episodes'),
+    imperfection: group(
+      {
+        wrongWord: knob(between(0, 1), 0.4, 'Chance that a demonstrated search uses a wrong or too literal word.', 'share'),
+        earlyPurchase: knob(between(0, 1), 0.4, 'Chance that the demonstrator buys before it has looked closely enough.', 'share'),
+        uselessClick: knob(between(0, 1), 0.1, 'Chance of a step that brings nothing.', 'share'),
+      },
+      'How often the demonstrator makes each human-like mistake.',
+    ),
+    batch: knob(whole(1, 4096), 48, 'Demonstrations per cloning step.', 'episodes'),
+    steps: knob(whole(0, 1_000_000), 1100, 'Most cloning steps.', 'steps'),
+    learningRate: knob(between(0, 1), 2e-3, 'Peak learning rate of cloning.'),
+    warmup: knob(whole(0, 100_000), 30, 'Cloning steps over which the learning rate rises from 0.', 'steps'),
+    checkEvery: knob(whole(1, 100_000), 100, 'Cloning steps between two looks at validation success.', 'steps'),
+    checkTasks: knob(whole(1, 10_000), 100, 'Validation tasks played at each look.', 'tasks'),
+    targetSuccess: group(
+      {
+        low: knob(between(0, 1), 0.2, 'Below this validation success the reference is called too weak, and a warning says so.', 'share'),
+        high: knob(between(0, 1), 0.5, 'Cloning stops early once validation success passes this: competent, but far from good.', 'share'),
+      },
+      'Validation success that the reference should have.',
+    ),
+  },
+  'The frozen reference policy π_ref, cloned from imperfect demonstrations; made once and cached.',
+);
+
+const Training = group(
+  {
+    updates: knob(whole(1, 1_000_000), 150, 'Optimizer updates (each on fresh episodes).', 'updates'),
+    batch: knob(whole(1, 65_536), 128, 'Episodes per update.', 'episodes'),
+    microBatch: knob(
+      whole(64, 10_000_000),
+      16_384,
+      'Most tokens that go through the model at once; a larger update is accumulated exactly.',
+      'tokens',
+    ),
+    reward: knob(RewardKind, 'binary', 'Reward r of an episode in stage 2: success as 0 or 1, or the return with all its partial rewards.'),
+    tasks: knob(whole(1, 1_000_000), 600, 'Training tasks that are used (and that V* is computed for).', 'tasks'),
+    taskSampling: group(
+      {
+        mode: knob(
+          z.enum(['uniform', 'prioritised']),
+          'prioritised',
+          'Draw tasks evenly, or in proportion to floor + (1 − running success).',
+        ),
+        floor: knob(between(0.001, 10), 0.1, 'Weight that even a mastered task keeps (mode prioritised).'),
+        memory: knob(between(0, 1), 0.7, 'Share of the old running success that is kept when a task is met again.', 'share'),
+      },
+      'Which tasks come up in an update.',
+    ),
+    learningRate: knob(between(0, 1), 1.5e-3, 'Peak learning rate.'),
+    warmup: knob(whole(0, 100_000), 5, 'Updates over which the learning rate rises from 0.', 'updates'),
+    schedule: group(
+      {
+        shape: knob(z.enum(['constant', 'linear', 'cosine']), 'linear', 'How the learning rate falls after it was held.'),
+        hold: knob(between(0, 1), 1 / 3, 'Part of the run for which the peak learning rate is held.', 'share'),
+        final: knob(between(0, 1), 0.1, 'Last learning rate as a part of the peak.', 'share'),
+      },
+      'Learning rate over the run.',
+    ),
+    adamBeta1: knob(between(0, 0.9999), 0.9, 'Adam: memory of the gradient.'),
+    adamBeta2: knob(between(0, 0.99999), 0.98, 'Adam: memory of the squared gradient.'),
+    weightDecay: knob(between(0, 1), 0, 'Decoupled weight decay of matrices.'),
+    clip: knob(between(1e-6, 1e6), 1, 'Global norm the gradient is clipped to.'),
+    temperature: knob(
+      z.array(between(0.05, 10)).min(1).max(8),
+      [1],
+      'Sampling temperature of training episodes. Several values cut the run into as many equal parts (1.5, 1, 0.8).',
+    ),
+  },
+  'Stage 2: the updates.',
+);
+
+const Evaluation = group(
+  {
+    every: knob(whole(0, 100_000), 25, 'Updates between two evaluations during training; 0 is only at the end.', 'updates'),
+    tasks: knob(whole(1, 100_000), 200, 'Tasks of each evaluation during training.', 'tasks'),
+    split: knob(z.enum(splits), 'validation', 'Which tasks are played during training. Keep the test split for the end.'),
+    temperature: knob(between(0, 10), 0, 'Sampling temperature of evaluation; 0 takes the most probable token.'),
+    finalTasks: knob(whole(0, 100_000), 500, 'Test tasks played once training is done; 0 is none.', 'tasks'),
+  },
+  'Evaluation on fixed held-out tasks.',
+);
+
+const Checkpoints = group(
+  {
+    every: knob(whole(0, 100_000), 25, 'Updates between two checkpoints; 0 is only at the end.', 'updates'),
+    keep: knob(whole(1, 10_000), 3, 'Newest checkpoints kept beside the best one.', 'checkpoints'),
+  },
+  'What a run can be resumed from.',
+);
+
+const Retention = group(
+  {
+    keep: knob(
+      z.enum(['all', 'nth', 'best-worst', 'evaluation']),
+      'all',
+      'Which episodes are stored for replay: all, those of every nth update, the best and worst of each update, or those of evaluations only.',
+    ),
+    every: knob(whole(1, 100_000), 10, 'With nth: episodes of every so many updates are kept.', 'updates'),
+    ends: knob(whole(1, 1000), 4, 'With best-worst: how many of each end are kept per update.', 'episodes'),
+    vstar: knob(z.boolean(), true, 'Also keep the reference samples that V* was computed from.'),
+  },
+  'Which episodes are stored for replay. Metrics, evaluation results and checkpoints are always kept.',
+);
+
+/** One member per variant: its id and its settings side by side. */
+const variants = algorithms.map((algorithm) =>
+  z
+    .strictObject({ id: z.literal(algorithm.id), ...algorithm.settings.shape })
+    .meta({ title: algorithm.title, description: algorithm.source }),
+);
+const [firstVariant, ...otherVariants] = variants;
+if (!firstVariant) throw new Error('The registry of algorithms is empty');
+export const AlgorithmConfig = z
+  .discriminatedUnion('id', [firstVariant, ...otherVariants])
+  .prefault({ id: 'astar-po' })
+  .meta({ description: 'The variant and its settings.' });
+
+export const RunConfig = z
+  .strictObject({
+    name: knob(z.string().min(1).max(120), 'run', 'Name of the run, for people.'),
+    seed: knob(whole(0, 4_294_967_295), 1, 'Every random draw of the run follows from it.'),
+    device: knob(z.string().min(1).max(40), 'cpu', 'Where the model runs; `lab doctor` lists what there is.'),
+    threads: knob(whole(0, 256), 0, 'Processor threads of the engine; 0 is one per physical core.', 'threads'),
+    world: World,
+    policy: Policy,
+    reference: Reference,
+    algorithm: AlgorithmConfig,
+    vstar: VstarSettings,
+    training: Training,
+    curriculum: CurriculumSettings,
+    evaluation: Evaluation,
+    checkpoints: Checkpoints,
+    retention: Retention,
+  })
+  .superRefine((config, context) => {
+    const { width, heads } = config.policy;
+    if (width % (2 * heads) !== 0) {
+      context.addIssue({
+        code: 'custom',
+        path: ['policy', 'width'],
+        message: `expected a multiple of ${2 * heads} (two times the ${heads} heads), found ${width}`,
+      });
+    }
+    const { low, high } = config.reference.targetSuccess;
+    if (low > high) {
+      context.addIssue({
+        code: 'custom',
+        path: ['reference', 'targetSuccess', 'low'],
+        message: `expected at most targetSuccess.high (${high}), found ${low}`,
+      });
+    }
+  });
+
+export type RunConfig = z.infer<typeof RunConfig>;
+
+/** Fills every default in, or says for each wrong field what was expected and what was found. */
+export function parseConfig(input: unknown): RunConfig {
+  const result = RunConfig.safeParse(input, { reportInput: true });
+  if (result.success) return result.data;
+  throw new ConfigError(result.error.issues.map((issue) => describeIssue(issue)).join('\n'));
+}
+
+export class ConfigError extends Error {
+  override name = 'ConfigError';
+}
+
+function describeIssue(issue: z.core.$ZodIssue): string {
+  const where = issue.path.length === 0 ? 'config' : issue.path.join('.');
+  const found =
+    'input' in issue && issue.input !== undefined && typeof issue.input !== 'object' ? ` (found ${JSON.stringify(issue.input)})` : '';
+  return `${where}: ${issue.message}${found}`;
+}
+
+/** Equal configs, equal text, whatever the order of their keys. */
+export const canonicalConfig = (config: RunConfig): string => canonicalJson(config);
+
+/** Short name of everything that decides a run's numbers: the config without its name. */
+export function configHash(config: RunConfig): string {
+  const { name: _name, ...rest } = config;
+  return contentHash(rest).slice(0, 16);
+}
+
+/** Learning rate of an update (0-based): warm-up, held for a part of the run, then the chosen fall. */
+export function learningRateAt(training: RunConfig['training'], update: number): number {
+  const { learningRate, warmup, schedule, updates } = training;
+  const rise = warmup > 0 ? Math.min(1, (update + 1) / warmup) : 1;
+  const held = schedule.hold * updates;
+  const fallen = updates > held ? Math.max(0, Math.min(1, (update - held) / Math.max(1, updates - 1 - held))) : 0;
+  const { shape, final } = schedule;
+  if (shape === 'constant') return learningRate * rise;
+  const left = shape === 'linear' ? 1 - fallen : (1 + Math.cos(Math.PI * fallen)) / 2;
+  return learningRate * rise * (final + (1 - final) * left);
+}
+
+/** Sampling temperature of an update (0-based). */
+export const temperatureAt = (training: RunConfig['training'], update: number): number =>
+  scheduled(training.temperature, update, training.updates);

@@ -1,0 +1,38 @@
+// Starts a run in a process of its own and speaks with it. How a process is made comes in as a function: a forked child
+// under the command line, a utility process in the window.
+
+import { join } from 'node:path';
+import { fromWorker } from './messages.ts';
+import type { Launch } from '../queue/queue.ts';
+import type { WorkerProcess } from './supervisor.ts';
+
+export function launchWith(spawn: () => WorkerProcess, dataFolder: string): Launch {
+  return ({ run, checkpoint, until }, report) => {
+    const worker = spawn();
+    const ended = new Promise<string>((resolve) => worker.onExit(resolve));
+    worker.onMessage((raw) => {
+      const message = fromWorker.parse(raw);
+      if (message.kind === 'report') report(message.report);
+    });
+    worker.send({
+      kind: 'job',
+      id: 1,
+      job: {
+        kind: 'train',
+        dataFolder,
+        uid: run.uid,
+        config: run.config,
+        resumeFrom: checkpoint ? join(dataFolder, ...checkpoint.file.split('/')) : null,
+        until,
+      },
+    });
+    return {
+      get pid() {
+        return worker.pid;
+      },
+      send: (command) => worker.send({ kind: 'command', command }),
+      kill: () => worker.kill(),
+      ended,
+    };
+  };
+}

@@ -1,0 +1,57 @@
+// What the lab and its training process say to each other, parsed on arrival like everything that crosses a process
+// border. A new job is one entry in `job` and one case in worker.ts.
+
+import { z } from 'zod';
+import { streamMessage } from '../../preload/contract/training.ts';
+import { runCommand } from '../training/reports.ts';
+
+const job = z.discriminatedUnion('kind', [
+  /** Runs a product through onnxruntime `steps` times; `crash` ends the process hard on the way, for the tests. */
+  z.object({ kind: z.literal('self-test'), steps: z.number(), crash: z.boolean().optional() }),
+  /** Trains a run to its end, a pause or a stop; the process ends with it. The config is parsed by the job itself. */
+  z.object({
+    kind: z.literal('train'),
+    dataFolder: z.string(),
+    uid: z.string(),
+    config: z.unknown(),
+    resumeFrom: z.string().nullable(),
+    until: z.number().nullable(),
+  }),
+  /** Goes on from a step of a recorded episode with a policy of the store (replay/resample.ts). */
+  z.object({
+    kind: z.literal('resample'),
+    dataFolder: z.string(),
+    episode: z.number(),
+    step: z.number(),
+    run: z.number(),
+    update: z.number(),
+    temperature: z.number(),
+    attempt: z.number(),
+    goes: z.number(),
+  }),
+  /** Adds the runs of an exported file; how far it is goes out as a phase on the stream. */
+  z.object({ kind: z.literal('import'), dataFolder: z.string(), file: z.string() }),
+]);
+export type Job = z.infer<typeof job>;
+
+export const toWorker = z.discriminatedUnion('kind', [
+  z.object({ kind: z.literal('job'), id: z.number(), job }),
+  /** The message carries a MessagePort: whatever is streamed goes there too. */
+  z.object({ kind: z.literal('port') }),
+  z.object({ kind: z.literal('command'), command: runCommand }),
+]);
+export type ToWorker = z.infer<typeof toWorker>;
+
+/** Plain data; the caller of the job parses what it expects. */
+const jobResult = z.record(z.string(), z.unknown());
+export type JobResult = z.infer<typeof jobResult>;
+
+export const fromWorker = z.discriminatedUnion('kind', [
+  z.object({ kind: z.literal('heartbeat') }),
+  z.object({ kind: z.literal('done'), id: z.number(), result: jobResult }),
+  z.object({ kind: z.literal('failed'), id: z.number(), message: z.string() }),
+  z.object({ kind: z.literal('stream'), message: streamMessage }),
+  /** What a training run reports; whoever stores it parses it. */
+  z.object({ kind: z.literal('report'), report: z.unknown() }),
+]);
+export type FromWorker = z.infer<typeof fromWorker>;

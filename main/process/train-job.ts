@@ -1,0 +1,57 @@
+// The training job inside the training process: connects train.ts with the files and the (read-only) database of the data
+// folder, passes commands on, and turns every way a run can end into a report. The process ends with its run.
+
+import { isDiskFull } from '../store/database.ts';
+import { CheckpointFiles } from '../store/checkpoints.ts';
+import { Store } from '../store/store.ts';
+import { adviceFor } from '../metrics/alerts.ts';
+import { parseConfig } from '../config/config.ts';
+import type { Job, JobResult } from './messages.ts';
+import type { RunCommand, RunReport } from '../training/reports.ts';
+import { train } from '../training/train.ts';
+
+const commands: RunCommand[] = [];
+let waiting: ((command: RunCommand) => void) | undefined;
+
+/** A word from outside: pause, go on, stop. */
+export function commandTraining(command: RunCommand): void {
+  if (waiting) {
+    waiting(command);
+    waiting = undefined;
+  } else commands.push(command);
+}
+
+export async function runTraining(job: Extract<Job, { kind: 'train' }>, tell: (report: RunReport) => void): Promise<JobResult> {
+  // Ctrl-C reaches every process of a terminal at once. What it means is decided by whoever started this one, who then sends a command.
+  process.on('SIGINT', () => {});
+  let update = 0;
+  const report = async (message: RunReport): Promise<void> => {
+    if ('update' in message) ({ update } = message);
+    tell(message);
+    // The record is written by another process; give the message a chance to leave this one.
+    await new Promise((resolve) => setImmediate(resolve));
+  };
+  const store = Store.read(job.dataFolder);
+  try {
+    const outcome = await train(parseConfig(job.config), {
+      dataFolder: job.dataFolder,
+      files: new CheckpointFiles(job.dataFolder, job.uid),
+      references: store.references,
+      vstar: store.vstar,
+      report,
+      takeCommand: () => commands.shift(),
+      waitForCommand: () => new Promise((resolve) => (waiting = resolve)),
+      resumeFrom: job.resumeFrom ?? undefined,
+      until: job.until,
+    });
+    await report({ type: 'finished', outcome, update });
+    return { outcome };
+  } catch (error) {
+    const what = error instanceof Error ? error.message : String(error);
+    const advice = adviceFor(what);
+    await report({ type: 'failed', update, message: advice ? `${what}. ${advice}` : what, diskFull: isDiskFull(error) });
+    throw error;
+  } finally {
+    store.close();
+  }
+}

@@ -1,0 +1,107 @@
+// The training process: a loop over messages, the same as Electron's utility process (process.parentPort) and as a
+// forked child (process.send). Each job is one function; what it streams goes to every connected window through its
+// MessagePort, and to the parent as well, which keeps the record.
+
+import type { StreamMessage } from '../../preload/contract.ts';
+import { toWorker } from './messages.ts';
+import type { FromWorker, Job, JobResult } from './messages.ts';
+import { runSelfTest } from './self-test.ts';
+import { commandTraining, runTraining } from './train-job.ts';
+
+interface Port {
+  postMessage(message: unknown): void;
+  start(): void;
+  on(event: 'close', listener: () => void): void;
+}
+interface ParentPort {
+  postMessage(message: unknown): void;
+  on(event: 'message', listener: (event: { data: unknown; ports: Port[] }) => void): void;
+}
+
+const HEARTBEAT_MS = 500;
+const parentPort: ParentPort | undefined = Reflect.get(process, 'parentPort');
+const windows = new Set<Port>();
+
+function tell(message: FromWorker): void {
+  if (parentPort) parentPort.postMessage(message);
+  else process.send?.(message);
+}
+
+/** How long a utility process, which cannot tell when its messages have left, waits before it goes. */
+const FAREWELL_MS = 2000;
+
+/** Says the last word of a training job and ends the process, once everything said before has left it: a full pipe may take long. */
+function leaveWith(message: FromWorker): void {
+  if (process.send) process.send(message, () => process.exit(0));
+  else {
+    tell(message);
+    setTimeout(() => process.exit(0), FAREWELL_MS);
+  }
+}
+
+function stream(message: StreamMessage): void {
+  for (const port of windows) port.postMessage(message);
+  tell({ kind: 'stream', message });
+}
+
+/** One function per kind of job. */
+function run(job: Job): Promise<JobResult> {
+  switch (job.kind) {
+    case 'self-test':
+      return runSelfTest(job, stream);
+    case 'train':
+      return runTraining(job, (report) => tell({ kind: 'report', report }));
+    case 'resample':
+      return resample(job);
+    case 'import':
+      return importRuns(job);
+  }
+}
+
+/** The engine is loaded when it is first needed: the self-test must answer even where it cannot be loaded. */
+async function resample(job: Extract<Job, { kind: 'resample' }>): Promise<JobResult> {
+  const { runResample } = await import('../replay/resample.ts');
+  return { ...(await runResample(job)) };
+}
+
+async function importRuns({ dataFolder, file }: Extract<Job, { kind: 'import' }>): Promise<JobResult> {
+  const [{ Store }, { importFile }] = await Promise.all([import('../store/store.ts'), import('../store/transfer.ts')]);
+  const store = Store.open(dataFolder);
+  try {
+    const { runs, study } = importFile(store, file, (done, total) => stream({ kind: 'phase', run: file, phase: 'import', done, total }));
+    return { runs: runs.map(({ run }) => run), study };
+  } finally {
+    store.close();
+  }
+}
+
+function receive(raw: unknown, ports: readonly Port[]): void {
+  const message = toWorker.parse(raw);
+  switch (message.kind) {
+    case 'port':
+      for (const port of ports) {
+        windows.add(port);
+        port.on('close', () => windows.delete(port));
+        port.start();
+      }
+      return;
+    case 'command':
+      commandTraining(message.command);
+      return;
+    case 'job': {
+      const answer = message.job.kind === 'train' ? leaveWith : tell;
+      run(message.job).then(
+        (result) => answer({ kind: 'done', id: message.id, result }),
+        (error: unknown) => answer({ kind: 'failed', id: message.id, message: error instanceof Error ? error.message : String(error) }),
+      );
+    }
+  }
+}
+
+if (parentPort) parentPort.on('message', ({ data, ports }) => receive(data, ports));
+else {
+  process.on('message', (message) => receive(message, []));
+  process.on('disconnect', () => process.exit(0));
+}
+tell({ kind: 'heartbeat' });
+setInterval(() => tell({ kind: 'heartbeat' }), HEARTBEAT_MS);

@@ -1,0 +1,153 @@
+// What a run will cost before it is started: time, memory, disk. It rests on measurements only: finished updates of
+// runs with the same model in the same world, or a probe of two updates. Without either it says so instead of guessing.
+
+import { availableParallelism } from 'node:os';
+import { z } from 'zod';
+import { algorithmOf } from '../algorithm/registry.ts';
+import { contentHash } from '../canonical.ts';
+import { freeBytes } from '../store/disk-space.ts';
+import { estimate as diskEstimate, measuredBytesPerStep } from '../store/maintenance.ts';
+import type { Store } from '../store/store.ts';
+import { parseConfig, type RunConfig } from '../config/config.ts';
+
+export interface Estimate {
+  readonly seconds: number | null;
+  readonly memoryBytes: number | null;
+  readonly diskBytes: number;
+  readonly freeBytes: number;
+  readonly basis: string;
+}
+
+/** What one measurement says of a kind of run. */
+export const measurement = z.object({
+  secondsPerEpisode: z.number(),
+  /** Of an update, by episode: playing, scoring, learning. */
+  secondsPerUpdateEpisode: z.number(),
+  /** Null when the reference was found ready. */
+  secondsPerCloningStep: z.number().nullable(),
+  memoryBytes: z.number(),
+  stepsPerEpisode: z.number(),
+});
+export type Measurement = z.infer<typeof measurement>;
+
+const LOOKED_AT = 60;
+const ENOUGH = 3;
+/** Metrics that a run records per update, roughly; they are a small part of the disk. */
+const METRICS = 45;
+/** Adam keeps two numbers beside each weight; checkpoints hold all three. */
+const NUMBERS_PER_WEIGHT = 3;
+
+export function estimateRun(store: Store, config: RunConfig): Estimate {
+  const probed = store.settings.get(probeKey(config), measurement.nullable(), null);
+  const similar = similarRuns(store, config);
+  const measured = similar.length > 0 ? medians(similar.map(({ measured: one }) => one)) : probed;
+  const cloning = measured?.secondsPerCloningStep ?? probed?.secondsPerCloningStep ?? null;
+  const referenceKnown = similar.some((run) => run.sameReference);
+  const disk = diskOf(store, config, measured);
+  const free = freeBytes(store.dataFolder);
+  if (!measured) {
+    const basis = 'Time and memory are not known yet: no run with this model in this world was trained here. Measure it, or just start.';
+    return { seconds: null, memoryBytes: null, diskBytes: disk, freeBytes: free, basis };
+  }
+  const { training, evaluation, reference } = config;
+  const evaluations = evaluation.every > 0 ? (Math.floor(training.updates / evaluation.every) + 1) * evaluation.tasks : 0;
+  const played = vstarEpisodes(config) + evaluations + evaluation.finalTasks;
+  const seconds =
+    training.updates * training.batch * measured.secondsPerUpdateEpisode +
+    played * measured.secondsPerEpisode +
+    (referenceKnown || cloning === null ? 0 : reference.steps * cloning);
+  const source =
+    similar.length > 0
+      ? `the median of ${similar.length === 1 ? 'run' : 'runs'} ${similar.map(({ id }) => id).join(', ')} with the same model in the same world`
+      : 'a probe of two updates with this config, with a policy that has learned nothing yet';
+  const stage = referenceKnown
+    ? 'The reference policy is already there.'
+    : cloning === null
+      ? `Cloning the reference (at most ${reference.steps} steps) comes on top and was not measured.`
+      : `Includes at most ${reference.steps} cloning steps.`;
+  return {
+    seconds,
+    memoryBytes: measured.memoryBytes,
+    diskBytes: disk,
+    freeBytes: free,
+    basis: `From ${source}, on ${availableParallelism()} threads; other work on the machine makes it longer. ${stage}`,
+  };
+}
+
+/** Where the result of a probe is kept: everything that decides speed and memory. */
+export function probeKey({ world, policy, algorithm, device, threads }: RunConfig): string {
+  return `probe.${contentHash({ world: world.name, policy, algorithm: algorithm.id, device, threads }).slice(0, 16)}`;
+}
+
+function similarRuns(store: Store, config: RunConfig): { id: number; measured: Measurement; sameReference: boolean }[] {
+  const found: { id: number; measured: Measurement; sameReference: boolean }[] = [];
+  const candidates = store.runs
+    .list({ worlds: [config.world.name] })
+    .filter(({ updates, device }) => updates > 0 && device === config.device);
+  for (const { id } of candidates.slice(0, LOOKED_AT)) {
+    const other = readConfig(store.runs.get(id).config);
+    if (!other || !same(other.policy, config.policy) || other.algorithm.id !== config.algorithm.id) continue;
+    const { training } = other;
+    const series = store.metrics.many(id, ['system/time.total', 'system/time.rollout', 'system/memory', 'rollout.steps']);
+    const median = (name: string): number => middle([...(series[name]?.values ?? [])]);
+    const sameReference = same(other.reference, config.reference) && same(other.world, config.world);
+    const measured: Measurement = {
+      secondsPerEpisode: median('system/time.rollout') / training.batch,
+      secondsPerUpdateEpisode: median('system/time.total') / training.batch,
+      secondsPerCloningStep: null,
+      memoryBytes: Math.max(0, ...(series['system/memory']?.values ?? [])) * 1e6,
+      stepsPerEpisode: median('rollout.steps'),
+    };
+    if (Number.isFinite(measured.secondsPerUpdateEpisode)) found.push({ id, measured, sameReference });
+    if (found.length === ENOUGH) break;
+  }
+  return found;
+}
+
+function diskOf(store: Store, config: RunConfig, measured: Measurement | null): number {
+  const { training, evaluation, checkpoints, retention, policy } = config;
+  const weights = policy.layers * (4 * policy.width ** 2 + 3 * policy.width * policy.feedForward) + 2000 * policy.width;
+  const plan = {
+    updates: training.updates,
+    episodesPerUpdate: training.batch,
+    stepsPerEpisode: measured?.stepsPerEpisode ?? 5,
+    metrics: METRICS,
+    evaluations: evaluation.every > 0 ? Math.floor(training.updates / evaluation.every) + 1 : 1,
+    tasksPerEvaluation: evaluation.tasks,
+    vstarEpisodes: vstarEpisodes(config),
+    checkpointBytes: weights * 4 * NUMBERS_PER_WEIGHT,
+    checkpointsKept: checkpoints.keep + 1,
+  };
+  return diskEstimate(plan, retention, measuredBytesPerStep(store, config.world.name)).total;
+}
+
+function vstarEpisodes(config: RunConfig): number {
+  return algorithmOf(config.algorithm).needs.vstar ? config.training.tasks * (config.vstar.samples[0] ?? 0) : 0;
+}
+
+/** A run of an older version may not fit the schema any more; then it is no measure. */
+function readConfig(stored: unknown): RunConfig | null {
+  try {
+    return parseConfig(stored);
+  } catch {
+    return null;
+  }
+}
+
+function medians(all: readonly Measurement[]): Measurement {
+  const of = (value: (one: Measurement) => number): number => middle(all.map(value));
+  return {
+    secondsPerEpisode: of((one) => one.secondsPerEpisode),
+    secondsPerUpdateEpisode: of((one) => one.secondsPerUpdateEpisode),
+    secondsPerCloningStep: null,
+    memoryBytes: Math.max(...all.map((one) => one.memoryBytes)),
+    stepsPerEpisode: of((one) => one.stepsPerEpisode),
+  };
+}
+
+function middle(values: readonly number[]): number {
+  const sorted = values.toSorted((a, b) => a - b);
+  return sorted[Math.floor(sorted.length / 2)] ?? Number.NaN;
+}
+
+const same = (a: unknown, b: unknown): boolean => contentHash(a) === contentHash(b);

@@ -1,0 +1,73 @@
+// Measures a config before it is trained: a few cloning steps and two updates in a training process and a data folder of
+// their own, which is thrown away. Nothing of it reaches the list of runs; its numbers feed the estimate.
+
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Store } from '../store/store.ts';
+import type { RunConfig } from '../config/config.ts';
+import type { Measurement } from './estimate.ts';
+import { newRun, writerOptions } from './new-run.ts';
+import { type Launch, RunQueue } from './queue.ts';
+
+const UPDATES = 2;
+const CLONING_STEPS = 4;
+const MOST_EPISODES = 64;
+
+/** `launchIn` starts a training process with the given data folder. */
+export async function probe(config: RunConfig, launchIn: (dataFolder: string) => Launch): Promise<Measurement> {
+  const folder = mkdtempSync(join(tmpdir(), 'astrolab-probe-'));
+  const store = Store.open(folder);
+  const small = shrunk(config);
+  let cloning: { first: number; last: number; steps: number } | null = null;
+  const queue = new RunQueue({
+    store,
+    launch: launchIn(folder),
+    writer: writerOptions,
+    onReport: (_run, report) => {
+      if (report.type !== 'progress' || !report.phase.startsWith('cloning')) return;
+      const now = performance.now();
+      cloning = cloning ? { ...cloning, last: now, steps: report.done - 1 } : { first: now, last: now, steps: 0 };
+    },
+  });
+  try {
+    const run = store.runs.create(newRun(small, null));
+    queue.train(run.id);
+    await queue.settled();
+    const { state, reason } = store.runs.get(run.id);
+    if (state !== 'done') throw new Error(`The probe did not finish: ${reason ?? state}`);
+    const latest = store.metrics.latest(run.id);
+    const value = (name: string): number => latest[name]?.[1] ?? Number.NaN;
+    const { batch } = small.training;
+    return {
+      secondsPerEpisode: value('system/time.rollout') / batch,
+      secondsPerUpdateEpisode: value('system/time.total') / batch,
+      secondsPerCloningStep: perStep(cloning),
+      memoryBytes: value('system/memory') * 1e6,
+      stepsPerEpisode: value('rollout.steps'),
+    };
+  } finally {
+    await queue.close();
+    store.close();
+    rmSync(folder, { recursive: true, force: true, maxRetries: 5 });
+  }
+}
+
+function perStep(seen: { first: number; last: number; steps: number } | null): number | null {
+  return seen && seen.steps > 0 ? (seen.last - seen.first) / 1000 / seen.steps : null;
+}
+
+/** The same model, world and variant with as little work as still tells its speed. */
+function shrunk(config: RunConfig): RunConfig {
+  const { reference, training } = config;
+  const batch = Math.min(MOST_EPISODES, training.batch);
+  return {
+    ...config,
+    reference: { ...reference, demonstrations: reference.batch * 2, steps: CLONING_STEPS, checkEvery: 1000, checkTasks: 1 },
+    vstar: { ...config.vstar, samples: [1], dropUnsolved: false },
+    training: { ...training, updates: UPDATES, batch, tasks: Math.min(training.tasks, 16) },
+    evaluation: { ...config.evaluation, every: 0, finalTasks: 0 },
+    checkpoints: { ...config.checkpoints, every: 0 },
+    retention: { ...config.retention, keep: 'evaluation', vstar: false },
+  };
+}

@@ -1,0 +1,342 @@
+// The queue: which run trains next, and every change of a run's state. One or more runs train at a time, each in a
+// process that `launch` starts; what they report is stored here, by the one writer. Every state is on disk before it is
+// shown, so a restart finds the queue as it was; a run that crashes is marked with its reason and the next one starts.
+
+import { isDiskFull } from '../store/database.ts';
+import { keepReserve, releaseReserve } from '../store/disk-space.ts';
+import { RunLocked } from '../store/locks.ts';
+import { RunWriter, type RunWriterOptions } from '../store/run-writer.ts';
+import type { NewRun, Run, RunState } from '../store/runs.ts';
+import type { Store } from '../store/store.ts';
+import { type RunCommand, type RunReport, runReport } from '../training/reports.ts';
+import { begin, recover, type StartingPoint } from './resume.ts';
+
+/** A training process as the queue sees it. */
+export interface Launched {
+  readonly pid: number | undefined;
+  send(command: RunCommand): void;
+  kill(): void;
+  /** Resolves when the process is gone, with the reason in words ("exit code 0", "signal SIGKILL"). */
+  readonly ended: Promise<string>;
+}
+
+export interface LaunchRequest extends StartingPoint {
+  /** Pause after this update, if given. */
+  readonly until: number | null;
+}
+
+/** Starts a training process. Reports may come any time after it has returned. */
+export type Launch = (request: LaunchRequest, report: (report: unknown) => void) => Launched;
+
+export interface QueueOptions {
+  readonly store: Store;
+  readonly launch: Launch;
+  /** Runs that train at the same time. */
+  readonly concurrent?: number;
+  readonly writer?: (run: Run) => RunWriterOptions;
+  /** After every change of a run that the list shows. */
+  readonly onChange?: (run: Run) => void;
+  /** Everything a run reports, once it is stored. */
+  readonly onReport?: (run: number, report: RunReport) => void;
+}
+
+interface Live {
+  readonly process: Launched;
+  readonly writer: RunWriter;
+  /** Paused and waiting for `go`: takes no place in the queue. */
+  idle: boolean;
+  /** The state the run ends in when its process goes; null while nothing was said: then it crashed. */
+  end: { readonly state: RunState; readonly reason: string | null } | null;
+}
+
+const RESUMABLE: readonly RunState[] = ['paused', 'stopped', 'failed', 'interrupted'];
+
+export class RunQueue {
+  readonly #store: Store;
+  readonly #options: QueueOptions;
+  readonly #live = new Map<number, Live>();
+  #concurrent: number;
+  #open = false;
+
+  constructor(options: QueueOptions) {
+    this.#store = options.store;
+    this.#options = options;
+    this.#concurrent = options.concurrent ?? 1;
+  }
+
+  /** Opens the queue: what a crash left is marked, then waiting runs start. Returns the interrupted runs. */
+  start(): Run[] {
+    const interrupted = recover(this.#store);
+    keepReserve(this.#store.dataFolder);
+    this.#open = true;
+    this.#fill();
+    return interrupted;
+  }
+
+  setConcurrent(count: number): void {
+    if (!Number.isInteger(count) || count < 1) throw new RangeError(`At least one run at a time is expected, found ${count}`);
+    this.#concurrent = count;
+    this.#fill();
+  }
+
+  /** Adds runs at the end of the queue, all of them or none. */
+  add(runs: readonly NewRun[]): Run[] {
+    const added = this.#store.write(() => runs.map((run) => this.#store.runs.create(run)));
+    for (const run of added) this.#options.onChange?.(run);
+    this.#fill();
+    return added;
+  }
+
+  /** A new run with the config of another. */
+  duplicate(id: number, changes: Partial<NewRun> = {}): Run {
+    const { name, world, variant, preset, seed, device, config, versions, planned, tags } = this.#store.runs.get(id);
+    const [copy] = this.add([{ name, world, variant, preset, seed, device, config, versions, planned, tags, ...changes }]);
+    if (copy === undefined) throw new Error(`Run ${id} could not be duplicated`);
+    return copy;
+  }
+
+  /** Puts a waiting run before another one, or at the end. */
+  move(id: number, before: number | null): void {
+    const others = this.#store.runs.queue().filter((run) => run.id !== id);
+    const at = before === null ? others.length : others.findIndex((run) => run.id === before);
+    if (at < 0) throw new Error(`Run ${before} is not waiting in the queue`);
+    this.#need(id, ['queued'], 'moved');
+    const order = [...others.slice(0, at).map((run) => run.id), id, ...others.slice(at).map((run) => run.id)];
+    this.#store.write(() => order.forEach((run, index) => this.#store.runs.change(run, { position: index + 1 })));
+    this.#options.onChange?.(this.#store.runs.get(id));
+  }
+
+  /** Finishes the current update, writes a checkpoint and waits. */
+  pause(id: number): void {
+    const run = this.#need(id, ['running', 'queued'], 'paused');
+    if (run.state === 'queued') return this.#set(id, { state: 'paused', reason: 'Paused before it started', position: null });
+    this.#command(id, { type: 'pause' });
+  }
+
+  /** Trains one run now, whatever else waits: what the command line does, without opening the queue. Throws `RunLocked`. */
+  train(id: number): void {
+    this.#store.write(() => {
+      this.#store.locks.check(id);
+      this.#need(id, [...RESUMABLE, 'queued'], 'trained');
+      this.#enqueueFirst(id, null);
+    });
+    const locked = this.#launch(id);
+    if (locked) throw locked;
+  }
+
+  /** Goes on, as soon as there is a place. */
+  resume(id: number): void {
+    this.#need(id, RESUMABLE, 'resumed');
+    const live = this.#live.get(id);
+    if (live?.idle === true) return this.#go(id, live, null);
+    this.#enqueueFirst(id, null);
+    this.#fill();
+  }
+
+  /** One more update, then pause. Starts at once, whatever else is training. */
+  step(id: number): void {
+    const run = this.#need(id, [...RESUMABLE, 'queued'], 'stepped');
+    const until = run.updates + 1;
+    const live = this.#live.get(id);
+    if (live?.idle === true) return this.#go(id, live, until);
+    this.#enqueueFirst(id, until);
+    this.#launch(id);
+  }
+
+  /** Ends a run after its current update, with a checkpoint. It can be resumed. */
+  stop(id: number): void {
+    const run = this.#need(id, ['running', 'queued', 'paused', 'interrupted', 'stopping'], 'stopped');
+    const live = this.#live.get(id);
+    if (run.state === 'running' && live !== undefined) {
+      this.#set(id, { state: 'stopping', reason: 'Finishes its current update' });
+      live.process.send({ type: 'stop' });
+    } else if (run.state !== 'stopping') this.#end(id, { state: 'stopped', reason: 'Stopped by the user' });
+  }
+
+  /** Ends a run at once; it can be resumed from its last checkpoint. */
+  cancel(id: number): void {
+    this.#need(id, ['queued', 'running', 'stopping', 'paused', 'interrupted'], 'cancelled');
+    this.#end(id, { state: 'stopped', reason: 'Cancelled by the user' });
+  }
+
+  /** A paused run's process ends, because nobody will let it go on soon (the run was deleted). Its state stays. */
+  letGo(id: number): void {
+    const live = this.#live.get(id);
+    if (live?.idle === true) live.process.kill();
+  }
+
+  /** Looks for waiting runs again, after some came back. */
+  wake(): void {
+    this.#fill();
+  }
+
+  /** The lab closes: training processes end; their runs can be resumed. */
+  async close(): Promise<void> {
+    this.#open = false;
+    const ending = [...this.#live].map(([id, live]) => {
+      const paused = live.idle ? { state: 'paused' as const, reason: this.#store.runs.get(id).reason } : null;
+      live.end ??= paused ?? { state: 'interrupted', reason: 'The lab was closed. Resume goes on from the last checkpoint.' };
+      live.process.kill();
+      return live.process.ended;
+    });
+    await Promise.all(ending);
+  }
+
+  /** Resolves when nothing trains and nothing waits. */
+  async settled(): Promise<void> {
+    for (;;) {
+      const working = [...this.#live.values()].filter((live) => !live.idle);
+      if (working.length === 0) return;
+      await Promise.race(working.map((live) => live.process.ended));
+      // The next run starts in a reaction to the same promise.
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+  }
+
+  /** Starts waiting runs while there are free places. */
+  #fill(): void {
+    while (this.#open && [...this.#live.values()].filter((live) => !live.idle).length < this.#concurrent) {
+      const next = this.#store.runs.queue().find((run) => this.#store.locks.holder(run.id) === undefined);
+      if (next === undefined || this.#launch(next.id)) return;
+    }
+  }
+
+  /** The lock, when another lab took the run in this very moment; it is left to that one. */
+  #launch(id: number): RunLocked | null {
+    const { pauseAt } = this.#store.runs.get(id);
+    let start: StartingPoint;
+    try {
+      start = begin(this.#store, id);
+    } catch (error) {
+      if (error instanceof RunLocked) return error;
+      this.#set(id, { ...(isDiskFull(error) ? diskFull() : { state: 'failed', reason: message(error) }), position: null });
+      return null;
+    }
+    let live: Live | undefined;
+    try {
+      const writer = new RunWriter(this.#store, id, this.#options.writer?.(start.run));
+      const process = this.#options.launch({ ...start, until: pauseAt }, (report) => {
+        if (live !== undefined) this.#receive(id, live, report);
+      });
+      live = { process, writer, idle: false, end: null };
+      this.#live.set(id, live);
+      if (process.pid !== undefined) this.#store.locks.setTrainer(id, process.pid);
+      const launched = live;
+      void process.ended.then((reason) => this.#gone(id, launched, reason));
+      this.#options.onChange?.(this.#store.runs.get(id));
+    } catch (error) {
+      live?.process.kill();
+      if (live === undefined) {
+        this.#store.locks.release(id);
+        this.#set(id, { state: 'failed', reason: `The training process could not be started: ${message(error)}` });
+      } else live.end = { state: 'failed', reason: message(error) };
+    }
+    return null;
+  }
+
+  #receive(id: number, live: Live, raw: unknown): void {
+    // Reports that were under way when the run was cancelled or failed no longer count.
+    if (live.end !== null) return;
+    try {
+      const report = runReport.parse(raw);
+      live.writer.apply(report);
+      this.#react(id, live, report);
+      this.#options.onReport?.(id, report);
+    } catch (error) {
+      const full = isDiskFull(error);
+      if (full) releaseReserve(this.#store.dataFolder);
+      this.#end(id, full ? diskFull() : { state: 'failed', reason: `What the run reported could not be stored: ${message(error)}` });
+    }
+  }
+
+  #react(id: number, live: Live, report: RunReport): void {
+    switch (report.type) {
+      case 'paused':
+        live.idle = true;
+        this.#set(id, { state: 'paused', reason: `Paused after update ${report.update}`, pauseAt: null });
+        this.#fill();
+        return;
+      case 'finished':
+        live.end = { state: report.outcome, reason: report.outcome === 'stopped' ? 'Stopped by the user' : null };
+        return;
+      case 'failed':
+        if (report.diskFull) releaseReserve(this.#store.dataFolder);
+        live.end = report.diskFull ? diskFull() : { state: 'failed', reason: report.message };
+        return;
+      case 'update':
+      case 'evaluation':
+        this.#options.onChange?.(this.#store.runs.get(id));
+        return;
+      default:
+        return;
+    }
+  }
+
+  /** The process is gone: what the run said last decides its state. */
+  #gone(id: number, live: Live, reason: string): void {
+    this.#live.delete(id);
+    const paused = live.idle ? { state: 'paused' as const, reason: this.#store.runs.get(id).reason } : null;
+    const crash = {
+      state: 'failed' as const,
+      reason: `The training process ended unexpectedly (${reason}). Resume goes on from the last checkpoint with the same numbers.`,
+    };
+    const end = live.end ?? paused ?? crash;
+    this.#set(id, { ...end, position: null, pauseAt: null, finishedAt: end.state === 'paused' ? null : Date.now() });
+    // Only now: a run without a lock that still says "running" is taken for one that a crash left behind.
+    this.#store.locks.release(id);
+    this.#fill();
+  }
+
+  #go(id: number, live: Live, until: number | null): void {
+    live.idle = false;
+    this.#set(id, { state: 'running', reason: null, pauseAt: until });
+    live.process.send({ type: 'go', until });
+  }
+
+  /** Ends a run now: kills its process if it has one. */
+  #end(id: number, end: NonNullable<Live['end']>): void {
+    const live = this.#live.get(id);
+    if (live === undefined) return this.#set(id, { ...end, position: null, finishedAt: Date.now() });
+    live.end = end;
+    live.process.kill();
+  }
+
+  #enqueueFirst(id: number, until: number | null): void {
+    const first = this.#store.runs.queue()[0]?.position ?? 1;
+    this.#set(id, { state: 'queued', reason: null, position: first - 1, pauseAt: until });
+  }
+
+  #command(id: number, command: RunCommand): void {
+    const live = this.#live.get(id);
+    if (live === undefined) throw new Error(`Run ${id} is trained by another lab; steer it there`);
+    live.process.send(command);
+  }
+
+  #need(id: number, states: readonly RunState[], verb: string): Run {
+    const run = this.#store.runs.get(id);
+    if (states.includes(run.state)) return run;
+    throw new Error(`Run ${id} is ${run.state} and cannot be ${verb}: it would have to be ${states.join(' or ')}`);
+  }
+
+  #set(id: number, change: Parameters<Store['runs']['change']>[1]): void {
+    this.#store.write(() => {
+      this.#store.runs.change(id, change);
+      if (change.reason) {
+        const severity = change.state === 'failed' ? 'error' : 'info';
+        this.#store.events.add(id, { update: this.#store.runs.get(id).updates, kind: 'state', severity, text: change.reason, data: {} });
+      }
+    });
+    this.#options.onChange?.(this.#store.runs.get(id));
+  }
+}
+
+function diskFull(): NonNullable<Live['end']> {
+  return {
+    state: 'paused',
+    reason: 'The disk is full. Nothing was lost: free some space, then resume. It goes on from the last checkpoint.',
+  };
+}
+
+function message(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

@@ -1,0 +1,57 @@
+// Policies taken out of the store to act without learning: a run's (its newest sound checkpoint, or a given one) or the
+// reference of a config. For evaluation, for replay's "what if", and for anyone who wants to play against them.
+
+import { availableParallelism } from 'node:os';
+import { Sampler } from '../policy/sampler.ts';
+import type { Actor } from '../rollout/rollout.ts';
+import type { Store } from '../store/store.ts';
+import { parseConfig } from '../config/config.ts';
+import { cloneReference, keepReference, referenceRecipe } from '../training/reference.ts';
+import { loadState, loadWeights } from '../training/weights.ts';
+import { type RunSetup, openRun } from '../training/run-setup.ts';
+
+export interface StoredPolicy {
+  readonly player: Actor;
+  readonly setup: RunSetup;
+  /** The update whose weights act; 0 is the reference. */
+  readonly update: number;
+}
+
+const threadsOf = (setup: RunSetup): number => setup.config.threads || availableParallelism();
+
+/** The policy of a run: after `update`, or its newest checkpoint. */
+export function policyOfRun(store: Store, run: number, update?: number): StoredPolicy {
+  const setup = openRun(parseConfig(store.runs.get(run).config));
+  const checkpoint =
+    update === undefined
+      ? store.checkpoints.newestSound(run)
+      : store.checkpoints.list(run).find((candidate) => candidate.update === update);
+  if (!checkpoint) {
+    const kept = store.checkpoints.list(run).map((candidate) => candidate.update);
+    throw new Error(
+      update === undefined
+        ? `Run ${run} has no checkpoint yet, so there is no policy to act with`
+        : `Run ${run} has no checkpoint of update ${update}; there are ${kept.join(', ') || 'none'}`,
+    );
+  }
+  const { state } = loadState(store.checkpoints.path(checkpoint), setup.layout);
+  const sampler = new Sampler(setup.model, state.values, { capacity: 128, threads: threadsOf(setup) });
+  return { setup, update: checkpoint.update, player: { environment: setup.environment, codec: setup.codec, sampler } };
+}
+
+/** The reference policy of a config: found in the store, or cloned now and kept. */
+export async function referencePolicy(
+  store: Store,
+  setup: RunSetup,
+  progress: (done: number, total: number) => void = () => {},
+): Promise<StoredPolicy> {
+  const known = store.references.find(referenceRecipe(setup));
+  let weights = known && loadWeights(store.references.path(known), setup.referenceLayout);
+  if (!weights) {
+    const made = await cloneReference(setup, threadsOf(setup), ({ step, steps }) => progress(step, steps));
+    store.references.add(keepReference(store.dataFolder, setup, made.weights, made.success));
+    ({ weights } = made);
+  }
+  const sampler = new Sampler(setup.referenceModel, weights, { capacity: 128, threads: threadsOf(setup) });
+  return { setup, update: 0, player: { environment: setup.environment, codec: setup.codec, sampler } };
+}

@@ -1,0 +1,157 @@
+// An episode of the store as the window replays it: each step with its page, its words and their numbers, what the oracle
+// would have said, and why it failed. The world is played again beside the record; where today's world no longer gives
+// the same texts (another catalog, say), that is said and only what was recorded is shown.
+
+import type { DrawnPage, Replay, ReplayStep, Word } from '../../preload/contract/replay.ts';
+import type { Environment, Facts, Task, Turn } from '../environment/environment.ts';
+import { mark, type Tokenizer } from '../policy/tokenizer.ts';
+import { type Step, type Trajectory } from '../rollout/trajectory.ts';
+import { TOP_ALTERNATIVES } from '../policy/draw.ts';
+import type { Run } from '../store/runs.ts';
+import type { Store } from '../store/store.ts';
+import { parseConfig } from '../config/config.ts';
+import { openRun } from '../training/run-setup.ts';
+import { isReachable } from '../evaluation/evaluate.ts';
+import { diagnose, FAILURES } from '../evaluation/failures.ts';
+import { drawPage } from './pages.ts';
+import { splits } from '../vocabulary.ts';
+
+/** What is needed to read the episodes of a run. */
+export interface Reader {
+  readonly environment: Environment;
+  readonly tokenizer: Tokenizer;
+  findTask(trajectory: Trajectory): Task | undefined;
+}
+
+/** Worlds kept open: runs of one study share theirs. */
+const MOST_READERS = 4;
+const readers = new Map<string, Reader>();
+
+export function readerOf(run: Run): Reader {
+  const config = parseConfig(run.config);
+  const key = JSON.stringify(config.world);
+  let reader = readers.get(key);
+  if (!reader) {
+    const { environment, codec } = openRun(config);
+    const tasks = new Map<string, Task>();
+    for (const split of splits) for (const task of environment.tasks(split)) tasks.set(task.id, task);
+    reader = { environment, tokenizer: codec.tokenizer, findTask: ({ task }) => tasks.get(task) };
+    if (readers.size >= MOST_READERS) readers.delete([...readers.keys()][0] ?? '');
+    readers.set(key, reader);
+  }
+  return reader;
+}
+
+export interface Retraced {
+  readonly level: number | undefined;
+  /** The turn before each step, and the one after the last. */
+  readonly turns: readonly Turn[];
+}
+
+/** Plays the recorded actions again at the level they were played at; undefined when no level gives the recorded texts. */
+export function retrace(environment: Environment, task: Task, trajectory: Trajectory): Retraced | undefined {
+  const levels = [undefined, ...Array.from({ length: environment.levels }, (_, level) => level).reverse()];
+  for (const level of levels) {
+    if (level !== undefined && level < task.level) continue;
+    const turns: Turn[] = [environment.reset(task, trajectory.seed, level)];
+    for (const { action } of trajectory.steps) {
+      const before = turns.at(-1);
+      if (before) turns.push(environment.step(before.state, action));
+    }
+    const texts = [...trajectory.steps.map((step) => step.observation), trajectory.finalObservation];
+    if (texts.every((text, index) => turns[index]?.observation === text)) return { level, turns };
+  }
+  return undefined;
+}
+
+export function readReplay(store: Store, episode: number): Replay {
+  const { run, update } = store.episodes.get(episode);
+  return replayOf(store, store.runs.get(run), store.trajectories.read(episode), episode, update);
+}
+
+/** `episode` is null for one that is not in the store. */
+export function replayOf(store: Store, run: Run, trajectory: Trajectory, episode: number | null, update: number): Replay {
+  const reader = readerOf(run);
+  const { environment } = reader;
+  const task = reader.findTask(trajectory);
+  const traced = task && retrace(environment, task, trajectory);
+  const target = task?.target ?? null;
+  const draw = (text: string, facts: Facts = {}): DrawnPage =>
+    drawPage(text, { world: environment.name, categories: environment.categories, target, facts });
+  let returned = 0;
+  const steps = trajectory.steps.map((step, index): ReplayStep => {
+    const turn = traced?.turns[index];
+    returned += step.reward;
+    const { observation, thought, action, reward, reason, valid, facts } = step;
+    return {
+      observation,
+      view: (turn && environment.view?.(turn.state).text) ?? null,
+      thought,
+      action,
+      reward,
+      reason,
+      valid,
+      returned,
+      facts: { ...facts },
+      page: draw(observation, trajectory.steps[index - 1]?.facts),
+      oracle: (turn && environment.oracle(turn.state)) ?? null,
+      words: wordsOf(step, reader.tokenizer),
+    };
+  });
+  const reachable = trajectory.success || !task || isReachable(environment, task, traced?.level);
+  const diagnosis = diagnose(trajectory, { maxSteps: environment.maxSteps, reachable });
+  const { purpose, split, category, tier, seed, success, advantage, finalObservation } = trajectory;
+  return {
+    id: episode,
+    update,
+    purpose,
+    split,
+    category,
+    tier,
+    seed,
+    success,
+    advantage,
+    finalObservation,
+    steps,
+    target,
+    run: { id: run.id, name: run.name, variant: run.variant, seed: run.seed, world: run.world },
+    task: trajectory.task,
+    instruction: task?.instruction ?? trajectory.task,
+    return: trajectory.return,
+    vstar: vstarOf(store, run.id, trajectory),
+    finalPage: draw(finalObservation, trajectory.steps.at(-1)?.facts),
+    diagnosis: diagnosis && { ...diagnosis, meaning: FAILURES[diagnosis.failure] },
+    retraced: traced !== undefined,
+  };
+}
+
+function vstarOf(store: Store, run: number, trajectory: Trajectory): Replay['vstar'] {
+  const known = store.vstar.ofRun(run).find(({ task }) => task === trajectory.task);
+  const value = trajectory.vstar ?? known?.value;
+  return value === undefined ? null : { value, k: known?.k ?? null, n: known?.n ?? null };
+}
+
+function wordsOf({ tokens }: Step, tokenizer: Tokenizer): Word[] {
+  const ids = [...tokens.ids];
+  const endOfThought = ids.indexOf(mark('</think>'));
+  const spoken = (id: number): string => (id >= 0 && id < tokenizer.size ? tokenizer.token(id) : `#${id}`);
+  const at = (values: Float32Array, index: number): number | null => values[index] ?? null;
+  return ids.map((id, index): Word => {
+    const logProb = tokens.logProbs[index];
+    const reference = tokens.referenceLogProbs[index];
+    const alternatives = Array.from({ length: TOP_ALTERNATIVES }, (_, column) => index * TOP_ALTERNATIVES + column).flatMap((place) => {
+      const other = tokens.topIds[place] ?? -1;
+      return other < 0 ? [] : [{ text: spoken(other), probability: tokens.topProbs[place] ?? 0 }];
+    });
+    return {
+      text: spoken(id),
+      part: index <= endOfThought ? 'thought' : 'action',
+      probability: logProb === undefined ? null : Math.exp(logProb),
+      entropy: at(tokens.entropies, index),
+      logRatio: logProb === undefined || reference === undefined ? null : logProb - reference,
+      value: at(tokens.values, index),
+      advantage: at(tokens.advantages, index),
+      alternatives,
+    };
+  });
+}

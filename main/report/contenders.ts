@@ -1,0 +1,27 @@
+// A run of the store as a comparison wants it: its decisive evaluation task by task, where its curves end, its config.
+
+import type { Store } from '../store/store.ts';
+import type { StoredResult } from '../store/evaluations.ts';
+import type { Contender } from '../evaluation/compare.ts';
+
+/** The results also say which episode of the store each is. */
+interface StoredContender extends Contender {
+  readonly results: readonly StoredResult[];
+}
+
+export function contenderOf(store: Store, id: number): StoredContender {
+  const run = store.runs.get(id);
+  const evaluation = store.evaluations.decisive(id);
+  return {
+    run: run.id,
+    name: run.name,
+    variant: run.variant,
+    seed: run.seed,
+    group: run.groupHash,
+    updates: run.updates,
+    config: run.config,
+    ends: store.metrics.latest(id),
+    results: evaluation ? store.evaluations.results(evaluation.id) : [],
+    place: evaluation ? `${evaluation.worldHash} ${evaluation.split}` : '',
+  };
+}

@@ -1,0 +1,58 @@
+// Many runs in a report: the seeds of one arm put together, so that a figure has a line and a table a row for each arm and
+// not for each run. Bands and ranges reach from the lowest to the highest seed, which needs no assumption about their spread.
+
+import type { ComparedRun } from '../evaluation/compare.ts';
+import type { FigureBar, FigureLine } from './figures.ts';
+
+/** More runs than this are shown by group. */
+export const MOST_RUNS = 8;
+
+export interface RunGroup<T extends { readonly name: string; readonly variant: string } = ComparedRun> {
+  readonly key: string;
+  readonly members: readonly T[];
+}
+
+/** By name where one variant goes by several (the arms of a study), else by variant; the window groups in the same way. */
+export function grouped<T extends { readonly name: string; readonly variant: string }>(runs: readonly T[]): RunGroup<T>[] {
+  const names = new Map<string, Set<string>>();
+  for (const { name, variant } of runs) names.set(variant, (names.get(variant) ?? new Set()).add(name));
+  const byName = [...names.values()].some((own) => own.size > 1);
+  const ambiguous = new Set(
+    [...Map.groupBy(runs, ({ name }) => name)].flatMap(([name, own]) => (new Set(own.map(({ variant }) => variant)).size > 1 ? name : [])),
+  );
+  const key = ({ name, variant }: T): string => (!byName ? variant : ambiguous.has(name) ? `${name} (${variant})` : name);
+  return [...Map.groupBy(runs, key)].map(([own, members]) => ({ key: own, members }));
+}
+
+const mean = (values: readonly number[]): number => values.reduce((sum, value) => sum + value, 0) / values.length;
+
+/** Mean and range over the seeds; null when none was evaluated. */
+export function spread({ members }: RunGroup): { mean: number; low: number; high: number; seeds: number } | null {
+  const rates = members.flatMap(({ success }) => success?.rate ?? []);
+  if (rates.length === 0) return null;
+  return { mean: mean(rates), low: Math.min(...rates), high: Math.max(...rates), seeds: rates.length };
+}
+
+export function groupBars(groups: readonly RunGroup[]): FigureBar[] {
+  return groups.flatMap((group) => {
+    const found = spread(group);
+    return found ? [{ label: `${group.key}, ${found.seeds} seeds`, value: found.mean, low: found.low, high: found.high }] : [];
+  });
+}
+
+/** The lines of the members as one: mean and range at every x that all of them have. */
+export function meanLine(label: string, lines: readonly FigureLine[]): FigureLine {
+  const known = lines.filter(({ points }) => points.length > 0);
+  const byX = Map.groupBy(
+    known.flatMap(({ points }) => points),
+    ({ x }) => x,
+  );
+  const points = [...byX]
+    .filter(([, own]) => own.length === known.length)
+    .sort(([a], [b]) => a - b)
+    .map(([x, own]) => {
+      const ys = own.map(({ y }) => y);
+      return { x, y: mean(ys), low: Math.min(...ys), high: Math.max(...ys) };
+    });
+  return { label, points };
+}

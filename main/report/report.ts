@@ -1,0 +1,202 @@
+// What leaves the lab as text: the evaluation as a table for a terminal, a Markdown report with a failure analysis, CSV and JSONL.
+// Everything is made of the same tables the window shows; nothing is computed here that is not computed there.
+
+import type { EvaluationResult } from '../evaluation/evaluation-report.ts';
+import type { Comparison } from '../evaluation/compare.ts';
+import type { EvaluationTable } from '../evaluation/evaluate.ts';
+import { FAILURE_CLASSES, FAILURES } from '../evaluation/failures.ts';
+import type { Proportion } from '../statistics.ts';
+
+export const percent = (share: number): string => `${(100 * share).toFixed(1)}%`;
+
+/** 42 s, 3 min 5 s, 2 h 10 min. */
+export function duration(seconds: number): string {
+  const whole = Math.round(seconds);
+  if (whole < 60) return `${whole} s`;
+  if (whole < 3600) return `${Math.floor(whole / 60)} min ${whole % 60} s`;
+  return `${Math.floor(whole / 3600)} h ${Math.floor((whole % 3600) / 60)} min`;
+}
+const interval = ({ low, high }: { low: number; high: number }): string => `${percent(low)}–${percent(high)}`;
+
+/** One column per row of cells, padded so that a terminal lines them up. The first column is text, the others are numbers. */
+export function textTable(header: readonly string[], rows: readonly (readonly string[])[]): string {
+  const all = [header, ...rows];
+  const widths = header.map((_, column) => Math.max(...all.map((row) => (row[column] ?? '').length)));
+  const line = (row: readonly string[]) =>
+    row.map((cell, column) => (column === 0 ? cell.padEnd(widths[column] ?? 0) : cell.padStart(widths[column] ?? 0))).join('  ');
+  return [line(header), widths.map((width) => '─'.repeat(width)).join('  '), ...rows.map(line)].join('\n');
+}
+
+export function markdownTable(header: readonly string[], rows: readonly (readonly string[])[]): string {
+  const line = (row: readonly string[]) => `| ${row.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |`;
+  return [line(header), line(header.map((_, column) => (column === 0 ? '---' : '---:'))), ...rows.map(line)].join('\n');
+}
+
+export interface NamedTable {
+  readonly name: string;
+  readonly table: EvaluationTable;
+}
+
+export const SUMMARY = ['agent', 'success', '95% interval', 'n', 'return', 'steps'];
+
+export const summaryRow = ({ name, table }: NamedTable): string[] => [
+  name,
+  percent(table.success.rate),
+  interval(table.success),
+  String(table.success.n),
+  table.return.toFixed(3),
+  table.steps.toFixed(2),
+];
+
+const proportions = (groups: Readonly<Record<string, Proportion>>): string[][] =>
+  Object.entries(groups).map(([name, value]) => [name, percent(value.rate), interval(value), `${value.k} of ${value.n}`]);
+
+const failureRows = (table: EvaluationTable): string[][] =>
+  FAILURE_CLASSES.filter((name) => table.failures[name].count > 0).map((name) => {
+    const { count, share } = table.failures[name];
+    const failed = table.success.n - table.success.k;
+    return [name, String(count), percent(share), percent(failed === 0 ? 0 : count / failed)];
+  });
+
+/** For the terminal: one agent in full. */
+export function evaluationText(named: NamedTable): string {
+  const { table } = named;
+  const parts = [
+    textTable(SUMMARY, [summaryRow(named)]),
+    textTable(['category', 'success', '95% interval', 'k of n'], proportions(table.categories)),
+    textTable(['tier', 'success', '95% interval', 'k of n'], proportions(table.tiers)),
+  ];
+  const failures = failureRows(table);
+  if (failures.length > 0) parts.push(textTable(['failure', 'count', 'of all', 'of failures'], failures));
+  return parts.join('\n\n');
+}
+
+/** A LaTeX tabular for a paper: booktabs rules, numbers to the right. */
+export function latexTable(header: readonly string[], rows: readonly (readonly string[])[]): string {
+  const escape = (cell: string) => cell.replace(/[\\&%$#_{}~^]/g, (character) => LATEX[character] ?? character).replaceAll('–', '--');
+  const line = (row: readonly string[]) => `${row.map(escape).join(' & ')} \\\\`;
+  const columns = header.map((_, column) => (column === 0 ? 'l' : 'r')).join('');
+  return [`\\begin{tabular}{${columns}}`, '\\toprule', line(header), '\\midrule', ...rows.map(line), '\\bottomrule', '\\end{tabular}'].join(
+    '\n',
+  );
+}
+
+const LATEX: Readonly<Record<string, string>> = {
+  '\\': '\\textbackslash{}',
+  '~': '\\textasciitilde{}',
+  '^': '\\textasciicircum{}',
+  ...Object.fromEntries([...'&%$#_{}'].map((character) => [character, `\\${character}`])),
+};
+
+/** For the terminal: several agents, one line each. */
+export const summaryText = (agents: readonly NamedTable[]): string => textTable(SUMMARY, agents.map(summaryRow));
+
+export interface FailureExample {
+  readonly task: string;
+  readonly failure: string;
+  readonly evidence: string;
+}
+
+export interface ReportInput {
+  readonly title: string;
+  /** Facts about the run worth a line each: variant, seed, updates, world. */
+  readonly about: Readonly<Record<string, string | number>>;
+  /** The subject first, then the baselines it is measured against. */
+  readonly agents: readonly NamedTable[];
+  /** Further tables, in their order. */
+  readonly sections: readonly {
+    readonly title: string;
+    readonly header: readonly string[];
+    readonly rows: readonly (readonly string[])[];
+  }[];
+  readonly examples: readonly FailureExample[];
+  /** Commands that make these numbers again. */
+  readonly commands: readonly string[];
+}
+
+/** A Markdown report with summary table, breakdowns and failure analysis. */
+export function markdownReport(input: ReportInput): string {
+  const [subject, ...baselines] = input.agents;
+  if (!subject) throw new Error('A report needs at least one evaluated agent; found none. Evaluate the run first.');
+  const { table } = subject;
+  const lines = [`# ${input.title}`, '', ...Object.entries(input.about).map(([key, value]) => `- ${key}: ${value}`), ''];
+  lines.push('## Summary', '', markdownTable(SUMMARY, [subject, ...baselines].map(summaryRow)), '');
+  lines.push('## By category', '', markdownTable(['category', 'success', '95% interval', 'k of n'], proportions(table.categories)), '');
+  lines.push('## By tier', '', markdownTable(['tier', 'success', '95% interval', 'k of n'], proportions(table.tiers)), '');
+  lines.push('## Failure analysis', '', failureAnalysis(table, input.examples));
+  for (const { title, header, rows } of input.sections) lines.push('', `## ${title}`, '', markdownTable(header, rows));
+  if (input.commands.length > 0) lines.push('', '## How to make these numbers', '', '```', ...input.commands, '```');
+  return `${lines.join('\n')}\n`;
+}
+
+function failureAnalysis(table: EvaluationTable, examples: readonly FailureExample[]): string {
+  const failed = table.success.n - table.success.k;
+  if (failed === 0) return `All ${table.success.n} episodes succeeded.`;
+  const lines = [
+    `${failed} of ${table.success.n} episodes failed.`,
+    '',
+    markdownTable(['failure', 'count', 'of all', 'of failures'], failureRows(table)),
+  ];
+  for (const name of FAILURE_CLASSES) {
+    const own = examples.filter((example) => example.failure === name).slice(0, 3);
+    if (own.length === 0) continue;
+    lines.push('', `**${FAILURES[name]}.**`, '', ...own.map((example) => `- ${example.task}: ${example.evidence}`));
+  }
+  return lines.join('\n');
+}
+
+/** For the terminal: runs side by side, then what it means in words, then what differs. */
+export function comparisonText(comparison: Comparison): string {
+  const rows = comparison.runs.map((run) => [
+    `${run.run} ${run.name}`,
+    run.variant,
+    String(run.seed),
+    String(run.updates),
+    run.success ? percent(run.success.rate) : '–',
+    run.success ? interval(run.success) : '–',
+    run.return === null ? '–' : run.return.toFixed(3),
+    run.steps === null ? '–' : run.steps.toFixed(2),
+  ]);
+  const parts = [textTable(['run', 'variant', 'seed', 'updates', 'success', '95% interval', 'return', 'steps'], rows)];
+  const groups = comparison.groups.filter((group) => group.runs.length > 1);
+  if (groups.length > 0) {
+    const cells = groups.map(({ name, runs, success }) => [
+      name,
+      String(runs.length),
+      `${percent(success.mean.value)} (${interval(success.mean)})`,
+      `${percent(success.iqm.value)} (${interval(success.iqm)})`,
+    ]);
+    parts.push(textTable(['seeds of', 'n', 'mean (bootstrap 95%)', 'inter-quartile mean'], cells));
+  }
+  if (comparison.words.length > 0) parts.push(comparison.words.join('\n'));
+  const shown = (value: unknown) => (value === undefined ? '–' : JSON.stringify(value));
+  if (comparison.diff.length === 0) parts.push('The settings are the same.');
+  else
+    parts.push(
+      textTable(
+        ['setting', ...comparison.runs.map((run) => String(run.run))],
+        comparison.diff.map(({ key, values }) => [key, ...values.map(shown)]),
+      ),
+    );
+  return parts.join('\n\n');
+}
+
+/** RFC 4180: quoted where needed, lines end with CRLF. */
+export function csv(header: readonly string[], rows: readonly (readonly (string | number | boolean | null)[])[]): string {
+  const cell = (value: string | number | boolean | null) => {
+    const text = value === null ? '' : String(value);
+    return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
+  };
+  return [header, ...rows].map((row) => `${row.map(cell).join(',')}\r\n`).join('');
+}
+
+const RESULT_COLUMNS = ['task', 'category', 'tier', 'seed', 'success', 'return', 'steps', 'failure'] as const;
+
+export const resultsCsv = (results: readonly EvaluationResult[]): string =>
+  csv(
+    RESULT_COLUMNS,
+    results.map((result) => RESULT_COLUMNS.map((column) => result[column])),
+  );
+
+export const resultsJsonl = (results: readonly EvaluationResult[]): string =>
+  results.map((result) => `${JSON.stringify(result)}\n`).join('');

@@ -1,0 +1,100 @@
+// The report of one run, gathered from what the store keeps: its decisive evaluation beside the reference and the agents
+// without learning on the very same tasks, how success developed, where the time went, and why what failed did fail.
+
+import { AGENT_NAMES, createAgent } from '../environment/agents.ts';
+import type { Environment, World } from '../environment/environment.ts';
+import { findWorld } from '../environment/registry.ts';
+import type { Run } from '../store/runs.ts';
+import type { Store } from '../store/store.ts';
+import type { Evaluation, StoredResult } from '../store/evaluations.ts';
+import { RunConfig } from '../config/config.ts';
+import { playAgent, tabulate } from '../evaluation/evaluate.ts';
+import { diagnose, FAILURE_CLASSES } from '../evaluation/failures.ts';
+import { type FailureExample, type NamedTable, percent, type ReportInput } from './report.ts';
+import { wilson } from '../statistics.ts';
+import { timeRows, timeSpent } from './timing.ts';
+
+/** Examples of each failure class that are looked up. */
+const EXAMPLES = 3;
+
+export function reportOfRun(store: Store, run: Run): ReportInput {
+  const evaluation = store.evaluations.decisive(run.id);
+  if (!evaluation) throw new Error(`Run ${run.id} has not been evaluated yet: let it train on, or evaluate it with "lab eval ${run.id}"`);
+  const results = store.evaluations.results(evaluation.id);
+  // Only the world is read, so that a run whose other settings have changed since can still be reported.
+  const chosen = RunConfig.shape.world.parse(run.config.world);
+  const world = findWorld(chosen.name);
+  const environment = world.create(chosen.settings);
+  const own: NamedTable = { name: `run ${run.id} (${run.name})`, table: tabulate(results) };
+  return {
+    title: `${run.name}: run ${run.id}`,
+    about: {
+      world: run.world,
+      variant: run.variant,
+      seed: run.seed,
+      state: run.state,
+      updates: `${run.updates} of ${run.planned}`,
+      episodes: run.episodes,
+      'training time': `${run.seconds.toFixed(0)} s`,
+      evaluated: `${evaluation.split} tasks at temperature ${evaluation.temperature}, after update ${evaluation.update}`,
+      config: run.configHash,
+    },
+    agents: [own, ...reference(store, run, evaluation), ...baselines(world, environment, results, evaluation)],
+    sections: [
+      { title: 'Success during training', header: ['update', 'split', 'success', '95% interval'], rows: development(store, run) },
+      {
+        title: 'Where the time went',
+        header: ['part', 'seconds', 'share'],
+        rows: timeRows(timeSpent(store, run.id)).map(({ name, seconds, share }) => [name, seconds.toFixed(1), percent(share)]),
+      },
+    ].filter((section) => section.rows.length > 0),
+    examples: examples(store, environment, results),
+    commands: [
+      `npm run lab -- train --preset ${run.preset ?? 'NAME'} --seed ${run.seed}`,
+      `npm run lab -- eval ${run.id} --split ${evaluation.split}`,
+    ],
+  };
+}
+
+/** The reference policy's own evaluation on the same split, where the run recorded one. */
+function reference(store: Store, run: Run, evaluation: Evaluation): NamedTable[] {
+  const found = store.evaluations.list(run.id).findLast((one) => one.agent === 'reference' && one.split === evaluation.split);
+  return found ? [{ name: 'reference', table: tabulate(store.evaluations.results(found.id)) }] : [];
+}
+
+/** Agents without learning, on the same tasks with the same seeds. */
+function baselines(world: World, environment: Environment, results: readonly StoredResult[], evaluation: Evaluation): NamedTable[] {
+  const byId = new Map(environment.tasks(evaluation.split).map((task) => [task.id, task]));
+  return AGENT_NAMES.map((name) => {
+    const agent = createAgent(world, name);
+    const played = results.flatMap(({ task, seed }) => {
+      const found = byId.get(task);
+      return found ? [playAgent(environment, agent, found, seed).result] : [];
+    });
+    return { name, table: tabulate(played) };
+  });
+}
+
+function development(store: Store, run: Run): string[][] {
+  return store.evaluations
+    .list(run.id)
+    .filter((evaluation) => evaluation.agent === 'policy')
+    .map(({ update, split, success }) => {
+      const { rate, low, high } = wilson(success.k, success.n);
+      return [String(update), split, percent(rate), `${percent(low)}–${percent(high)}`];
+    });
+}
+
+/** A few failed episodes of each class, diagnosed again from what was stored. */
+function examples(store: Store, { maxSteps }: Environment, results: readonly StoredResult[]): FailureExample[] {
+  return FAILURE_CLASSES.flatMap((failure) =>
+    results
+      .filter((result) => result.failure === failure && result.episode !== null)
+      .slice(0, EXAMPLES)
+      .flatMap(({ task, episode }) => {
+        if (episode === null) return [];
+        const diagnosis = diagnose(store.trajectories.read(episode), { maxSteps, reachable: failure !== 'unreachable' });
+        return diagnosis ? [{ task, failure, evidence: diagnosis.evidence }] : [];
+      }),
+  );
+}

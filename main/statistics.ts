@@ -1,0 +1,219 @@
+// The statistics the lab reports, each the textbook one and each checked against values computed elsewhere: Wilson's interval,
+// the inter-quartile mean with stratified bootstrap intervals (rliable), paired differences (Newcombe's interval, McNemar's
+// exact test), probability of improvement and pass@k. Resampling is seeded, so a report repeats to the last digit.
+
+import { Random } from './random.ts';
+
+/** 97.5% quantile of the normal distribution: two-sided 95%. */
+const Z = 1.959963984540054;
+
+export function mean(values: ArrayLike<number>): number {
+  let sum = 0;
+  for (let i = 0; i < values.length; i++) sum += values[i]!;
+  return values.length === 0 ? 0 : sum / values.length;
+}
+
+/** Sample standard deviation (divided by n − 1, as torch.std does); 0 for fewer than two values. */
+export function deviation(values: ArrayLike<number>): number {
+  if (values.length < 2) return 0;
+  const centre = mean(values);
+  let squares = 0;
+  for (let i = 0; i < values.length; i++) squares += (values[i]! - centre) ** 2;
+  return Math.sqrt(squares / (values.length - 1));
+}
+
+export interface Interval {
+  readonly low: number;
+  readonly high: number;
+}
+
+export interface Proportion extends Interval {
+  readonly k: number;
+  readonly n: number;
+  readonly rate: number;
+}
+
+/** k successes among n with Wilson's 95% score interval. With n = 0 nothing is known: 0 to 1. */
+export function wilson(k: number, n: number, z = Z): Proportion {
+  if (n === 0) return { k, n, rate: 0, low: 0, high: 1 };
+  const rate = k / n;
+  const centre = (rate + (z * z) / (2 * n)) / (1 + (z * z) / n);
+  const half = (z / (1 + (z * z) / n)) * Math.sqrt((rate * (1 - rate)) / n + (z * z) / (4 * n * n));
+  return { k, n, rate, low: k === 0 ? 0 : Math.max(0, centre - half), high: k === n ? 1 : Math.min(1, centre + half) };
+}
+
+/** Mean of the middle half: the lowest and highest quarter (rounded down) are left out, as in rliable. */
+export function interquartileMean(values: ArrayLike<number>): number {
+  const sorted = Float64Array.from(values).sort();
+  const cut = Math.floor(sorted.length / 4);
+  return mean(sorted.subarray(cut, sorted.length - cut));
+}
+
+/** Value below which the share q of the sorted values lies, interpolated linearly. */
+export function quantile(sorted: ArrayLike<number>, q: number): number {
+  if (sorted.length === 0) return Number.NaN;
+  const position = q * (sorted.length - 1);
+  const below = Math.floor(position);
+  const low = sorted[below]!;
+  const high = sorted[Math.min(below + 1, sorted.length - 1)]!;
+  return low + (position - below) * (high - low);
+}
+
+const RESAMPLES = 2000;
+
+export interface Estimate extends Interval {
+  readonly value: number;
+}
+
+/**
+ * A statistic of scores with its percentile bootstrap 95% interval. Resampling is stratified: each stratum (a task, a
+ * category, an environment) is drawn with replacement from its own scores, so that strata keep their sizes.
+ */
+export function bootstrap(
+  strata: readonly (readonly number[])[],
+  statistic: (scores: ArrayLike<number>) => number,
+  seed = 0,
+  resamples = RESAMPLES,
+): Estimate {
+  const value = statistic(strata.flat());
+  // One score a stratum can only be drawn as itself.
+  if (strata.every(({ length }) => length < 2)) return { value, low: value, high: value };
+  const random = Random.from('bootstrap', seed);
+  const drawn = new Float64Array(strata.reduce((sum, { length }) => sum + length, 0));
+  const values = Float64Array.from({ length: resamples }, () => {
+    let place = 0;
+    for (const scores of strata) for (let i = 0; i < scores.length; i++) drawn[place++] = scores[random.below(scores.length)]!;
+    return statistic(drawn);
+  }).sort();
+  return { value, low: quantile(values, 0.025), high: quantile(values, 0.975) };
+}
+
+export interface Aggregate {
+  readonly n: number;
+  readonly mean: Estimate;
+  readonly iqm: Estimate;
+}
+
+/** Mean and inter-quartile mean over runs; `strata` holds the runs' scores of each task group. */
+export function aggregate(strata: readonly (readonly number[])[], seed = 0): Aggregate {
+  return { n: strata[0]?.length ?? 0, mean: bootstrap(strata, mean, seed), iqm: bootstrap(strata, interquartileMean, seed) };
+}
+
+/** Two-sided exact McNemar test: `onlyA` tasks were solved by A alone, `onlyB` by B alone. */
+export function mcnemar(onlyA: number, onlyB: number): number {
+  const n = onlyA + onlyB;
+  if (n === 0) return 1;
+  let tail = 0;
+  for (let i = 0; i <= Math.min(onlyA, onlyB); i++) tail += Math.exp(logChoose(n, i) - n * Math.LN2);
+  return Math.min(1, 2 * tail);
+}
+
+function logChoose(n: number, k: number): number {
+  let sum = 0;
+  for (let i = 1; i <= k; i++) sum += Math.log((n - k + i) / i);
+  return sum;
+}
+
+export interface PairedOutcome extends Interval {
+  readonly n: number;
+  /** Rate of A minus rate of B. */
+  readonly difference: number;
+  readonly both: number;
+  readonly onlyA: number;
+  readonly onlyB: number;
+  readonly neither: number;
+  /** McNemar's exact two-sided p. */
+  readonly p: number;
+}
+
+/** Two agents on the same tasks: difference of success with Newcombe's 95% interval for paired proportions. */
+export function pairedSuccess(a: readonly boolean[], b: readonly boolean[]): PairedOutcome {
+  if (a.length !== b.length)
+    throw new RangeError(`A paired comparison needs the same tasks on both sides: found ${a.length} and ${b.length}`);
+  const n = a.length;
+  const both = a.filter((won, i) => won && b[i]).length;
+  const onlyA = a.filter((won, i) => won && !b[i]).length;
+  const onlyB = a.filter((won, i) => !won && b[i]).length;
+  const neither = n - both - onlyA - onlyB;
+  const difference = n === 0 ? 0 : (onlyA - onlyB) / n;
+  const first = wilson(both + onlyA, n);
+  const second = wilson(both + onlyB, n);
+  const phi = correlation(both, onlyA, onlyB, neither);
+  const half = (x: number, y: number) => Math.sqrt(Math.max(0, x * x - 2 * phi * x * y + y * y));
+  return {
+    n,
+    difference,
+    low: Math.max(-1, difference - half(first.rate - first.low, second.high - second.rate)),
+    high: Math.min(1, difference + half(first.high - first.rate, second.rate - second.low)),
+    both,
+    onlyA,
+    onlyB,
+    neither,
+    p: mcnemar(onlyA, onlyB),
+  };
+}
+
+/** Newcombe's φ with his continuity correction. */
+function correlation(both: number, onlyA: number, onlyB: number, neither: number): number {
+  const product = (both + onlyA) * (onlyB + neither) * (both + onlyB) * (onlyA + neither);
+  if (product === 0) return 0;
+  const raw = both * neither - onlyA * onlyB;
+  const half = (both + onlyA + onlyB + neither) / 2;
+  return (raw > half ? raw - half : raw >= 0 ? 0 : raw) / Math.sqrt(product);
+}
+
+/** Mean of per-task differences a − b with a bootstrap interval over tasks: for returns, or success averaged over seeds. */
+export function pairedDifference(a: readonly number[], b: readonly number[], seed = 0): Estimate {
+  if (a.length !== b.length)
+    throw new RangeError(`A paired comparison needs the same tasks on both sides: found ${a.length} and ${b.length}`);
+  const differences = Float64Array.from(a, (value, i) => value - b[i]!);
+  const { length } = differences;
+  const value = mean(differences);
+  if (length === 0) return { value, low: value, high: value };
+  const places = resampledPlaces(length, seed);
+  const means = new Float64Array(RESAMPLES);
+  for (let resample = 0, at = 0; resample < RESAMPLES; resample++) {
+    let sum = 0;
+    for (let i = 0; i < length; i++) sum += differences[places[at++]!]!;
+    means[resample] = sum / length;
+  }
+  means.sort();
+  return { value, low: quantile(means, 0.025), high: quantile(means, 0.975) };
+}
+
+let lastPlaces: { readonly length: number; readonly seed: number; readonly places: Uint32Array } | undefined;
+
+/**
+ * Which of `length` scores each place of each resample takes, as bootstrap() draws them. A page of twenty runs asks for the
+ * same list nineteen times, and drawing it is most of the work, so the last one is kept.
+ */
+function resampledPlaces(length: number, seed: number): Uint32Array {
+  if (lastPlaces?.length !== length || lastPlaces.seed !== seed) {
+    const random = Random.from('bootstrap', seed);
+    lastPlaces = { length, seed, places: Uint32Array.from({ length: RESAMPLES * length }, () => random.below(length)) };
+  }
+  return lastPlaces.places;
+}
+
+/** Probability that a random score of A is above a random score of B, ties counting half (Mann–Whitney). */
+export function probabilityOfImprovement(a: readonly number[], b: readonly number[]): number {
+  if (a.length === 0 || b.length === 0) return Number.NaN;
+  let won = 0;
+  for (const x of a) for (const y of b) won += x > y ? 1 : x === y ? 0.5 : 0;
+  return won / (a.length * b.length);
+}
+
+/** The same with a bootstrap interval over the runs of both sides. */
+export function improvementEstimate(a: readonly number[], b: readonly number[], seed = 0, resamples = 2000): Estimate {
+  const random = Random.from('improvement', seed);
+  const again = (scores: readonly number[]) => scores.map(() => scores[random.below(scores.length)]!);
+  const values = Array.from({ length: resamples }, () => probabilityOfImprovement(again(a), again(b))).sort((x, y) => x - y);
+  return { value: probabilityOfImprovement(a, b), low: quantile(values, 0.025), high: quantile(values, 0.975) };
+}
+
+/** Unbiased probability that at least one of k samples succeeds, from c successes among n ≥ k. */
+export function passAtK(n: number, c: number, k: number): number {
+  if (k > n) throw new RangeError(`pass@${k} needs at least ${k} samples; found ${n}`);
+  if (n - c < k) return 1;
+  return 1 - Math.exp(logChoose(n - c, k) - logChoose(n, k));
+}

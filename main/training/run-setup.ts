@@ -1,0 +1,93 @@
+// Everything a run's config stands for, made ready: the world, the way the policy reads and writes, and the model's shape.
+// Training, evaluation and replay all begin here, so that the same config always means the same policy.
+
+import { type BoundAlgorithm, algorithmOf } from '../algorithm/registry.ts';
+import type { ParameterLayout } from '../engine/parameters.ts';
+import type { Environment, Plain, World } from '../environment/environment.ts';
+import { findWorld } from '../environment/registry.ts';
+import { GrammarMasks } from '../policy/grammar-mask.ts';
+import { nameGroup } from '../policy/prompt.ts';
+import { Tokenizer, type TokenizerOptions, trainTokenizer } from '../policy/tokenizer.ts';
+import { type ModelConfig, modelLayout } from '../policy/transformer.ts';
+import type { TextCodec } from '../rollout/episode.ts';
+import { contentHash } from '../canonical.ts';
+import type { RunConfig } from '../config/config.ts';
+
+/** Words that occur more rarely are spelled in pieces, in worlds with too many words to give each its own token. */
+const LARGE_WORLD_WORDS = 4000;
+
+export interface RunSetup {
+  readonly config: RunConfig;
+  readonly world: World;
+  readonly environment: Environment;
+  readonly codec: TextCodec;
+  /** The trained policy's model, and the reference's (which has no critic). */
+  readonly model: ModelConfig;
+  readonly referenceModel: ModelConfig;
+  readonly layout: ParameterLayout;
+  readonly referenceLayout: ParameterLayout;
+  readonly variant: BoundAlgorithm;
+}
+
+export function openRun(config: RunConfig, progress?: (share: number, what: string) => void): RunSetup {
+  const world = findWorld(config.world.name);
+  const environment = world.create(config.world.settings, progress);
+  const tokenizer = new Tokenizer(trainTokenizer(environment.corpus(), tokenizerOptions(environment, config.policy.aids.phrases)));
+  const { policy } = config;
+  const codec: TextCodec = {
+    tokenizer,
+    masks: new GrammarMasks(tokenizer),
+    prompt: {
+      contextLength: policy.contextLength,
+      thoughts: policy.thoughts,
+      maxThoughtTokens: policy.thoughtTokens,
+      matchFlag: policy.aids.matchFlag,
+      compareFlag: policy.aids.compareFlag,
+    },
+    names: [
+      ...(policy.aids.relabelIds ? [environment.interchangeable.map((name) => [name])] : []),
+      ...(policy.aids.relabelWords ? (environment.concepts ?? []) : []),
+      ...(policy.aids.relabelPrices && policy.aids.compareFlag ? [(environment.prices ?? []).map((price) => [price])] : []),
+    ]
+      .map((names) => nameGroup(tokenizer, names))
+      .filter((names) => names.length > 1),
+  };
+  const variant = algorithmOf(config.algorithm);
+  const { matchFlag, compareFlag, pointer, tokenShift } = policy.aids;
+  const { width, layers, heads, feedForward, gate, contextLength } = policy;
+  const referenceModel: ModelConfig = {
+    vocabulary: tokenizer.size,
+    width,
+    layers,
+    heads,
+    feedForward,
+    gate,
+    contextLength,
+    valueHead: false,
+    aids: { matchFlag: matchFlag || compareFlag, pointer, tokenShift },
+  };
+  const model: ModelConfig = { ...referenceModel, valueHead: variant.needs.critic };
+  return {
+    config,
+    world,
+    environment,
+    codec,
+    model,
+    referenceModel,
+    layout: modelLayout(model),
+    referenceLayout: modelLayout(referenceModel),
+    variant,
+  };
+}
+
+/** Arithmetic reads digit by digit; worlds whose numbers are names and prices read them whole. */
+function tokenizerOptions(environment: Environment, phrases: boolean): TokenizerOptions {
+  const digits = environment.name === 'maths' ? 'single' : 'whole';
+  return { minimumCount: 1, maximumWords: LARGE_WORLD_WORDS, digits, ...(phrases && { phrases: environment.phrases ?? [] }) };
+}
+
+/** Names a world with its settings at a level: part of every cache key. */
+export function worldHash(environment: Environment, level: number): string {
+  const identity: Plain = { name: environment.name, settings: environment.settings, level };
+  return contentHash(identity);
+}

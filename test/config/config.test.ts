@@ -1,0 +1,125 @@
+import { expect, test } from 'vitest';
+import { z } from 'zod';
+import { algorithms } from '../../main/algorithm/registry.ts';
+import { findWorld } from '../../main/environment/registry.ts';
+import { canonicalConfig, configHash, learningRateAt, parseConfig, RunConfig, temperatureAt } from '../../main/config/config.ts';
+import { applyOverrides, diffConfigs } from '../../main/config/overrides.ts';
+import { allPresets, loadPreset, presetIds } from '../../main/config/presets.ts';
+
+test('an empty config is a complete run of A*PO in the shop', () => {
+  const config = parseConfig({});
+  expect(config.world.name).toBe('shop');
+  expect(config.algorithm).toEqual({ id: 'astar-po', beta2: 0.03, entropyBonus: 0.001 });
+  expect(config.vstar).toMatchObject({ estimator: 'smooth-max', beta1: 0.5, samples: [8], dropUnsolved: false });
+  expect(parseConfig(config)).toEqual(config);
+});
+
+test('every setting says what it means, and every number has a range', () => {
+  const gaps: string[] = [];
+  const walk = (node: z.core.JSONSchema._JSONSchema | undefined, path: string): void => {
+    if (node === undefined || typeof node === 'boolean') return;
+    if (path !== '' && !path.endsWith('.id') && (node.description ?? '').length < 10) gaps.push(`${path} has no meaning`);
+    if (node.type === 'number' || node.type === 'integer') {
+      if (node.minimum === undefined || node.maximum === undefined) gaps.push(`${path} has no range`);
+    }
+    for (const [key, inner] of Object.entries(node.properties ?? {})) walk(inner, path === '' ? key : `${path}.${key}`);
+    for (const variant of [...(node.anyOf ?? []), ...(node.oneOf ?? [])]) {
+      if (path === 'algorithm') walk(variant, path);
+    }
+  };
+  walk(z.toJSONSchema(RunConfig, { io: 'input', unrepresentable: 'any' }), '');
+  expect(gaps).toEqual([]);
+});
+
+test('wrong configs are told field by field', () => {
+  expect(() => parseConfig({ training: { updates: 0 }, policy: { width: 30 } })).toThrow(/training\.updates: .*>=1 \(found 0\)/);
+  expect(() => parseConfig({ policy: { width: 30 } })).toThrow(/policy\.width: expected a multiple of 8/);
+  expect(() => parseConfig({ trainig: {} })).toThrow(/trainig/);
+  expect(() => parseConfig({ algorithm: { id: 'grpo', beta2: 1 } })).toThrow(/beta2/);
+  expect(() => parseConfig({ reference: { targetSuccess: { low: 0.6 } } })).toThrow(/at most targetSuccess\.high/);
+});
+
+test('--set changes one key, of the kind that stands there', () => {
+  const config = applyOverrides({}, [
+    'training.updates=50',
+    'policy.aids.pointer=off',
+    'training.temperature=1.5,1,0.8',
+    'world.settings.reward=slides',
+  ]);
+  expect(config.training.updates).toBe(50);
+  expect(config.policy.aids.pointer).toBe(false);
+  expect(config.training.temperature).toEqual([1.5, 1, 0.8]);
+  expect(config.world.settings).toEqual({ reward: 'slides' });
+  expect(applyOverrides({}, ['training.temperature=0.9']).training.temperature).toEqual([0.9]);
+});
+
+test('another variant comes with its own settings', () => {
+  const config = applyOverrides({ algorithm: { id: 'astar-po', beta2: 0.5 } }, ['algorithm.id=grpo', 'algorithm.group=4']);
+  expect(config.algorithm).toMatchObject({ id: 'grpo', group: 4, clipHigh: 0.28 });
+  expect(config.algorithm).not.toHaveProperty('beta2');
+  expect(applyOverrides({ algorithm: { id: 'astar-po', beta2: 0.5 } }, ['algorithm.id=astar-po']).algorithm).toHaveProperty('beta2', 0.5);
+});
+
+test('a wrong --set says what was expected, what was found and the nearest key', () => {
+  expect(() => applyOverrides({}, ['training.update=5'])).toThrow(/no setting "training\.update"\. Nearest: training\.updates/);
+  expect(() => applyOverrides({}, ['learningrate=5'])).toThrow(/reference\.learningRate, training\.learningRate/);
+  expect(() => applyOverrides({}, ['training.updates=many'])).toThrow(/expected a number, found "many"/);
+  expect(() => applyOverrides({}, ['policy.thoughts=maybe'])).toThrow(/expected true or false/);
+  expect(() => applyOverrides({}, ['training=1'])).toThrow(/group of settings/);
+  expect(() => applyOverrides({}, ['training.updates'])).toThrow(/key=value/);
+  expect(() => applyOverrides({}, ['algorithm.id=gpro'])).toThrow(/expected one of astar-po.*found "gpro"/);
+  expect(() => applyOverrides({}, ['training.clip=-1'])).toThrow(/training\.clip/);
+});
+
+test('a diff holds only what differs; the hash ignores the name and the order of keys', () => {
+  const a = applyOverrides({}, []);
+  const b = applyOverrides({}, ['seed=2', 'name=other', 'training.clip=0.5']);
+  expect(diffConfigs([a, b])).toEqual([
+    { key: 'name', values: ['run', 'other'] },
+    { key: 'seed', values: [1, 2] },
+    { key: 'training.clip', values: [1, 0.5] },
+  ]);
+  expect(configHash(a)).toBe(configHash({ ...a, name: 'renamed' }));
+  expect(configHash(a)).not.toBe(configHash(b));
+  expect(canonicalConfig({ ...a })).toBe(canonicalConfig(parseConfig(JSON.parse(canonicalConfig(a)))));
+});
+
+test('the learning rate warms up, holds for a third and falls to a tenth', () => {
+  const { training } = parseConfig({ training: { updates: 90, learningRate: 1, warmup: 10 } });
+  expect(learningRateAt(training, 0)).toBeCloseTo(0.1, 12);
+  expect(learningRateAt(training, 9)).toBe(1);
+  expect(learningRateAt(training, 30)).toBe(1);
+  expect(learningRateAt(training, 89)).toBeCloseTo(0.1, 12);
+  const rates = Array.from({ length: 90 }, (_, update) => learningRateAt(training, update));
+  for (let update = 31; update < 90; update++) expect(rates[update]).toBeLessThan(rates[update - 1]!);
+  const flat = parseConfig({ training: { updates: 90, learningRate: 1, warmup: 0, schedule: { shape: 'constant' } } }).training;
+  expect(learningRateAt(flat, 89)).toBe(1);
+  const cosine = parseConfig({
+    training: { updates: 91, learningRate: 1, warmup: 0, schedule: { shape: 'cosine', hold: 0, final: 0 } },
+  }).training;
+  expect(learningRateAt(cosine, 45)).toBeCloseTo(0.5, 12);
+});
+
+test('a temperature schedule cuts the run into equal parts', () => {
+  const { training } = parseConfig({ training: { updates: 9, temperature: [1.5, 1, 0.8] } });
+  expect(Array.from({ length: 9 }, (_, update) => temperatureAt(training, update))).toEqual([1.5, 1.5, 1.5, 1, 1, 1, 0.8, 0.8, 0.8]);
+});
+
+test('every preset fits the schema and its world, and says what it is', () => {
+  for (const preset of allPresets()) {
+    expect(preset.config.name).toBe(preset.id);
+    const world = findWorld(preset.config.world.name);
+    expect(() => world.settings.parse(preset.config.world.settings), preset.id).not.toThrow();
+    expect(algorithms.map(({ id }) => id)).toContain(preset.config.algorithm.id);
+  }
+  expect(presetIds()).toEqual(expect.arrayContaining(['shop-astar-po', 'shop-tiny']));
+  expect(() => loadPreset('nope')).toThrow(/no preset "nope"\. Presets: /);
+});
+
+test('the flagship follows the measured recipe', () => {
+  const { config } = loadPreset('shop-astar-po');
+  expect(config.algorithm).toMatchObject({ id: 'astar-po', beta2: 0.03 });
+  expect(config.vstar).toMatchObject({ beta1: 0.5, samples: [8], reward: 'binary' });
+  expect(config.training).toMatchObject({ batch: 128, tasks: 2512, updates: 150, learningRate: 5e-4, reward: 'binary' });
+  expect(config.policy.aids).toMatchObject({ relabelIds: true, relabelWords: true, relabelPrices: true, tokenShift: 8 });
+});

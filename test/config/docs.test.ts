@@ -1,0 +1,37 @@
+// docs/configuration.md and docs/metrics.md are made from the code. After a change: UPDATE_DOCS=1 with this test writes them anew.
+
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { algorithms } from '../../main/algorithm/registry.ts';
+import { glossaryMarkdown } from '../../main/metrics/glossary-page.ts';
+import { parseConfig } from '../../main/config/config.ts';
+import { configMarkdown, describeConfig } from '../../main/config/describe.ts';
+import { flatten } from '../../main/config/overrides.ts';
+
+const docs = join(import.meta.dirname, '..', '..', 'docs');
+
+for (const [file, page] of [
+  ['configuration.md', configMarkdown()],
+  ['metrics.md', glossaryMarkdown()],
+] as const) {
+  test(`docs/${file} says what the code says`, () => {
+    if (process.env.UPDATE_DOCS) writeFileSync(join(docs, file), page);
+    expect(readFileSync(join(docs, file), 'utf8')).toBe(page);
+  });
+}
+
+test('the list of knobs holds every setting of every variant with its default', () => {
+  const groups = describeConfig();
+  expect(groups.flatMap((group) => (group.variant === null ? [] : [group.variant]))).toEqual(algorithms.map(({ id }) => id));
+  for (const { id } of algorithms) {
+    const knobs = groups.flatMap((group) => group.knobs).filter((knob) => knob.variant === null || knob.variant === id);
+    const listed = new Map<string, unknown>(knobs.map((knob) => [knob.key, knob.default]));
+    const config = flatten(parseConfig({ algorithm: { id } }));
+    config.delete('algorithm.id');
+    config.set('world.settings', {});
+    expect(new Map([...listed].sort())).toEqual(new Map([...config].sort()));
+  }
+  const updates = groups.flatMap((group) => group.knobs).find((knob) => knob.key === 'training.updates');
+  expect(updates).toMatchObject({ kind: 'whole number', unit: 'updates', default: 150, low: 1, high: 1_000_000 });
+});

@@ -1,0 +1,160 @@
+import { describe, expect, it, vi } from 'vitest';
+import type { RunState } from '../../main/store/runs.ts';
+import type { Store } from '../../main/store/store.ts';
+import { RunQueue } from '../../main/queue/queue.ts';
+import { openStore } from '../store/helpers.ts';
+import { launchPretend, type PretendSettings } from '../store/processes/launch.ts';
+import { newRun, record } from '../store/samples.ts';
+
+// Real processes and real disks: on a busy machine they take their time.
+vi.setConfig({ testTimeout: 120_000 });
+
+function open(settings: PretendSettings & { concurrent?: number; folder?: string } = {}): {
+  store: Store;
+  queue: RunQueue;
+  seen: string[];
+} {
+  const store = openStore(settings.folder);
+  const seen: string[] = [];
+  const queue = new RunQueue({
+    store,
+    launch: launchPretend(store, settings),
+    concurrent: settings.concurrent ?? 1,
+    onReport: (run, report) => seen.push(`${run}:${report.type}`),
+  });
+  queue.start();
+  return { store, queue, seen };
+}
+
+async function until(store: Store, run: number, ...states: RunState[]): Promise<void> {
+  const deadline = performance.now() + 20_000;
+  while (!states.includes(store.runs.get(run).state)) {
+    if (performance.now() > deadline) throw new Error(`Run ${run} is ${store.runs.get(run).state}, expected ${states.join(' or ')}`);
+    await new Promise((resolve) => setTimeout(resolve, 10));
+  }
+}
+
+describe('the queue', () => {
+  it('trains waiting runs one after the other and goes on after a crash, which is marked with its reason', async () => {
+    const { store, queue, seen } = open({ crashes: new Map([[2, 5]]) });
+    queue.add([1, 2, 3].map((seed) => newRun({ seed })));
+    await queue.settled();
+    expect(store.runs.list().map(({ id, state, updates }) => [id, state, updates])).toEqual([
+      [3, 'done', 10],
+      [2, 'failed', 4],
+      [1, 'done', 10],
+    ]);
+    expect(store.runs.get(2).reason).toContain('signal SIGKILL');
+    expect(seen.lastIndexOf('1:finished')).toBeLessThan(seen.indexOf('2:started'));
+
+    queue.resume(2);
+    await queue.settled();
+    expect(store.runs.get(2).state).toBe('done');
+  });
+
+  it('steps a paused run by exactly one update and gives the numbers of a run that was never paused', async () => {
+    const straight = open();
+    straight.queue.add([newRun()]);
+    await straight.queue.settled();
+
+    const { store, queue } = open({ delayMs: 30 });
+    queue.add([newRun()]);
+    await until(store, 1, 'running');
+    queue.pause(1);
+    await until(store, 1, 'paused');
+    for (let step = 0; step < 2; step++) {
+      const { updates } = store.runs.get(1);
+      queue.step(1);
+      await until(store, 1, 'running', 'paused');
+      await until(store, 1, 'paused');
+      expect(store.runs.get(1).updates).toBe(updates + 1);
+    }
+    queue.resume(1);
+    await queue.settled();
+    expect(store.runs.get(1).state).toBe('done');
+    expect(record(store, 1)).toEqual(record(straight.store, 1));
+  });
+
+  it('ends the waiting process of a paused run that was deleted; the run stays paused and resumes with the same numbers', async () => {
+    const straight = open();
+    straight.queue.add([newRun()]);
+    await straight.queue.settled();
+
+    const { store, queue } = open({ delayMs: 30 });
+    queue.add([newRun()]);
+    await until(store, 1, 'running');
+    queue.pause(1);
+    await until(store, 1, 'paused');
+    expect(store.locks.holder(1)).toBeDefined();
+    queue.letGo(1);
+    await vi.waitFor(() => expect(store.locks.holder(1)).toBeUndefined(), 10_000);
+    expect(store.runs.get(1)).toMatchObject({ state: 'paused', finishedAt: null });
+    queue.resume(1);
+    await queue.settled();
+    expect(record(store, 1)).toEqual(record(straight.store, 1));
+  });
+
+  it('lets a stopped run finish its update and resumes it from there', async () => {
+    const { store, queue } = open({ delayMs: 30 });
+    queue.add([newRun()]);
+    await until(store, 1, 'running');
+    queue.stop(1);
+    expect(store.runs.get(1).state).toBe('stopping');
+    await until(store, 1, 'stopped');
+    const { updates } = store.runs.get(1);
+    expect(store.checkpoints.newestSound(1)?.update ?? 0).toBe(updates);
+    queue.resume(1);
+    await queue.settled();
+    expect(store.runs.get(1)).toMatchObject({ state: 'done', updates: 10 });
+  });
+
+  it('keeps the order the user gives it, and what is cancelled never starts', async () => {
+    const { store, queue, seen } = open();
+    queue.add([1, 2, 3, 4].map((seed) => newRun({ seed })));
+    queue.move(4, 2);
+    queue.cancel(3);
+    expect(store.runs.queue().map(({ id }) => id)).toEqual([4, 2]);
+    const copy = queue.duplicate(1, { seed: 9, name: 'again' });
+    expect(copy).toMatchObject({ id: 5, seed: 9, name: 'again', variant: 'astar-po', state: 'queued' });
+    queue.cancel(5);
+    await queue.settled();
+    expect(seen.filter((entry) => entry.endsWith('started'))).toEqual(['1:started', '4:started', '2:started']);
+    expect(store.runs.get(3)).toMatchObject({ state: 'stopped', reason: 'Cancelled by the user', updates: 0 });
+  });
+
+  it('trains as many runs at once as it is told', async () => {
+    const { store, queue } = open({ concurrent: 2 });
+    queue.add([1, 2, 3].map((seed) => newRun({ seed })));
+    const states = (): string[] => store.runs.list().map(({ state }) => state);
+    expect(states()).toEqual(['queued', 'running', 'running']);
+    queue.setConcurrent(3);
+    expect(states()).toEqual(['running', 'running', 'running']);
+    await queue.settled();
+    expect(states()).toEqual(['done', 'done', 'done']);
+  });
+
+  it('is as it was after the lab is closed and opened again; the interrupted run can be resumed', async () => {
+    const first = open({ delayMs: 20 });
+    first.queue.add([1, 2].map((seed) => newRun({ seed })));
+    await until(first.store, 1, 'running');
+    await first.queue.close();
+    expect(first.store.runs.get(1).state).toBe('interrupted');
+    expect(first.store.runs.get(2).state).toBe('queued');
+
+    const { store, queue } = open({ folder: first.store.dataFolder });
+    await queue.settled();
+    expect(store.runs.get(2).state).toBe('done');
+    queue.resume(1);
+    await queue.settled();
+    expect(store.runs.get(1).state).toBe('done');
+  });
+
+  it('refuses what makes no sense, with the reason', async () => {
+    const { queue } = open();
+    queue.add([newRun()]);
+    await queue.settled();
+    expect(() => queue.resume(1)).toThrow('Run 1 is done and cannot be resumed');
+    expect(() => queue.pause(7)).toThrow('There is no run 7');
+    expect(() => queue.setConcurrent(0)).toThrow('At least one run');
+  });
+});

@@ -1,0 +1,40 @@
+// Where the time went: what `lab train` prints at its end and what reports show.
+
+import { expect, test } from 'vitest';
+import { timeRows, timeSpent } from '../../main/report/timing.ts';
+import { openStore, temporaryFolder } from '../store/helpers.ts';
+import { newRun } from '../store/samples.ts';
+
+test('the parts of a run add up to its time, and the world is counted within them', () => {
+  const store = openStore(temporaryFolder());
+  const { id } = store.runs.create(newRun());
+  const times = { rollout: 2, scoring: 1, update: 4, evaluation: 0.5, environment: 0.25, total: 8, elapsed: 8 };
+  for (const update of [1, 2]) {
+    const storage = update === 1 ? 0 : 2;
+    const values = Object.entries({ ...times, storage, elapsed: 8 * update }).map(([part, seconds]) => [`system/time.${part}`, seconds]);
+    store.metrics.append(id, update, Object.fromEntries(values));
+  }
+  const time = timeSpent(store, id);
+  expect(time.update).toEqual({ seconds: 8, share: 8 / 18 });
+  expect(time.storage).toEqual({ seconds: 2, share: 2 / 18 });
+  expect(time.other).toEqual({ seconds: 1, share: 1 / 18 });
+  expect(time.vstar).toEqual({ seconds: 0, share: 0 });
+  const { environment, ...parts } = time;
+  expect(Object.values(parts).reduce((sum, { share }) => sum + share, 0)).toBeCloseTo(1, 12);
+  expect(environment.seconds).toBe(0.5);
+  expect(timeRows(time).map(({ name }) => name)).toEqual([
+    'update',
+    'rollout',
+    'scoring',
+    'storage',
+    'evaluation',
+    'other',
+    'in the world (within the others)',
+  ]);
+});
+
+test('a run without updates has spent no time', () => {
+  const store = openStore(temporaryFolder());
+  const { id } = store.runs.create(newRun());
+  expect(timeRows(timeSpent(store, id))).toEqual([]);
+});

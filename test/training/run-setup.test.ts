@@ -1,0 +1,27 @@
+import { expect, test } from 'vitest';
+import { parseConfig } from '../../main/config/config.ts';
+import { openRun } from '../../main/training/run-setup.ts';
+
+/** How many names each group has that trade places in training. */
+const groupsOf = (aids: Record<string, boolean>): number[] =>
+  openRun(parseConfig({ world: { name: 'shop' }, policy: { aids } })).codec.names.map((group) => group.length);
+
+test('each aid decides on its own what trades places: ids, words, prices', () => {
+  expect(groupsOf({ relabelIds: false })).toEqual([]);
+  expect(groupsOf({ relabelIds: true })).toEqual([497]);
+  expect(groupsOf({ relabelIds: false, relabelWords: true })).toEqual([41, 2, 54, 9]);
+  expect(groupsOf({ relabelIds: false, relabelPrices: true })).toEqual([19]);
+});
+
+test('prices keep their places where the policy is not told how they compare', () => {
+  expect(groupsOf({ relabelIds: false, relabelPrices: true, compareFlag: false })).toEqual([]);
+});
+
+test('a name of two words is one token where the aid says so, and two where not', () => {
+  const words = (phrases: boolean): string[] => {
+    const { tokenizer } = openRun(parseConfig({ world: { name: 'shop' }, policy: { aids: { phrases } } })).codec;
+    return tokenizer.encode('Red Running Shoes shoes').map((id) => tokenizer.token(id));
+  };
+  expect(words(true)).toEqual(['red', 'running shoes', 'shoes']);
+  expect(words(false)).toEqual(['red', 'running', 'shoes', 'shoes']);
+});
