@@ -4,10 +4,13 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { expect, test } from 'vitest';
 import { projectFolder } from '../../main/paths.ts';
+import { LAYERS } from '../../scripts/check-imports.mjs';
 
 const root = projectFolder();
 const readme = readFileSync(join(root, 'README.md'), 'utf8');
-const tree = /```\nmain\/[\s\S]*?```/.exec(readme)?.[0] ?? '';
+const code = readFileSync(join(root, 'docs/CODE.md'), 'utf8');
+const tree = /```\nmain\/[\s\S]*?```/.exec(code)?.[0] ?? '';
+const commandPage = readFileSync(join(root, 'docs/COMMANDS.md'), 'utf8');
 
 function markdownFiles(folder: string): string[] {
   return readdirSync(join(root, folder), { withFileTypes: true }).flatMap((entry) => {
@@ -17,7 +20,7 @@ function markdownFiles(folder: string): string[] {
   });
 }
 
-test('the tree in the README has a line for everything in main/, for every page folder and for every script', () => {
+test('the tree in docs/CODE.md has a line for everything in main/, for every page folder and for every script', () => {
   const wanted = ['main', 'renderer'].flatMap((folder) =>
     readdirSync(join(root, folder), { withFileTypes: true }).flatMap((entry) => {
       if (entry.isDirectory()) return [`${entry.name}/`];
@@ -26,6 +29,23 @@ test('the tree in the README has a line for everything in main/, for every page 
   );
   const scripts = readdirSync(join(root, 'scripts')).filter((name) => name.endsWith('.mjs') && !name.startsWith('make-'));
   expect([...wanted, ...scripts].filter((name) => !tree.includes(name))).toEqual([]);
+});
+
+test('the README is short, and its picture of the layers is the order that the import check keeps', () => {
+  expect(readme.split(/\s+/).length).toBeLessThanOrEqual(900);
+  const picture = /```\n(commands[\s\S]*?)```/.exec(readme)?.[1] ?? '';
+  const rows = picture.trimEnd().split('\n');
+  expect(rows.length).toBeLessThanOrEqual(10);
+  const height = (layer: string): number => rows.length - rows.findIndex((row) => row.slice(0, 34).trim().split(/\s+/).includes(layer));
+  for (const layer of LAYERS)
+    expect(
+      rows.some((row) => row.slice(0, 34).trim().split(/\s+/).includes(layer)),
+      layer,
+    ).toBe(true);
+  for (const [index, layer] of LAYERS.entries()) {
+    for (const above of LAYERS.slice(index + 1))
+      expect(height(above), `${above} is drawn below ${layer}`).toBeGreaterThanOrEqual(height(layer));
+  }
 });
 
 test('what the tree names exists', () => {
@@ -44,11 +64,11 @@ test('every relative link in every text leads to a file', () => {
   expect(broken).toEqual([]);
 });
 
-test('every command of the command line is in the README', () => {
+test('every command of the command line is in docs/COMMANDS.md', () => {
   const source = readFileSync(join(root, 'main/cli.ts'), 'utf8');
   const commands = [...source.matchAll(/commands: \[([^\]]*)\]/g)].flatMap((match) =>
     [...(match[1] ?? '').matchAll(/'([a-z]+)'/g)].map(([, name]) => name ?? ''),
   );
   expect(commands).toContain('doctor');
-  expect(commands.filter((name) => !new RegExp(`\`${name}[ \`]`).test(readme))).toEqual([]);
+  expect(commands.filter((name) => !new RegExp(`\`${name}[ \`]`).test(commandPage))).toEqual([]);
 });
