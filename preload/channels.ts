@@ -1,9 +1,7 @@
-// The three channels between the processes. In a file of their own, so that the preload, which needs nothing else at
+// The two channels between the processes. In a file of their own, so that the preload, which needs nothing else at
 // run time, stays a page of code without the schemas.
 
 /** The page asks; the name of the call and its input are checked behind it. */
 export const CALL_CHANNEL = 'astrolab:call';
 /** The main process tells. */
 export const EVENT_CHANNEL = 'astrolab:event';
-/** A port to the training process is handed over. */
-export const STREAM_CHANNEL = 'astrolab:stream';

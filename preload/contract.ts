@@ -13,12 +13,12 @@ import { replayCalls } from './contract/replay.ts';
 import { runCalls, runEvents } from './contract/runs.ts';
 import { settingsCalls } from './contract/settings.ts';
 import { systemCalls, systemEvents } from './contract/system.ts';
-import { trainingCalls, trainingEvents } from './contract/training.ts';
+import { workerCalls, workerEvents } from './contract/worker.ts';
 import { webshopCalls, webshopEvents } from './contract/webshop.ts';
 
 export const calls = {
   ...systemCalls,
-  ...trainingCalls,
+  ...workerCalls,
   ...runCalls,
   ...queueCalls,
   ...metricCalls,
@@ -28,7 +28,7 @@ export const calls = {
   ...webshopCalls,
   ...settingsCalls,
 };
-export const events = { ...systemEvents, ...trainingEvents, ...runEvents, ...compareEvents, ...webshopEvents };
+export const events = { ...systemEvents, ...workerEvents, ...runEvents, ...compareEvents, ...webshopEvents };
 
 type Calls = typeof calls;
 type Events = typeof events;
@@ -49,4 +49,4 @@ export interface Bridge {
 
 export type { Failure, Outcome };
 export type { MenuCommand, Theme } from './contract/system.ts';
-export type { StreamMessage, WorkerStatus } from './contract/training.ts';
+export type { WorkerStatus } from './contract/worker.ts';

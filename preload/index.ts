@@ -1,15 +1,10 @@
-// The bridge: the only thing the page can reach outside itself. It runs in Electron's sandbox with three fixed
+// The bridge: the only thing the page can reach outside itself. It runs in Electron's sandbox with two fixed
 // channels and no knowledge of single calls: which exist and what they take is checked in the main process, against
 // the contract. Functions and plain data cross; ipcRenderer itself never does.
 
 import { contextBridge, ipcRenderer } from 'electron';
-import { CALL_CHANNEL, EVENT_CHANNEL, STREAM_CHANNEL } from './channels.ts';
+import { CALL_CHANNEL, EVENT_CHANNEL } from './channels.ts';
 import type { Bridge } from './contract.ts';
-
-// A MessagePort cannot go through the context bridge, but it can be transferred to the page by a message to itself.
-ipcRenderer.on(STREAM_CHANNEL, (event) => {
-  window.postMessage({ channel: STREAM_CHANNEL }, window.location.origin, event.ports);
-});
 
 const bridge = {
   call: (name, input) => ipcRenderer.invoke(CALL_CHANNEL, name, input),

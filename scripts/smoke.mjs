@@ -1,6 +1,6 @@
 // @ts-check
 // The smoke test of a packaged application (called by `npm run package -- --smoke`): its command line finds a working
-// device and database, its window opens with the right title, and the training process computes the right number.
+// device and database, its window opens with the right title, and the worker process computes the right number.
 
 import assert from 'node:assert/strict';
 import { existsSync, mkdtempSync, rmSync } from 'node:fs';
@@ -47,11 +47,11 @@ async function window(application) {
     await page.getByRole('navigation', { name: 'Main' }).waitFor();
     assert.match(await page.title(), /Astrolab/);
     assert.equal(await app.evaluate((electron) => electron.app.isPackaged), true);
-    const answer = await page.evaluate('window.astrolab.call("training.selfTest", { steps: 3 })');
+    const answer = await page.evaluate('window.astrolab.call("worker.selfTest", { steps: 3 })');
     assert.equal(answer.ok, true, `the self-test failed: ${JSON.stringify(answer)}`);
     const { value, expected, runtime } = answer.value;
     assert.equal(value, expected, `the self-test computed ${value} instead of ${expected}`);
-    console.log(`Smoke test: the window opens, and its training process computes ${value} with ${runtime}`);
+    console.log(`Smoke test: the window opens, and its worker process computes ${value} with ${runtime}`);
   } finally {
     await app.close();
   }

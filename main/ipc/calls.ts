@@ -12,7 +12,7 @@ import { replayCalls } from '../../preload/contract/replay.ts';
 import { runCalls } from '../../preload/contract/runs.ts';
 import { settingsCalls } from '../../preload/contract/settings.ts';
 import { systemCalls } from '../../preload/contract/system.ts';
-import { trainingCalls } from '../../preload/contract/training.ts';
+import { workerCalls } from '../../preload/contract/worker.ts';
 import { webshopCalls } from '../../preload/contract/webshop.ts';
 import type { SettingsFile } from '../settings.ts';
 import { createContext } from './context.ts';
@@ -28,7 +28,7 @@ interface Feature {
 const FEATURES: readonly Feature[] = [
   { calls: systemCalls, load: async (context) => (await import('./system.ts')).systemHandlers(context) },
   { calls: runCalls, load: async (context) => (await import('./runs.ts')).runHandlers(context) },
-  { calls: trainingCalls, load: async (context) => (await import('./training.ts')).trainingHandlers(context) },
+  { calls: workerCalls, load: async (context) => (await import('./worker.ts')).workerHandlers(context) },
   { calls: queueCalls, load: async (context) => (await import('./queue.ts')).queueHandlers(context) },
   { calls: metricCalls, load: async (context) => (await import('./metrics.ts')).metricHandlers(context) },
   { calls: replayCalls, load: async (context) => (await import('./replay.ts')).replayHandlers(context) },

@@ -12,7 +12,7 @@ import { spawnUtility } from './utility.ts';
 export interface Context {
   readonly dataFolder: string;
   readonly settings: SettingsFile;
-  readonly training: Supervisor;
+  readonly worker: Supervisor;
   /** The store and the queue; opened when first asked for. Throws with a hint when the database cannot be opened. */
   readonly lab: Lab;
   /** Tells every window. */
@@ -27,8 +27,8 @@ export function createContext(dataFolder: string, settings: SettingsFile): Conte
   return {
     dataFolder,
     settings,
-    get training() {
-      return (supervisor ??= new Supervisor({ spawn: spawnUtility, onStatus: (status) => broadcast('training.status', status) }));
+    get worker() {
+      return (supervisor ??= new Supervisor({ spawn: spawnUtility, onStatus: (status) => broadcast('worker.status', status) }));
     },
     get lab() {
       return (lab ??= openLab(dataFolder, spawnUtility, broadcast));

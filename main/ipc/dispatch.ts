@@ -1,18 +1,16 @@
 // The border's guard: one function through which every call of the page goes. It checks who asks, parses what is asked
-// against the contract, runs the handler, parses the answer, and turns whatever goes wrong into data. It uses none of
-// Electron but a type, so the guard itself is tested without a window.
+// against the contract, runs the handler, parses the answer, and turns whatever goes wrong into data. It uses
+// nothing of Electron, so the guard itself is tested without a window.
 
-import type { MessagePortMain } from 'electron';
 import { z } from 'zod';
 import { calls } from '../../preload/contract.ts';
 import type { CallDefinition } from '../../preload/contract/definition.ts';
 import type { CallName, Failure, Outcome } from '../../preload/contract.ts';
 import { isTrusted } from './origin.ts';
 
-/** Who asks: the page's address, and a way to hand it a port. */
+/** Who asks: the page's address. */
 export interface Caller {
   readonly url: string;
-  handOver(port: MessagePortMain): void;
 }
 
 /** One function per call of a feature; the compiler asks for every one that the contract lists. */

@@ -2,7 +2,7 @@
 // that comes earlier waits for it.
 
 import { ipcMain } from 'electron';
-import { CALL_CHANNEL, STREAM_CHANNEL } from '../../preload/channels.ts';
+import { CALL_CHANNEL } from '../../preload/channels.ts';
 import type { SettingsFile } from '../settings.ts';
 import type { Caller } from './dispatch.ts';
 
@@ -12,10 +12,7 @@ export function registerCalls(dataFolder: string, settings: SettingsFile): () =>
   ipcMain.handle(CALL_CHANNEL, async ({ senderFrame }, name: unknown, input: unknown) => {
     // Only a window's own top frame counts as a caller; its address is the browser's word, not the page's.
     const frame = senderFrame && senderFrame.parent === null ? senderFrame : null;
-    const caller: Caller | null = frame && {
-      url: frame.url,
-      handOver: (port) => frame.postMessage(STREAM_CHANNEL, null, [port]),
-    };
+    const caller: Caller | null = frame && { url: frame.url };
     return (await opened).answer(caller, name, input);
   });
   return async () => (await opened).close();

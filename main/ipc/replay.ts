@@ -1,5 +1,5 @@
 // Calls about episodes: the list, one episode to replay, and another policy going on from one of its steps. The model's
-// work of the latter happens in the training process.
+// work of the latter happens in the worker process.
 
 import { z } from 'zod';
 import type { replayCalls } from '../../preload/contract/replay.ts';
@@ -62,7 +62,7 @@ export function replayHandlers(context: Context): Handlers<typeof replayCalls> {
     'episodes.resample': async (job) => {
       const { store } = context.lab;
       const run = store.runs.get(known(job.run));
-      const result = await context.training.run({ kind: 'resample', dataFolder: context.dataFolder, ...job });
+      const result = await context.worker.run({ kind: 'resample', dataFolder: context.dataFolder, ...job });
       const { trajectory: first, solved } = resampled.parse(result);
       return { replay: replayOf(store, run, first, null, job.update), solved: wilson(solved, job.goes) };
     },

@@ -29,10 +29,7 @@ function importElsewhere(context: Context): Promise<unknown> {
       const message = fromWorker.parse(raw);
       if (message.kind === 'done') resolve(message.result);
       if (message.kind === 'failed') reject(new CallFailure('no-import', `The sample study was not opened: ${message.message}`, hint));
-      if (message.kind === 'stream' && message.message.kind === 'phase') {
-        const { done, total } = message.message;
-        context.emit('studies.sampleProgress', { done, total });
-      }
+      if (message.kind === 'progress') context.emit('studies.sampleProgress', { done: message.done, total: message.total });
     });
     worker.onExit((reason) => reject(new CallFailure('no-import', `The import ended unexpectedly (${reason}).`, hint)));
     worker.send({ kind: 'job', id: 1, job: { kind: 'import', dataFolder: context.dataFolder, file: sampleStudyFile() } });

@@ -1,12 +1,11 @@
-// The training process inside the window's application: an Electron utility process, whose native crash leaves the
-// application alive. Ports to windows can be handed to it.
+// A worker or training process inside the window's application: an Electron utility process, whose native crash leaves the
+// application alive.
 
 import { app, utilityProcess } from 'electron';
-import type { MessagePortMain } from 'electron';
 import { workerEnvironment, workerFile } from '../process/child.ts';
 import type { WorkerProcess } from '../process/supervisor.ts';
 
-const SERVICE = 'Astrolab training';
+const SERVICE = 'Astrolab worker';
 
 export function spawnUtility(): WorkerProcess {
   const child = utilityProcess.fork(workerFile(), [], { serviceName: SERVICE, env: workerEnvironment(), stdio: 'inherit' });
@@ -14,7 +13,7 @@ export function spawnUtility(): WorkerProcess {
     get pid() {
       return child.pid;
     },
-    send: (message, ports = []) => child.postMessage(message, ports.filter(isPort)),
+    send: (message) => child.postMessage(message),
     kill: () => {
       child.kill();
     },
@@ -33,8 +32,4 @@ export function spawnUtility(): WorkerProcess {
       });
     },
   };
-}
-
-function isPort(port: unknown): port is MessagePortMain {
-  return typeof port === 'object' && port !== null && 'postMessage' in port && 'start' in port;
 }

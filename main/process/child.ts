@@ -1,4 +1,4 @@
-// The training process as a child of the command line: plain child_process.fork in Electron's own Node. The window
+// A worker or training process as a child of the command line: plain child_process.fork in Electron's own Node. The window
 // uses Electron's utility process instead (main/ipc/utility.ts); the supervisor cannot tell the two apart.
 
 import { fork } from 'node:child_process';

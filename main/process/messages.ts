@@ -1,8 +1,7 @@
-// What the lab and its training process say to each other, parsed on arrival like everything that crosses a process
+// What the lab and its worker and training processes say to each other, parsed on arrival like everything that crosses a process
 // border. A new job is one entry in `job` and one case in worker.ts.
 
 import { z } from 'zod';
-import { streamMessage } from '../../preload/contract/training.ts';
 import { runCommand } from '../training/reports.ts';
 
 const job = z.discriminatedUnion('kind', [
@@ -29,15 +28,13 @@ const job = z.discriminatedUnion('kind', [
     attempt: z.number(),
     goes: z.number(),
   }),
-  /** Adds the runs of an exported file; how far it is goes out as a phase on the stream. */
+  /** Adds the runs of an exported file; how far it is goes out as progress. */
   z.object({ kind: z.literal('import'), dataFolder: z.string(), file: z.string() }),
 ]);
 export type Job = z.infer<typeof job>;
 
 export const toWorker = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('job'), id: z.number(), job }),
-  /** The message carries a MessagePort: whatever is streamed goes there too. */
-  z.object({ kind: z.literal('port') }),
   z.object({ kind: z.literal('command'), command: runCommand }),
 ]);
 export type ToWorker = z.infer<typeof toWorker>;
@@ -50,7 +47,8 @@ export const fromWorker = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('heartbeat') }),
   z.object({ kind: z.literal('done'), id: z.number(), result: jobResult }),
   z.object({ kind: z.literal('failed'), id: z.number(), message: z.string() }),
-  z.object({ kind: z.literal('stream'), message: streamMessage }),
+  /** How far a job is. */
+  z.object({ kind: z.literal('progress'), done: z.number(), total: z.number() }),
   /** What a training run reports; whoever stores it parses it. */
   z.object({ kind: z.literal('report'), report: z.unknown() }),
 ]);

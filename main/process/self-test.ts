@@ -1,9 +1,7 @@
-// The smallest job of the training process: a dot product through the engine (graph, ONNX, onnxruntime), step by step,
-// streamed like training is. It proves the whole way (native library, process border, port to the window) in
-// milliseconds, and with `crash` that a native death is survived.
+// The smallest job of the worker process: a dot product through the engine (graph, ONNX, onnxruntime), step by step. It
+// proves the whole way (native library, process border) in milliseconds, and with `crash` that a native death is survived.
 
 import { z } from 'zod';
-import type { StreamMessage } from '../../preload/contract.ts';
 
 export const selfTestResult = z.object({
   value: z.number(),
@@ -19,7 +17,7 @@ interface SelfTestJob {
   readonly crash?: boolean | undefined;
 }
 
-export async function runSelfTest(job: SelfTestJob, stream: (message: StreamMessage) => void): Promise<SelfTestResult> {
+export async function runSelfTest(job: SelfTestJob): Promise<SelfTestResult> {
   const begin = performance.now();
   // The engine is loaded here and not above: a process that cannot load it still answers, with the reason.
   const { Graph } = await import('../engine/graph.ts');
@@ -33,7 +31,6 @@ export async function runSelfTest(job: SelfTestJob, stream: (message: StreamMess
   for (let step = 1; step <= job.steps; step++) {
     const { c } = await session.run({ a: float(Float32Array.of(step, 2 * step, 3 * step), [1, 3]), b });
     value = c ? (floats(c)[0] ?? Number.NaN) : Number.NaN;
-    stream({ kind: 'self-test', step, steps: job.steps, value });
     if (job.crash) process.abort();
   }
   await session.dispose();

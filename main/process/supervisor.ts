@@ -1,4 +1,4 @@
-// Keeps the training process alive: starts it, listens to its heartbeat, notices a crash or a hang, says why, and
+// Keeps the worker process alive: starts it, listens to its heartbeat, notices a crash or a hang, says why, and
 // starts it again, with a limit so that a process that dies at once does not spin. It knows nothing of Electron: how a
 // process is made comes in as a function (utilityProcess in the window, child_process under the command line).
 
@@ -9,7 +9,7 @@ import type { FromWorker, Job, JobResult, ToWorker } from './messages.ts';
 /** What a utility process and a child process have in common. */
 export interface WorkerProcess {
   readonly pid: number | undefined;
-  send(message: ToWorker, ports?: readonly unknown[]): void;
+  send(message: ToWorker): void;
   kill(): void;
   onMessage(listener: (message: unknown) => void): void;
   /** `reason` in words: "exit code 139", "signal SIGKILL", "crashed". */
@@ -24,7 +24,7 @@ export interface SupervisorOptions {
   readonly crashLimit?: number;
   readonly crashWindowMs?: number;
   readonly onStatus?: (status: WorkerStatus) => void;
-  /** Everything the worker says that is not about a job's end: metrics, episodes, progress. */
+  /** Everything the worker says that is not about a job's end: progress, reports. */
   readonly onMessage?: (message: FromWorker) => void;
 }
 
@@ -34,10 +34,11 @@ interface Pending {
   readonly reject: (error: Error) => void;
 }
 
-/** The process died while a job was under way. Training resumes from its last checkpoint. */
+/** The process died while a job was under way. */
 export class WorkerCrash extends Error {
   readonly code = 'worker-crashed';
-  readonly hint = 'The training process is started again by itself. A training run goes on from its last checkpoint with Resume.';
+  readonly hint =
+    'The worker process is started again by itself. Try again; a training run continues from its last checkpoint with Resume.';
 }
 
 /** The job itself failed; the process lives. */
@@ -74,7 +75,7 @@ export class Supervisor {
   stop(): void {
     const process = this.#process;
     this.#forget();
-    this.#rejectAll(new WorkerCrash('The training process was stopped while the job was under way'));
+    this.#rejectAll(new WorkerCrash('The worker process was stopped while the job was under way'));
     process?.kill();
     this.#report({ state: 'stopped', pid: null });
   }
@@ -92,12 +93,6 @@ export class Supervisor {
   /** A word to the running process that is not a job: pause, step, stop. */
   tell(message: ToWorker): void {
     this.#process?.send(message);
-  }
-
-  /** Hands one end of a channel to the process; the other end is the window's. */
-  connect(ports: readonly unknown[]): void {
-    this.start();
-    this.#process?.send({ kind: 'port' }, ports);
   }
 
   #spawn(): void {
@@ -145,7 +140,7 @@ export class Supervisor {
 
   #exited(reason: string): void {
     this.#forget();
-    this.#rejectAll(new WorkerCrash(`The training process ended unexpectedly (${reason})`));
+    this.#rejectAll(new WorkerCrash(`The worker process ended unexpectedly (${reason})`));
     const now = performance.now();
     this.#crashes = [...this.#crashes.filter((time) => now - time < this.#options.crashWindowMs), now];
     if (this.#crashes.length > this.#options.crashLimit) {

@@ -1,26 +1,19 @@
-// The training process: a loop over messages, the same as Electron's utility process (process.parentPort) and as a
-// forked child (process.send). Each job is one function; what it streams goes to every connected window through its
-// MessagePort, and to the parent as well, which keeps the record.
+// The program of every process beside the lab: a loop over messages, the same as Electron's utility process
+// (process.parentPort) and as a forked child (process.send). Each job is one function. A process that is given a run to train
+// is that run's training process and ends with it; the others (self-test, resampling, import) are worker processes.
 
-import type { StreamMessage } from '../../preload/contract.ts';
 import { toWorker } from './messages.ts';
 import type { FromWorker, Job, JobResult } from './messages.ts';
 import { runSelfTest } from './self-test.ts';
 import { commandTraining, runTraining } from './train-job.ts';
 
-interface Port {
-  postMessage(message: unknown): void;
-  start(): void;
-  on(event: 'close', listener: () => void): void;
-}
 interface ParentPort {
   postMessage(message: unknown): void;
-  on(event: 'message', listener: (event: { data: unknown; ports: Port[] }) => void): void;
+  on(event: 'message', listener: (event: { data: unknown }) => void): void;
 }
 
 const HEARTBEAT_MS = 500;
 const parentPort: ParentPort | undefined = Reflect.get(process, 'parentPort');
-const windows = new Set<Port>();
 
 function tell(message: FromWorker): void {
   if (parentPort) parentPort.postMessage(message);
@@ -39,16 +32,11 @@ function leaveWith(message: FromWorker): void {
   }
 }
 
-function stream(message: StreamMessage): void {
-  for (const port of windows) port.postMessage(message);
-  tell({ kind: 'stream', message });
-}
-
 /** One function per kind of job. */
 function run(job: Job): Promise<JobResult> {
   switch (job.kind) {
     case 'self-test':
-      return runSelfTest(job, stream);
+      return runSelfTest(job);
     case 'train':
       return runTraining(job, (report) => tell({ kind: 'report', report }));
     case 'resample':
@@ -68,23 +56,16 @@ async function importRuns({ dataFolder, file }: Extract<Job, { kind: 'import' }>
   const [{ Store }, { importFile }] = await Promise.all([import('../store/store.ts'), import('../store/transfer.ts')]);
   const store = Store.open(dataFolder);
   try {
-    const { runs, study } = importFile(store, file, (done, total) => stream({ kind: 'phase', run: file, phase: 'import', done, total }));
+    const { runs, study } = importFile(store, file, (done, total) => tell({ kind: 'progress', done, total }));
     return { runs: runs.map(({ run }) => run), study };
   } finally {
     store.close();
   }
 }
 
-function receive(raw: unknown, ports: readonly Port[]): void {
+function receive(raw: unknown): void {
   const message = toWorker.parse(raw);
   switch (message.kind) {
-    case 'port':
-      for (const port of ports) {
-        windows.add(port);
-        port.on('close', () => windows.delete(port));
-        port.start();
-      }
-      return;
     case 'command':
       commandTraining(message.command);
       return;
@@ -98,9 +79,9 @@ function receive(raw: unknown, ports: readonly Port[]): void {
   }
 }
 
-if (parentPort) parentPort.on('message', ({ data, ports }) => receive(data, ports));
+if (parentPort) parentPort.on('message', ({ data }) => receive(data));
 else {
-  process.on('message', (message) => receive(message, []));
+  process.on('message', receive);
   process.on('disconnect', () => process.exit(0));
 }
 tell({ kind: 'heartbeat' });

@@ -1,5 +1,5 @@
 // "What would another policy have done from here?": the first steps of a recorded episode are played again as they were,
-// then a policy of the store goes on. A job of the training process, because the model's work must not stall the window.
+// then a policy of the store goes on. A job of the worker process, because the model's work must not stall the window.
 
 import { EpisodeInPlay } from '../rollout/episode.ts';
 import { drawAt } from '../rollout/rollout.ts';

@@ -6,7 +6,7 @@ import { Appearance } from './appearance.tsx';
 import { Devices } from './devices.tsx';
 import { RunPreferences } from './run-preferences.tsx';
 import { Storage } from './storage.tsx';
-import { TrainingProcess } from './training-process.tsx';
+import { WorkerProcess } from './worker-process.tsx';
 import { WebshopData } from './webshop-data.tsx';
 import styles from './settings.module.css';
 
@@ -19,7 +19,7 @@ export default function SettingsPage() {
         <Devices />
         <RunPreferences />
         <WebshopData />
-        <TrainingProcess />
+        <WorkerProcess />
         <About />
       </div>
     </Page>

@@ -1,4 +1,4 @@
-// The navigation: pages, and at the bottom the state of the training process, the keys and the theme. Narrow windows
+// The navigation: pages, and at the bottom the state of the worker process, the keys and the theme. Narrow windows
 // show icons only; their names stay for screen readers and as tooltips.
 
 import { useQueryClient } from '@tanstack/react-query';
@@ -30,7 +30,7 @@ export function Sidebar({ location, onSearch, onKeys }: { location: string; onSe
       </button>
       <PageLinks place="top" location={location} />
       <div className={styles.gap} />
-      <TrainingLine />
+      <WorkerLine />
       <PageLinks place="bottom" location={location} />
       <div className={styles.tools}>
         <ThemeButton />
@@ -70,18 +70,18 @@ const STATES: Readonly<Record<WorkerStatus['state'], string>> = {
   failed: 'stopped working',
 };
 
-/** One quiet line: is the training process well? Details are in Settings. */
-function TrainingLine() {
+/** One quiet line: is the worker process well? Details are in Settings. */
+function WorkerLine() {
   const client = useQueryClient();
-  const { data } = useCall('training.status', {});
-  useEvent('training.status', (status) => client.setQueryData(callOptions('training.status', {}).queryKey, status));
+  const { data } = useCall('worker.status', {});
+  useEvent('worker.status', (status) => client.setQueryData(callOptions('worker.status', {}).queryKey, status));
   if (!data) return null;
   const words = data.state === 'ready' && data.restarts > 0 ? `ready, restarted ${data.restarts}×` : STATES[data.state];
   return (
-    <Tooltip text={data.reason ? `Training process: ${words}. Last end: ${data.reason}` : `Training process: ${words}`} side="right">
-      <Link href="/settings" className={styles.status} aria-label={`Training process: ${words}`}>
+    <Tooltip text={data.reason ? `Worker process: ${words}. Last end: ${data.reason}` : `Worker process: ${words}`} side="right">
+      <Link href="/settings" className={styles.status} aria-label={`Worker process: ${words}`}>
         <span className={styles.dot} data-state={data.state} />
-        <span className={styles.wide}>Training: {words}</span>
+        <span className={styles.wide}>Worker: {words}</span>
       </Link>
     </Tooltip>
   );

@@ -280,9 +280,9 @@ describe('the network is kept out', () => {
     expect(await lab.app.evaluate(({ session }) => session.defaultSession.isSpellCheckerEnabled())).toBe(false);
   });
 
-  test('telemetry of the runtime is off in the main process and in the training process', async () => {
+  test('telemetry of the runtime is off in the main process and in the worker process', async () => {
     expect(await lab.app.evaluate(() => process.env.ORT_DISABLE_TELEMETRY)).toBe('1');
-    const outcome = await lab.page.evaluate(() => window.astrolab.call('training.selfTest', { steps: 1 }));
+    const outcome = await lab.page.evaluate(() => window.astrolab.call('worker.selfTest', { steps: 1 }));
     expect(outcome).toMatchObject({ ok: true, value: { telemetryOff: true } });
   });
 

@@ -6,7 +6,7 @@ import type { Caller, Handlers } from '../../main/ipc/dispatch.ts';
 import { isTrusted } from '../../main/ipc/origin.ts';
 import type { calls } from '../../preload/contract.ts';
 
-const page: Caller = { url: 'app://astrolab/index.html#/settings', handOver: () => {} };
+const page: Caller = { url: 'app://astrolab/index.html#/settings' };
 const status = { state: 'stopped', pid: null, restarts: 0, reason: '' } as const;
 
 function handlers(change: Partial<Handlers<typeof calls>> = {}): Partial<Handlers<typeof calls>> {
@@ -19,10 +19,9 @@ function handlers(change: Partial<Handlers<typeof calls>> = {}): Partial<Handler
     'system.setTheme': ({ theme }) => ({ theme }),
     'system.copy': unused,
     'system.showDataFolder': unused,
-    'training.status': () => status,
-    'training.selfTest': unused,
-    'training.openStream': unused,
-    'training.restart': unused,
+    'worker.status': () => status,
+    'worker.selfTest': unused,
+    'worker.restart': unused,
     ...change,
   };
 }
@@ -62,8 +61,8 @@ describe('a call', () => {
     ['system.setTheme', { theme: 'dark', extra: 1 }],
     ['system.setTheme', undefined],
     ['system.theme', { surprise: true }],
-    ['training.selfTest', { steps: 0.5 }],
-    ['training.selfTest', { steps: '10' }],
+    ['worker.selfTest', { steps: 0.5 }],
+    ['worker.selfTest', { steps: '10' }],
   ])('%s with %j is refused before its handler runs', async (name, input) => {
     expect(await dispatch(handlers(), page, name, input)).toMatchObject({ ok: false, error: { code: 'invalid-input' } });
   });
@@ -71,14 +70,14 @@ describe('a call', () => {
 
 describe('an answer', () => {
   test('carries only what the contract lists', async () => {
-    const leaky = handlers({ 'training.status': () => ({ ...status, secret: 'x' }) });
-    expect(await dispatch(leaky, page, 'training.status', {})).toEqual({ ok: true, value: status });
+    const leaky = handlers({ 'worker.status': () => ({ ...status, secret: 'x' }) });
+    expect(await dispatch(leaky, page, 'worker.status', {})).toEqual({ ok: true, value: status });
   });
 
   test('that breaks the contract becomes an error of ours', async () => {
     vi.spyOn(console, 'error').mockImplementation(() => {});
-    const broken = handlers({ 'training.status': () => ({ ...status, restarts: Number.NaN }) });
-    const outcome = await dispatch(broken, page, 'training.status', {});
+    const broken = handlers({ 'worker.status': () => ({ ...status, restarts: Number.NaN }) });
+    const outcome = await dispatch(broken, page, 'worker.status', {});
     expect(outcome).toMatchObject({ ok: false, error: { code: 'internal' } });
     expect(outcome.ok ? '' : outcome.error.message).toContain('restarts');
   });

@@ -10,7 +10,7 @@ const { ELECTRON_RUN_AS_NODE: _, ...env } = process.env;
 // Packaging runs in the system's Node, as `npm run package` does.
 const makePackage = (...args: string[]) => spawnSync(process.env.npm_node_execpath ?? 'node', [script, ...args], { encoding: 'utf8', env });
 
-test('a development build starts, its doctor is content, and its training process computes', () => {
+test('a development build starts, its doctor is content, and its worker process computes', () => {
   const { status, stdout, stderr } = makePackage('--dev', '--smoke');
   expect(stderr).toBe('');
   expect(stdout).toMatch(/Package: .*linux-unpacked, \d+ MB, a development build: not for release/);

@@ -1,14 +1,12 @@
-// The training process: whether it is well, why it last died, and a self-test that goes the whole way (native runtime,
-// process border, live stream) in a moment.
+// The worker process: whether it is well, why it last died, and a self-test that goes the whole way (native runtime,
+// process border) in a moment.
 
 import { useMutation } from '@tanstack/react-query';
-import { useState } from 'react';
 import { call, useCall } from '../bridge.ts';
 import { Button } from '../components/button.tsx';
 import { Card, Section } from '../components/page.tsx';
-import { Badge, Progress, Stat, Stats } from '../components/stat.tsx';
+import { Badge, Stat, Stats } from '../components/stat.tsx';
 import { ErrorState, Loading } from '../components/states.tsx';
-import { openStream, useStream } from '../stream.ts';
 import styles from './settings.module.css';
 
 const STEPS = 50;
@@ -21,25 +19,15 @@ const WORDS = {
   failed: 'stopped working',
 } as const;
 
-export function TrainingProcess() {
-  const status = useCall('training.status', {});
-  const [seen, setSeen] = useState(0);
-  useStream((message) => {
-    if (message.kind === 'self-test') setSeen(message.step);
-  });
-  const test = useMutation({
-    mutationFn: async () => {
-      setSeen(0);
-      await openStream();
-      return call('training.selfTest', { steps: STEPS });
-    },
-  });
-  const restart = useMutation({ mutationFn: () => call('training.restart', {}) });
+export function WorkerProcess() {
+  const status = useCall('worker.status', {});
+  const test = useMutation({ mutationFn: () => call('worker.selfTest', { steps: STEPS }) });
+  const restart = useMutation({ mutationFn: () => call('worker.restart', {}) });
 
   return (
     <Section
-      title="Training process"
-      hint="Training runs in a process of its own: the window never waits for it, and a crash in native code costs a run its current step at most."
+      title="Worker process"
+      hint="Computing beside training (trying an episode again with another policy) happens in this process, so the window never waits for it and survives a crash in native code. Each run trains in another process."
     >
       <Card>
         {status.data ? (
@@ -54,7 +42,7 @@ export function TrainingProcess() {
                   value={
                     test.data.value === test.data.expected ? <Badge tone="success">passed</Badge> : <Badge tone="failure">failed</Badge>
                   }
-                  note={`${test.data.backends.join(', ')}; ${seen} of ${STEPS} steps seen, ${test.data.milliseconds.toFixed(0)} ms`}
+                  note={`${test.data.backends.join(', ')}; ${STEPS} steps in ${test.data.milliseconds.toFixed(0)} ms`}
                 />
               )}
             </Stats>
@@ -66,9 +54,9 @@ export function TrainingProcess() {
             </div>
           </div>
         ) : (
-          <Loading label="Asking the training process" />
+          <Loading label="Asking the worker process" />
         )}
-        {test.isPending && <Progress label="Self-test" value={seen / STEPS} />}
+        {test.isPending && <Loading label="Computing" />}
         {test.error && <ErrorState title="The self-test did not finish" error={test.error} retry={() => test.mutate()} />}
       </Card>
     </Section>
