@@ -240,6 +240,19 @@ export function parseConfig(input: unknown): RunConfig {
   throw new ConfigError(result.error.issues.map((issue) => describeIssue(issue)).join('\n'));
 }
 
+/** A stored config with the defaults of settings that were added since; as it is when it no longer fits the schema. */
+export function completeConfig(stored: unknown): unknown {
+  const result = RunConfig.safeParse(stored);
+  return result.success ? result.data : stored;
+}
+
+/** What the seeds of one arm have in common: the complete config without name and seed, so that old and new runs agree. */
+export function armHash(stored: unknown): string {
+  const config = completeConfig(stored);
+  if (typeof config !== 'object' || config === null) return contentHash(config);
+  return contentHash(Object.fromEntries(Object.entries(config).filter(([key]) => key !== 'name' && key !== 'seed')));
+}
+
 export class ConfigError extends Error {
   override name = 'ConfigError';
 }

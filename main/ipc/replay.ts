@@ -3,9 +3,12 @@
 
 import { z } from 'zod';
 import type { replayCalls } from '../../preload/contract/replay.ts';
+import { canonicalJson } from '../canonical.ts';
+import { completeConfig } from '../config/config.ts';
 import { readReplay, replayOf } from '../replay/replay.ts';
 import { wilson } from '../statistics.ts';
 import type { EpisodeFilter } from '../store/episodes.ts';
+import type { StoredConfig } from '../store/runs.ts';
 import { runOfEpisode } from '../store/trajectories.ts';
 import { trajectorySchema } from '../rollout/trajectory.ts';
 import type { Context } from './context.ts';
@@ -44,10 +47,10 @@ export function replayHandlers(context: Context): Handlers<typeof replayCalls> {
     'episodes.policies': ({ run }) => {
       const { store } = context.lab;
       const { world, config } = store.runs.get(known(run));
-      const sameWorld = JSON.stringify(config.world);
+      const sameWorld = worldOf(config);
       const policies = store.runs
         .list()
-        .filter((other) => other.world === world && JSON.stringify(store.runs.get(other.id).config.world) === sameWorld)
+        .filter((other) => other.world === world && worldOf(store.runs.get(other.id).config) === sameWorld)
         .map(({ id, name, variant, seed }) => ({
           run: id,
           name,
@@ -67,6 +70,12 @@ export function replayHandlers(context: Context): Handlers<typeof replayCalls> {
       return { replay: replayOf(store, run, first, null, job.update), solved: wilson(solved, job.goes) };
     },
   };
+}
+
+/** The world of a stored config with all its settings, so that a setting added since does not tell old and new runs apart. */
+function worldOf(stored: StoredConfig): string {
+  const config = completeConfig(stored);
+  return canonicalJson(typeof config === 'object' && config !== null && 'world' in config ? config.world : null);
 }
 
 /** The filter without the fields that say nothing. */

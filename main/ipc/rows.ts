@@ -1,8 +1,9 @@
 // How stored things look on the wire: a run as a row of the list, k of n with its interval.
 
 import type { Proportion, RunRow } from '../../preload/contract/runs.ts';
+import { armHash } from '../config/config.ts';
 import { wilson } from '../statistics.ts';
-import type { RunSummary, Successes } from '../store/runs.ts';
+import type { RunStore, RunSummary, Successes } from '../store/runs.ts';
 
 /** A spark line is as wide as a word: more points would not be seen. */
 const SPARK_POINTS = 24;
@@ -12,11 +13,31 @@ export function proportionOf({ k, n }: Successes): Proportion {
   return { k, n, rate, low, high };
 }
 
-export function rowOf(run: RunSummary): RunRow {
-  const { uid: _uid, configHash: _config, groupHash, pauseAt: _pause, deletedAt: _deleted, last, best, spark, tags, ...shown } = run;
+/** The arm of each raw config hash: many runs share one, and parsing thousands of configs would be felt. */
+const arms = new Map<string, string>();
+
+function armOf(runs: RunStore, { id, groupHash }: RunSummary): string {
+  const known = arms.get(groupHash) ?? armHash(runs.get(id).config);
+  arms.set(groupHash, known);
+  return known.slice(0, 12);
+}
+
+export function rowOf(runs: RunStore, run: RunSummary): RunRow {
+  const {
+    uid: _uid,
+    configHash: _config,
+    groupHash: _group,
+    pauseAt: _pause,
+    deletedAt: _deleted,
+    last,
+    best,
+    spark,
+    tags,
+    ...shown
+  } = run;
   return {
     ...shown,
-    group: groupHash.slice(0, 12),
+    group: armOf(runs, run),
     last: last && proportionOf(last),
     best: best && { ...proportionOf(best), update: best.update },
     spark: thin(spark.map(([, share]) => share)),

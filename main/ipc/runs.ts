@@ -2,8 +2,9 @@
 
 import type { Difference, runCalls } from '../../preload/contract/runs.ts';
 import type { Json } from '../canonical.ts';
-import type { Run } from '../store/runs.ts';
-import { diffConfigs } from '../config/overrides.ts';
+import type { Run, RunStore } from '../store/runs.ts';
+import { completeConfig } from '../config/config.ts';
+import { diffConfigs, flatten } from '../config/overrides.ts';
 import { loadPreset, presetIds } from '../config/presets.ts';
 import type { Context } from './context.ts';
 import { CallFailure } from './dispatch.ts';
@@ -18,11 +19,11 @@ export function runHandlers(context: Context): Handlers<typeof runCalls> {
     return run;
   };
   return {
-    'runs.list': () => ({ runs: context.lab.store.runs.list().map(rowOf) }),
+    'runs.list': () => ({ runs: context.lab.store.runs.list().map((run) => rowOf(context.lab.store.runs, run)) }),
 
     'runs.get': ({ run: id }) => {
       const run = found(id);
-      return { run: rowOf(run), config: plain(run.config), versions: { ...run.versions }, changes: changesOf(run) };
+      return { run: rowOf(context.lab.store.runs, run), config: plain(run.config), versions: { ...run.versions }, changes: changesOf(run) };
     },
 
     'runs.change': ({ run, ...change }) => {
@@ -62,7 +63,7 @@ export function runHandlers(context: Context): Handlers<typeof runCalls> {
     },
 
     'runs.configValues': ({ key }) => ({
-      values: [...context.lab.store.runs.configValues(key)].map(([id, value]) => [id, plain(value)] as [number, ReturnType<typeof plain>]),
+      values: [...valuesOf(context.lab.store.runs, key)].map(([id, value]) => [id, plain(value)] as [number, ReturnType<typeof plain>]),
     }),
 
     'runs.events': ({ run }) => ({
@@ -97,13 +98,23 @@ export function runHandlers(context: Context): Handlers<typeof runCalls> {
 /** Only what a person would have typed: name and seed differ in every run. */
 function changesOf(run: Run): Difference[] | null {
   if (run.preset === null || !presetIds().includes(run.preset)) return null;
-  return diffConfigs([loadPreset(run.preset).config, run.config])
+  return diffConfigs([loadPreset(run.preset).config, completeConfig(run.config)])
     .filter(({ key }) => key !== 'name' && key !== 'seed')
     .map(({ key, values: [before, after] }) => ({
       key,
       ...(before !== undefined && { before: plain(before) }),
       ...(after !== undefined && { after: plain(after) }),
     }));
+}
+
+/** The setting in every run; a run from before the setting existed has its default. */
+function valuesOf(runs: RunStore, key: string): Map<number, unknown> {
+  const values = new Map<number, unknown>(runs.configValues(key));
+  for (const { id } of runs.list()) {
+    const value = values.has(id) ? undefined : flatten(completeConfig(runs.get(id).config)).get(key);
+    if (value !== undefined) values.set(id, value);
+  }
+  return values;
 }
 
 type Mutable = null | boolean | number | string | Mutable[] | { [key: string]: Mutable };

@@ -10,7 +10,7 @@ import { TOP_ALTERNATIVES } from '../policy/draw.ts';
 import type { Run } from '../store/runs.ts';
 import type { Store } from '../store/store.ts';
 import { parseConfig } from '../config/config.ts';
-import { openRun } from '../training/run-setup.ts';
+import { openRun, readingKey } from '../training/run-setup.ts';
 import { isReachable } from '../evaluation/evaluate.ts';
 import { diagnose, FAILURES } from '../evaluation/failures.ts';
 import { drawPage } from './pages.ts';
@@ -23,13 +23,13 @@ export interface Reader {
   findTask(trajectory: Trajectory): Task | undefined;
 }
 
-/** Worlds kept open: runs of one study share theirs. */
+/** Worlds kept open with their tokenizers: runs of one study share theirs. */
 const MOST_READERS = 4;
 const readers = new Map<string, Reader>();
 
 export function readerOf(run: Run): Reader {
   const config = parseConfig(run.config);
-  const key = JSON.stringify(config.world);
+  const key = readingKey(config);
   let reader = readers.get(key);
   if (!reader) {
     const { environment, codec } = openRun(config);

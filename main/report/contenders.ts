@@ -1,5 +1,6 @@
 // A run of the store as a comparison wants it: its decisive evaluation task by task, where its curves end, its config.
 
+import { armHash, completeConfig } from '../config/config.ts';
 import type { Store } from '../store/store.ts';
 import type { StoredResult } from '../store/evaluations.ts';
 import type { Contender } from '../evaluation/compare.ts';
@@ -17,9 +18,9 @@ export function contenderOf(store: Store, id: number): StoredContender {
     name: run.name,
     variant: run.variant,
     seed: run.seed,
-    group: run.groupHash,
+    group: armHash(run.config),
     updates: run.updates,
-    config: run.config,
+    config: completeConfig(run.config),
     ends: store.metrics.latest(id),
     results: evaluation ? store.evaluations.results(evaluation.id) : [],
     place: evaluation ? `${evaluation.worldHash} ${evaluation.split}` : '',

@@ -6,6 +6,7 @@ import { z } from 'zod';
 import type { Run } from '../store/runs.ts';
 import type { Store } from '../store/store.ts';
 import { episodesJsonLines } from '../store/tables.ts';
+import { completeConfig } from '../config/config.ts';
 import { flatten } from '../config/overrides.ts';
 import { loadPreset, presetIds } from '../config/presets.ts';
 import { compare, type Comparison } from '../evaluation/compare.ts';
@@ -281,7 +282,7 @@ function trainCommand(run: Run): string {
   if (!known) return `npm run lab -- train --config run-${run.id}.json --seed ${run.seed}`;
   const preset = loadPreset(run.preset ?? '').config;
   const before = flatten(preset);
-  const changed = [...flatten(run.config)].filter(
+  const changed = [...flatten(completeConfig(run.config))].filter(
     ([key, value]) => key !== 'seed' && key !== 'name' && JSON.stringify(value) !== JSON.stringify(before.get(key)),
   );
   // Another variant brings its own defaults, so it is set before its settings.

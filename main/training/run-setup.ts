@@ -10,7 +10,7 @@ import { nameGroup } from '../policy/prompt.ts';
 import { Tokenizer, type TokenizerOptions, trainTokenizer } from '../policy/tokenizer.ts';
 import { type ModelConfig, modelLayout } from '../policy/transformer.ts';
 import type { TextCodec } from '../rollout/episode.ts';
-import { contentHash } from '../canonical.ts';
+import { canonicalJson, contentHash } from '../canonical.ts';
 import type { RunConfig } from '../config/config.ts';
 
 /** Words that occur more rarely are spelled in pieces, in worlds with too many words to give each its own token. */
@@ -28,6 +28,9 @@ export interface RunSetup {
   readonly referenceLayout: ParameterLayout;
   readonly variant: BoundAlgorithm;
 }
+
+/** Equal for configs whose episodes are made of the same texts and tokens. */
+export const readingKey = ({ world, policy }: RunConfig): string => canonicalJson({ world, phrases: policy.aids.phrases });
 
 export function openRun(config: RunConfig, progress?: (share: number, what: string) => void): RunSetup {
   const world = findWorld(config.world.name);

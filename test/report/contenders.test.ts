@@ -1,0 +1,79 @@
+// Runs of one arm stay together: a setting that a later version added does not tell old runs from new ones.
+
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { applyOverrides } from '../../main/config/overrides.ts';
+import { loadPreset } from '../../main/config/presets.ts';
+import { compare } from '../../main/evaluation/compare.ts';
+import { rowOf } from '../../main/ipc/rows.ts';
+import { newRun } from '../../main/queue/new-run.ts';
+import { readerOf } from '../../main/replay/replay.ts';
+import { contenderOf } from '../../main/report/contenders.ts';
+import type { StoredConfig } from '../../main/store/runs.ts';
+import { Store } from '../../main/store/store.ts';
+
+let data: string;
+let store: Store;
+beforeEach(() => {
+  data = mkdtempSync(join(tmpdir(), 'astrolab-arms-'));
+  store = Store.open(data);
+});
+afterEach(() => {
+  store.close();
+  rmSync(data, { recursive: true, force: true });
+});
+
+function run(seed: number, change: (config: StoredConfig) => StoredConfig = (config) => config, overrides: string[] = []): number {
+  const made = newRun(applyOverrides(loadPreset('shop-tiny').config, [`seed=${seed}`, ...overrides]), 'shop-tiny');
+  const { id } = store.runs.create({ ...made, config: change(made.config) });
+  const result = { category: 'shoes', tier: 'plain', seed: 1, success: true, return: 1, steps: 2, failure: null };
+  store.evaluations.add(
+    id,
+    {
+      update: 1,
+      kind: 'final',
+      agent: 'policy',
+      world: 'shop',
+      worldHash: 'w',
+      split: 'test',
+      temperature: 0,
+      seconds: 1,
+      results: ['a', 'b'].map((task) => ({ ...result, task })),
+    },
+    [],
+  );
+  return id;
+}
+
+/** As a run looks that was made before `relabelPrices` existed. */
+const old = (config: StoredConfig): StoredConfig => {
+  const text = JSON.stringify(config).replace('"relabelPrices":false,', '');
+  expect(text).not.toContain('relabelPrices');
+  return JSON.parse(text);
+};
+
+test('five seeds are one arm although three of them were made before a setting existed', () => {
+  const runs = [run(1, old), run(2, old), run(3, old), run(4), run(5)];
+  const { groups, groupPairs, diff } = compare(runs.map((id) => contenderOf(store, id)));
+  expect(groups.map((group) => group.runs)).toEqual([runs]);
+  expect(groupPairs).toEqual([]);
+  expect(diff.map(({ key }) => key)).toEqual(['seed']);
+  const rows = store.runs.list().map((one) => rowOf(store.runs, one));
+  expect(new Set(rows.map(({ group }) => group)).size).toBe(1);
+});
+
+test('a setting that really differs makes two arms', () => {
+  const runs = [run(1), run(2, old), run(1, undefined, ['policy.aids.relabelPrices=true'])];
+  const { groups, diff } = compare(runs.map((id) => contenderOf(store, id)));
+  expect(groups.map((group) => group.runs)).toEqual([[1, 2], [3]]);
+  expect(diff.find(({ key }) => key === 'policy.aids.relabelPrices')?.values).toEqual([false, false, true]);
+});
+
+test('episodes are read with the tokenizer of their own run, also where only phrases differ', () => {
+  const plain = readerOf(store.runs.get(run(1, undefined, ['policy.aids.phrases=false'])));
+  const phrases = readerOf(store.runs.get(run(1, undefined, ['policy.aids.phrases=true'])));
+  expect(phrases.tokenizer.size).not.toBe(plain.tokenizer.size);
+  expect(readerOf(store.runs.get(run(2, undefined, ['policy.aids.phrases=false'])))).toBe(plain);
+});
