@@ -63,6 +63,13 @@ export interface Turn<State extends Plain = Plain> {
   readonly facts: Facts;
 }
 
+/** What begins an episode. */
+export interface Start {
+  readonly task: Task;
+  readonly seed: number;
+  readonly level: number | undefined;
+}
+
 export interface Environment<State extends Plain = Plain> {
   readonly name: string;
   /** The settings with every default filled in; part of every cache key. */
@@ -82,6 +89,12 @@ export interface Environment<State extends Plain = Plain> {
   /** `level` limits the world itself (e.g. the catalog) where the world supports it. */
   reset(task: Task, seed: number, level?: number): Turn<State>;
   step(state: State, action: string): Turn<State>;
+  /** Only worlds for which many at once cost less than one after another (those in another process): the same as `step` for each, in order. */
+  stepMany?(moves: readonly { readonly state: State; readonly action: string }[]): Turn<State>[];
+  /** With `stepMany`: `reset` will soon be asked for each of these. */
+  announce?(starts: readonly Start[]): void;
+  /** The most episodes that are kept open at once; more than that still works, but costs replays. Missing: any number. */
+  readonly concurrent?: number;
   /** What may be said now. `admits(grammar, action)` of grammar.ts is true exactly for the actions that `step` answers with
    * `valid: true`; both look at the action in its tidy form. A finished episode's grammar is empty. */
   grammar(state: State): Grammar;

@@ -26,11 +26,24 @@ export interface Feed {
 export interface SampledEpisode {
   readonly random: { next(): number };
   readonly done: boolean;
+  /** It has acted and its world has not answered yet: it takes part again once `settle` has been called for it. */
+  readonly waiting?: boolean;
   /** What may be drawn now; undefined: any token. */
   readonly mask: TokenMask | undefined;
   /** The tokens not read yet, the last one drawn among them. */
   take(): Feed;
   accept(drawn: Drawn): void;
+}
+
+/** Has the worlds of all waiting episodes answer, so that worlds in other processes get many messages at once. */
+export type Settle = (waiting: readonly SampledEpisode[]) => void;
+
+export interface RunOptions {
+  /** Asked between calls. */
+  readonly stop?: () => boolean;
+  readonly settle?: Settle;
+  /** At most so many episodes at once, where that is fewer than the sampler's capacity. */
+  readonly most?: number;
 }
 
 export interface SamplerOptions {
@@ -84,20 +97,23 @@ export class Sampler {
     this.#useWeights(weights);
   }
 
-  /** Plays all episodes to their end; they are taken from the list when there is room. `stop` is asked between calls. */
-  async run(episodes: Iterable<SampledEpisode>, settings: DrawSettings = {}, stop: () => boolean = () => false): Promise<void> {
+  /** Plays all episodes to their end; they are taken from the list when there is room. */
+  async run(episodes: Iterable<SampledEpisode>, settings: DrawSettings = {}, options: RunOptions = {}): Promise<void> {
+    const { stop = () => false, settle = () => {}, most = this.#capacity } = options;
+    const capacity = Math.min(most, this.#capacity);
     const waiting = episodes[Symbol.iterator]();
     const drawer = new Drawer(this.#config.vocabulary, settings);
     const rows: Row[] = [];
     this.#cache.fit(0, 0); // the last episodes of the run before may have been the longest
     for (;;) {
-      while (rows.length < this.#capacity) {
+      while (rows.length < capacity) {
         const { value: episode, done } = waiting.next();
         if (done) break;
         if (!episode.done) rows.push(this.#feed({ episode, tokens: [], flags: [], position: 0 }));
       }
       if (rows.length === 0 || stop()) return;
       await this.#read(rows, drawer);
+      this.#settle(rows, settle);
       for (let i = rows.length - 1; i >= 0; i--) {
         if (rows[i]?.episode.done) this.#remove(rows, i);
       }
@@ -124,6 +140,14 @@ export class Sampler {
       );
     if (row.position >= row.tokens.length) throw new RangeError('An episode gave no token to read before the next draw');
     return row;
+  }
+
+  /** In the order of the rows, which does not depend on how long a world takes. */
+  #settle(rows: readonly Row[], settle: Settle): void {
+    const waiting = rows.filter(({ episode }) => episode.waiting);
+    if (waiting.length === 0) return;
+    settle(waiting.map(({ episode }) => episode));
+    for (const row of waiting) if (!row.episode.done) this.#feed(row);
   }
 
   /** The last row takes the place of the one that leaves. */
@@ -157,7 +181,7 @@ export class Sampler {
       if (this.#config.aids.pointer) point(own, row, row.position - (used[i] ?? 0), pointer(results, i, time, count));
       const { episode } = row;
       episode.accept(drawer.draw(own, episode.mask?.allowed, () => episode.random.next()));
-      if (!episode.done) this.#feed(row);
+      if (!episode.done && !episode.waiting) this.#feed(row);
     }
   }
 

@@ -30,6 +30,8 @@ export interface EpisodeRequest {
   /** Shuffle the names (an aid to copying, for training); evaluation uses the true ones. */
   readonly relabel: boolean;
   readonly level: number | undefined;
+  /** The world is not asked at once: the action waits until `answer` brings its turn. */
+  readonly batched?: boolean;
 }
 
 /** A finished episode: the record to keep, and the rows to learn from. */
@@ -54,6 +56,8 @@ export class EpisodeInPlay {
   #drawn: DrawnToken[] = [];
   #steps: Step[] = [];
   #return = 0;
+  /** The action that the world has not answered yet. */
+  #said: string | undefined;
   /** The row being read and how much of it the policy has read. */
   #read: { row: EncodedRow | undefined; count: number } = { row: undefined, count: 0 };
 
@@ -73,6 +77,23 @@ export class EpisodeInPlay {
 
   get done(): boolean {
     return this.#turn.done;
+  }
+
+  get waiting(): boolean {
+    return this.#said !== undefined;
+  }
+
+  /** What the world is to answer. */
+  get move(): { readonly state: Turn['state']; readonly action: string } {
+    if (this.#said === undefined) throw new Error('The episode has not acted since its world answered last');
+    return { state: this.#turn.state, action: this.#said };
+  }
+
+  /** The world's answer to `move`. */
+  answer(turn: Turn): void {
+    const { action } = this.move;
+    this.#said = undefined;
+    this.#arrive(action, turn);
   }
 
   get rows(): readonly EncodedRow[] {
@@ -116,7 +137,7 @@ export class EpisodeInPlay {
   force(step: { readonly thought: string; readonly action: string }): void {
     const { tokenizer, masks, prompt } = this.#codec;
     const words = prompt.thoughts ? [...tokenizer.encode(step.thought).slice(0, prompt.maxThoughtTokens), mark('</think>')] : [];
-    const { tokens } = masks.encode(this.#grammar(), this.#said(step.action));
+    const { tokens } = masks.encode(this.#grammar(), this.#wording(step.action));
     for (const token of [...words, ...tokens]) this.accept({ token: this.#prompt.relabel(token), policyLogProb: 0, entropy: 0, top: [] });
   }
 
@@ -163,7 +184,7 @@ export class EpisodeInPlay {
   }
 
   /** How an action of the world is said. */
-  #said(action: string): string {
+  #wording(action: string): string {
     if (!this.#view) return action;
     for (const [said, meant] of this.#view.sayings) if (meant === action) return said;
     throw new Error(
@@ -173,8 +194,12 @@ export class EpisodeInPlay {
 
   #act(said: string): void {
     const action = this.#view?.sayings.get(said) ?? said;
+    if (this.#request.batched) this.#said = action;
+    else this.#arrive(action, this.#environment.step(this.#turn.state, action));
+  }
+
+  #arrive(action: string, turn: Turn): void {
     const before = this.#turn;
-    const turn = this.#environment.step(before.state, action);
     this.#steps.push({
       observation: before.observation,
       thought: this.#thoughtText,

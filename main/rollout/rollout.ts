@@ -3,7 +3,7 @@
 
 import type { Environment } from '../environment/environment.ts';
 import type { DrawSettings } from '../policy/draw.ts';
-import type { Sampler } from '../policy/sampler.ts';
+import type { SampledEpisode, Sampler } from '../policy/sampler.ts';
 import { type Episode, EpisodeInPlay, type EpisodeRequest, type TextCodec } from './episode.ts';
 
 /** Who acts, where, and how it speaks. */
@@ -13,6 +13,9 @@ export interface Actor {
   readonly sampler: Sampler;
 }
 
+/** How many beginnings a world in another process hears of at once. */
+const ANNOUNCED = 64;
+
 /** Plays all requests to their end; the answer is in their order. `progress` hears of every finished episode. */
 export async function rollout(
   player: Actor,
@@ -20,16 +23,26 @@ export async function rollout(
   draw: DrawSettings,
   progress: (done: number) => void = () => {},
 ): Promise<Episode[]> {
+  const { environment } = player;
+  const { concurrent: most } = environment;
+  const stepMany = environment.stepMany?.bind(environment);
   const playing: EpisodeInPlay[] = [];
   let finished = 0;
   function* begin(): Generator<EpisodeInPlay> {
-    for (const request of requests) {
-      const episode = new EpisodeInPlay(player.environment, player.codec, request, () => progress(++finished));
+    for (const [index, request] of requests.entries()) {
+      if (environment.announce && index % ANNOUNCED === 0) environment.announce(requests.slice(index, index + ANNOUNCED));
+      const batched = { ...request, batched: stepMany !== undefined };
+      const episode = new EpisodeInPlay(environment, player.codec, batched, () => progress(++finished));
       playing.push(episode);
       yield episode;
     }
   }
-  await player.sampler.run(begin(), draw);
+  const settle = (waiting: readonly SampledEpisode[]): void => {
+    const episodes = waiting.filter((episode) => episode instanceof EpisodeInPlay);
+    const turns = stepMany?.(episodes.map(({ move }) => move)) ?? [];
+    for (const [index, turn] of turns.entries()) episodes[index]?.answer(turn);
+  };
+  await player.sampler.run(begin(), draw, { settle, ...(most !== undefined && { most }) });
   return playing.map((episode) => episode.finish());
 }
 

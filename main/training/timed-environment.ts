@@ -12,7 +12,7 @@ export function timedEnvironment(inner: Environment): { environment: Environment
       spent += performance.now() - begin;
     }
   };
-  const { view } = inner;
+  const { view, stepMany, announce } = inner;
   const environment: Environment = {
     name: inner.name,
     settings: inner.settings,
@@ -29,6 +29,9 @@ export function timedEnvironment(inner: Environment): { environment: Environment
     tasks: (split, level) => inner.tasks(split, level),
     reset: (task, seed, level) => timed(() => inner.reset(task, seed, level)),
     step: (state, action) => timed(() => inner.step(state, action)),
+    ...(stepMany && { stepMany: (moves) => timed(() => stepMany(moves)) }),
+    ...(announce && { announce: (starts) => timed(() => announce(starts)) }),
+    ...(inner.concurrent !== undefined && { concurrent: inner.concurrent }),
     grammar: (state) => timed(() => inner.grammar(state)),
     ...(view && { view: (state) => timed(() => view(state)) }),
     oracle: (state) => inner.oracle(state),

@@ -202,7 +202,7 @@ describe('the sampler', () => {
     const sampler = keep(new Sampler(config, weights, { capacity: 4, threads: 1 }));
     let calls = 0;
     const episodes = seeds.map((seed) => new Babble(seed));
-    await sampler.run(episodes, {}, () => calls++ === 3);
+    await sampler.run(episodes, {}, { stop: () => calls++ === 3 });
     expect(calls).toBe(4);
     expect(episodes.some(({ done }) => !done)).toBe(true);
     const long: SampledEpisode = {
