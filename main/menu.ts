@@ -45,12 +45,16 @@ export function buildMenu(settings: SettingsFile): void {
     { role: 'editMenu' },
     {
       label: 'Go',
-      submenu: [...PAGES.map(page), { type: 'separator' }, { label: 'Find anything…', accelerator: 'CmdOrCtrl+K', click: go('palette') }],
+      submenu: [
+        ...PAGES.map(page),
+        { type: 'separator' },
+        { label: 'Search everything…', accelerator: 'CmdOrCtrl+K', click: go('palette') },
+      ],
     },
     {
       label: 'View',
       submenu: [
-        { label: 'Theme', submenu: [themeItem('system', 'As the system'), themeItem('light', 'Light'), themeItem('dark', 'Dark')] },
+        { label: 'Theme', submenu: [themeItem('system', 'System'), themeItem('light', 'Light'), themeItem('dark', 'Dark')] },
         { type: 'separator' },
         { role: 'resetZoom' },
         { role: 'zoomIn' },

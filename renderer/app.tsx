@@ -46,7 +46,7 @@ export function App() {
       <main className={styles.main} aria-label="Page">
         {/* A new address gets a new boundary, so leaving a broken page heals it. */}
         <ErrorBoundary key={pageKey(location)} where={`the page ${location}`}>
-          <Suspense fallback={<Loading label="Loading the page" />}>
+          <Suspense fallback={<Loading label="Loading page" />}>
             <Switch>
               {PAGES.map(({ path, component }) => (
                 <Route key={path} path={path} component={component} />
@@ -95,20 +95,20 @@ function frameActions(setOverlay: (change: (now: Overlay) => Overlay) => void, o
   return [
     {
       id: 'palette',
-      title: 'Find anything',
-      group: 'Everywhere',
+      title: 'Search everything',
+      group: 'General',
       keys: '$mod+k',
       whileTyping: true,
       keyboardOnly: true,
       run: toggle('palette'),
     },
-    { id: 'keys', title: 'Show the keys', group: 'Everywhere', keys: ['Shift+?', '?'], run: toggle('keys') },
-    theme('system', 'Theme: as the system'),
+    { id: 'keys', title: 'Keyboard shortcuts', group: 'General', keys: ['Shift+?', '?'], run: toggle('keys') },
+    theme('system', 'Theme: system'),
     theme('light', 'Theme: light'),
     theme('dark', 'Theme: dark'),
     {
       id: 'gallery',
-      title: 'Building blocks (for contributors)',
+      title: 'Component gallery (for contributors)',
       group: 'Go to',
       words: ['components', 'gallery', 'charts'],
       run: openGallery,
@@ -136,9 +136,9 @@ function useUnhandledErrors(): void {
 
 function NotFound() {
   return (
-    <Page title="Not here">
-      <EmptyState title="There is no such page" actions={<LinkButton href="/">Go to Runs</LinkButton>}>
-        <p>The address {window.location.hash} leads nowhere. It may be from another version of the lab.</p>
+    <Page title="Page not found">
+      <EmptyState title="This page does not exist" actions={<LinkButton href="/">Go to Runs</LinkButton>}>
+        <p>There is no page at {window.location.hash}. The link may come from another version of Astrolab.</p>
       </EmptyState>
     </Page>
   );

@@ -65,7 +65,7 @@ export const PAGES: readonly PageEntry[] = [
     component: lazy(() => import('./settings/settings-page.tsx')),
     navigation: { command: 'settings', icon: 'settings', key: 's', place: 'bottom' },
   },
-  { path: '/gallery', title: 'Building blocks', component: lazy(() => import('./gallery/gallery-page.tsx')) },
+  { path: '/gallery', title: 'Component gallery', component: lazy(() => import('./gallery/gallery-page.tsx')) },
 ];
 
 /** What a page is known by while it is shown: its whole address, or its beginning where the rest may change under it. */

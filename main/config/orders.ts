@@ -115,11 +115,11 @@ function keyOf(issue: z.core.$ZodIssue): string {
 function wordsOf(issue: z.core.$ZodIssue): string {
   switch (issue.code) {
     case 'too_small':
-      return `Too small: at least ${String(issue.minimum)} is expected`;
+      return `Enter at least ${String(issue.minimum)}`;
     case 'too_big':
-      return `Too large: at most ${String(issue.maximum)} is expected`;
+      return `Enter at most ${String(issue.maximum)}`;
     case 'invalid_type':
-      return issue.expected === 'int' ? 'A whole number is expected' : `A ${issue.expected} is expected`;
+      return issue.expected === 'int' ? 'Enter a whole number' : `Enter a ${issue.expected}`;
     case 'invalid_value':
       return `Expected one of ${issue.values.map(String).join(', ')}`;
     case 'unrecognized_keys':

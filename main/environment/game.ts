@@ -94,7 +94,7 @@ export class Game {
     return this.now.done ? null : (this.environment.oracle(this.now.state) ?? null);
   }
 
-  /** The oracle plays `most` steps, or until the end or its wits' end. */
+  /** The oracle plays `most` steps, or until the end or until it has no action. */
   letOracle(most: number): void {
     for (let step = 0; step < most; step++) {
       const action = this.oracle();

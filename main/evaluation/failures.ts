@@ -5,11 +5,11 @@
 import type { Facts } from '../environment/environment.ts';
 
 export const FAILURES = {
-  'search-loop': 'Search loop: says the same again and never decides',
-  'wrong-purchase': 'Wrong purchase: decides, but for the wrong thing',
+  'search-loop': 'Search loop: repeats itself and never buys',
+  'wrong-purchase': 'Wrong purchase: ends with the wrong choice',
   unreachable: 'Unreachable target: no sequence of allowed actions reaches it',
-  timeout: 'Timeout: uses all its steps without deciding and without going round in circles',
-  'invalid-actions': 'Invalid actions: at least half of what it says is not possible',
+  timeout: 'Timeout: runs out of steps without deciding or repeating itself',
+  'invalid-actions': 'Invalid actions: at least half of its actions are invalid',
 } as const;
 export type FailureClass = keyof typeof FAILURES;
 export const FAILURE_CLASSES: readonly FailureClass[] = ['search-loop', 'wrong-purchase', 'unreachable', 'timeout', 'invalid-actions'];
@@ -46,7 +46,7 @@ export function diagnose(played: Played, context: DiagnosisContext): Diagnosis |
   if (steps.length > 0 && invalid.length * 2 >= steps.length) {
     return {
       failure: 'invalid-actions',
-      evidence: `${invalid.length} of ${steps.length} actions were not possible, for example “${invalid[0]?.action}”.`,
+      evidence: `${invalid.length} of ${steps.length} actions were invalid, for example “${invalid[0]?.action}”.`,
     };
   }
   if (last && decided(last.facts, steps.length < context.maxSteps))

@@ -20,7 +20,7 @@ export function compareHandlers(context: Context): Handlers<typeof compareCalls>
       throw new CallFailure(
         'not-found',
         `There is no run ${missing.join(', ')}.`,
-        'It may have been deleted; take it out of the comparison or restore it in Runs.',
+        'It may have been deleted: remove it from the comparison or restore it.',
       );
     }
     return [...new Set(runs)];
@@ -60,8 +60,7 @@ export function compareHandlers(context: Context): Handlers<typeof compareCalls>
     'studies.save': ({ id, name, runs }) => {
       const { studies } = context.lab.store;
       const other = studies.find(name);
-      if (other && other.id !== id)
-        throw new CallFailure('name-taken', `There is a study named “${name}” already.`, 'Choose another name.');
+      if (other && other.id !== id) throw new CallFailure('name-taken', `A study named “${name}” already exists.`, 'Choose another name.');
       if (id === null) return { study: rowOf(studies.create(name, known(runs))) };
       context.lab.store.write(() => {
         studies.change(id, { name });

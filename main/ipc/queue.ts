@@ -49,7 +49,7 @@ export function queueHandlers(context: Context): Handlers<typeof queueCalls> {
     },
 
     'setup.probe': async ({ config: raw }) => {
-      if (probing) throw new CallFailure('busy-probe', 'Another config is being measured.', 'Wait until it is done.');
+      if (probing) throw new CallFailure('busy-probe', 'Another config is being measured.', 'Wait until it finishes.');
       probing = true;
       const began = performance.now();
       try {
@@ -70,7 +70,7 @@ export function queueHandlers(context: Context): Handlers<typeof queueCalls> {
       const { runs, issues } = checkOrder(order);
       const [fault] = issues;
       if (fault)
-        throw new CallFailure('invalid-config', `No run was made. ${fault.key}: ${fault.message}`, 'Mend that field and try again.');
+        throw new CallFailure('invalid-config', `No run was created. ${fault.key}: ${fault.message}`, 'Fix that field and try again.');
       return { runs: context.lab.queue.add(runs.map((config) => newRun(config, preset, tags))).map(({ id }) => id) };
     },
 
@@ -86,7 +86,7 @@ export function queueHandlers(context: Context): Handlers<typeof queueCalls> {
         context.lab.queue[action](run);
       } catch (error) {
         const message = error instanceof Error ? error.message : String(error);
-        throw new CallFailure('not-possible', message, 'Its state may just have changed; look again.');
+        throw new CallFailure('not-possible', message, 'Its state may have just changed.');
       }
       return {};
     },

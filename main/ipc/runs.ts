@@ -14,8 +14,7 @@ import { proportionOf, rowOf } from './rows.ts';
 export function runHandlers(context: Context): Handlers<typeof runCalls> {
   const found = (id: number): Run => {
     const run = context.lab.store.runs.find(id);
-    if (!run)
-      throw new CallFailure('not-found', `There is no run ${id}.`, 'It may have been deleted for good; the page Runs lists what there is.');
+    if (!run) throw new CallFailure('not-found', `There is no run ${id}.`, 'It may have been permanently deleted; see Runs.');
     return run;
   };
   return {

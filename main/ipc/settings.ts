@@ -14,13 +14,13 @@ import { readPreferences, writePreferences } from './preferences.ts';
 
 /** What lies in the data folder, by how its name begins. */
 const PARTS: readonly (readonly [start: string, name: string, what: string])[] = [
-  ['astrolab.db', 'Database', 'Runs, metrics, episodes with every word, evaluations, studies, the queue.'],
-  ['checkpoints', 'Checkpoints', 'Weights and optimizer state that runs resume from; the newest and the best of each run.'],
-  ['references', 'Reference policies', 'Cloned once for each recipe and shared by all runs with it.'],
-  ['webshop', 'Indexes', 'Search indexes of WebShop data whose own folder is read-only.'],
-  ['backups', 'Backups', 'The database as it was before each upgrade.'],
-  ['window', 'Window', 'Sizes, view settings and caches of the window itself.'],
-  ['reserve.bin', 'Reserve', 'Given up when the disk runs full, so that runs can still be paused properly.'],
+  ['astrolab.db', 'Database', 'Runs, metrics, episodes, evaluations, studies and the queue.'],
+  ['checkpoints', 'Checkpoints', 'Weights and optimizer state; the latest and the best of each run.'],
+  ['references', 'Reference policies', 'Trained once per recipe and shared by all runs that use it.'],
+  ['webshop', 'Indexes', 'Search indexes of WebShop data in read-only folders.'],
+  ['backups', 'Backups', 'The database before each upgrade.'],
+  ['window', 'Window', 'View settings and caches of the window.'],
+  ['reserve.bin', 'Reserve', 'Freed when the disk is full, so that runs can pause safely.'],
 ];
 const OTHER = 'Other files';
 

@@ -175,7 +175,10 @@ export class RunQueue {
     this.#open = false;
     const ending = [...this.#live].map(([id, live]) => {
       const paused = live.idle ? { state: 'paused' as const, reason: this.#store.runs.get(id).reason } : null;
-      live.end ??= paused ?? { state: 'interrupted', reason: 'The lab was closed. Resume goes on from the last checkpoint.' };
+      live.end ??= paused ?? {
+        state: 'interrupted',
+        reason: 'Interrupted when the app closed. Resume continues from the last checkpoint.',
+      };
       live.process.kill();
       return live.process.ended;
     });
@@ -278,7 +281,7 @@ export class RunQueue {
     const paused = live.idle ? { state: 'paused' as const, reason: this.#store.runs.get(id).reason } : null;
     const crash = {
       state: 'failed' as const,
-      reason: `The training process ended unexpectedly (${reason}). Resume goes on from the last checkpoint with the same numbers.`,
+      reason: `The training process ended unexpectedly (${reason}). Resume continues from the last checkpoint with identical results.`,
     };
     const end = live.end ?? paused ?? crash;
     this.#set(id, { ...end, position: null, pauseAt: null, finishedAt: end.state === 'paused' ? null : Date.now() });
@@ -333,7 +336,7 @@ export class RunQueue {
 function diskFull(): NonNullable<Live['end']> {
   return {
     state: 'paused',
-    reason: 'The disk is full. Nothing was lost: free some space, then resume. It goes on from the last checkpoint.',
+    reason: 'The disk is full. Nothing was lost: free some space, then resume from the last checkpoint.',
   };
 }
 

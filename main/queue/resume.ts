@@ -23,7 +23,8 @@ export function begin(store: Store, run: number): StartingPoint {
     store.write(() => {
       if (before.startedAt !== null) {
         const dropped = Math.max(0, before.updates - update);
-        const text = `Goes on after update ${update}` + (dropped > 0 ? `; ${dropped} later updates are repeated` : '');
+        const text =
+          `Resumed from update ${update}` + (dropped > 0 ? `; ${dropped} ${dropped === 1 ? 'update' : 'updates'} recomputed` : '');
         store.events.add(run, { update, kind: 'state', severity: 'info', text, data: { dropped } });
       }
       store.runs.change(run, {
@@ -47,7 +48,7 @@ export function recover(store: Store): Run[] {
     store.runs.list({ states: ['running', 'stopping'] }).filter((run) => store.locks.holder(run.id) === undefined);
   if (left().length === 0) return [];
   const reason =
-    'The lab or its machine stopped while this run was training. Resume goes on from its last checkpoint with the same numbers.';
+    'The app or the machine stopped while this run was training. Resume continues from its last checkpoint with identical results.';
   // Looked at again inside: another lab may just have ended such a run in an orderly way.
   return store.write(() =>
     left().map((run) => {

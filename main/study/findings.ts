@@ -82,6 +82,6 @@ function wordsOf(test: Test, paired: Paired | null, verdict: Verdict, titles: (i
 /** What the reader should keep in mind about the size of the experiment. */
 function remark({ seeds, detectable }: Paired, verdict: Verdict): string {
   if (seeds.length < LEAST_SEEDS) return ' One seed decides nothing.';
-  if (verdict === 'undecided') return ` A difference of ${points(detectable)} points would probably have been seen.`;
+  if (verdict === 'undecided') return ` Minimum detectable difference: ${points(detectable)} points.`;
   return seeds.length === LEAST_SEEDS ? ' Only two seeds: how far seeds differ is hardly known.' : '';
 }

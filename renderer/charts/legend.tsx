@@ -61,7 +61,7 @@ export function Legend({ group, series, smoothed, smoothing, unit, xLabel, forma
           );
         })}
       </ul>
-      <output className={styles.where}>{x === null ? 'last' : whereText(series, marks, x, xLabel, formatX)}</output>
+      <output className={styles.where}>{x === null ? 'latest' : whereText(series, marks, x, xLabel, formatX)}</output>
     </div>
   );
 }

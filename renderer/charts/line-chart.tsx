@@ -180,14 +180,14 @@ export function LineChart(props: LineChartProps) {
           {sample && <span>{sample}</span>}
           {hidden.size > 0 && (
             <span>
-              {series.length - hidden.size} of {series.length} shown: click a name to show or hide it, twice for it alone
+              {series.length - hidden.size} of {series.length} shown: click a name to toggle, double-click to isolate
             </span>
           )}
-          {smoothing > 0 && <span>smoothed {smoothing} (raw)</span>}
+          {smoothing > 0 && <span>smoothing {smoothing} (raw in brackets)</span>}
           {dropped > 0 && <span>{dropped} values ≤ 0 not on a log axis</span>}
           {range && (
             <button type="button" className={styles.reset} onClick={() => group.show(null)}>
-              Show all
+              Reset zoom
             </button>
           )}
         </span>
@@ -195,7 +195,7 @@ export function LineChart(props: LineChartProps) {
       {!empty && <Legend {...{ group, series, smoothed, smoothing, unit, xLabel, formatX, marks, hidden, onHidden: setHidden }} />}
       {empty ? (
         <div className={styles.empty} style={{ height }}>
-          No points here
+          Waiting for the first update
         </div>
       ) : (
         <div
@@ -203,7 +203,7 @@ export function LineChart(props: LineChartProps) {
           style={{ height }}
           role="group"
           tabIndex={0}
-          aria-label={`${title}, chart. Left and right move along ${xLabel}, plus and minus zoom, 0 shows all.`}
+          aria-label={`${title}, chart. Left and right move along ${xLabel}, plus and minus zoom, 0 resets.`}
           onKeyDown={onKeyDown}
           onDoubleClick={() => group.show(null)}
           onBlur={() => group.point(null)}

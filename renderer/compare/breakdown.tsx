@@ -36,8 +36,8 @@ export function Failures({ data, groups }: { data: Answer<'compare.open'>; group
   });
   return (
     <Section
-      title="Failure classes over training"
-      hint="Share of the held-out tasks that failed this way, at each evaluation."
+      title="Failure classes during training"
+      hint="Share of validation tasks that failed this way."
       actions={
         seen.length > 1 && (
           <Segmented label="Failure class" value={shownClass} onValue={choose} options={seen.map((value) => ({ value, label: value }))} />
@@ -64,7 +64,7 @@ export function Categories({ runs, groups }: { runs: readonly ComparedRun[]; gro
   return (
     <Section
       title="Success per category"
-      hint={`On the tasks of the decisive evaluation; the bar is the rate, the numbers are k of n${each ? '' : ', the seeds of a group taken together'}.`}
+      hint={`On the final evaluation; bars show the rate, numbers k of n${each ? '' : ', pooled over seeds'}.`}
     >
       <Grid
         label="Success per category"
@@ -143,9 +143,9 @@ export function ConfigDiff({ data, groups }: { data: Answer<'compare.open'>; gro
       ? data.runs.map(({ run, variant }, index) => ({ key: `#${run} ${variant}`, indices: [index] }))
       : groups.map(({ key, runs }) => ({ key, indices: data.runs.flatMap(({ run }, index) => (runs.includes(run) ? [index] : [])) }));
   return (
-    <Section title="Settings that differ" hint={data.diff.length === 0 ? undefined : 'Everything else is the same in all of them.'}>
+    <Section title="Settings that differ" hint={data.diff.length === 0 ? undefined : 'All other settings are identical.'}>
       {data.diff.length === 0 ? (
-        <p className={styles.muted}>The settings are the same.</p>
+        <p className={styles.muted}>The settings are identical.</p>
       ) : (
         <Grid
           label="Settings that differ"

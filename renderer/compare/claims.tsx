@@ -9,6 +9,9 @@ import styles from './claims.module.css';
 
 const TONES: Readonly<Record<Claim['verdict'], Tone>> = { holds: 'success', fails: 'failure', undecided: 'neutral' };
 
+/** The stored words, as the field says them. */
+export const VERDICTS: Readonly<Record<Claim['verdict'], string>> = { holds: 'supported', fails: 'refuted', undecided: 'inconclusive' };
+
 export function Claims({ study }: { study: number }) {
   const { data } = useCall('studies.claims', { id: study });
   if (!data || data.claims.length === 0) return null;
@@ -16,14 +19,14 @@ export function Claims({ study }: { study: number }) {
   return (
     <Section
       title="Verdicts"
-      hint={`${data.question} ${count('holds')} of ${data.claims.length} claims hold, ${count('fails')} fail, ${count('undecided')} are undecided at this size.`}
+      hint={`${data.question} Of ${data.claims.length} claims, ${count('holds')} supported, ${count('fails')} refuted, ${count('undecided')} inconclusive.`}
     >
       <ul className={styles.claims}>
         {data.claims.map((claim) => (
           <li key={claim.id}>
             <details>
               <summary>
-                <Badge tone={TONES[claim.verdict]}>{claim.verdict}</Badge>
+                <Badge tone={TONES[claim.verdict]}>{VERDICTS[claim.verdict]}</Badge>
                 <span className={styles.claim}>{claim.claim}</span>
                 <span className={styles.source}>{claim.source}</span>
               </summary>
@@ -31,7 +34,7 @@ export function Claims({ study }: { study: number }) {
               <ul className={styles.tests}>
                 {claim.tests.map(({ verdict, words }) => (
                   <li key={words}>
-                    <strong>{verdict}</strong>: {words}
+                    <strong>{VERDICTS[verdict]}</strong>: {words}
                   </li>
                 ))}
               </ul>

@@ -56,7 +56,7 @@ export default function ComparePage() {
   if (studyId !== undefined && studies.isPending) {
     return (
       <Page title="Compare">
-        <Loading label="Loading the study" />
+        <Loading label="Loading study" />
       </Page>
     );
   }
@@ -73,7 +73,8 @@ export default function ComparePage() {
           }
         >
           <p>
-            Choose two or more runs here, or select them in Runs and press Compare. Seeds of one variant become one curve with an interval.
+            Choose two or more runs here, or select them in Runs and press Compare. Runs that differ only in their seed become one curve
+            with an interval.
           </p>
         </EmptyState>
       </Page>
@@ -122,9 +123,9 @@ function Comparison({ runs, study }: { runs: readonly number[]; study: Parameter
               id="compare-group"
               value={grouping}
               options={[
-                { value: 'variant', label: 'variant (mean over seeds)' },
+                { value: 'variant', label: 'algorithm (mean over seeds)' },
                 { value: 'name', label: 'name (mean over seeds)' },
-                { value: 'run', label: 'nothing: every run' },
+                { value: 'run', label: 'run (no grouping)' },
                 ...keys.map((key) => ({ value: key, label: key })),
               ]}
               onValue={setGrouping}
@@ -133,8 +134,8 @@ function Comparison({ runs, study }: { runs: readonly number[]; study: Parameter
         )
       }
     >
-      {answer.isError && <ErrorState title="The runs could not be compared" error={answer.error} retry={() => void answer.refetch()} />}
-      {!data && !answer.isError && <Loading label="Comparing the runs" rows={8} />}
+      {answer.isError && <ErrorState title="Could not compare the runs" error={answer.error} retry={() => void answer.refetch()} />}
+      {!data && !answer.isError && <Loading label="Comparing runs" rows={8} />}
       {data && !answer.isError && (
         <>
           <Curves data={data} groups={groups} onPoint={replayAt} />

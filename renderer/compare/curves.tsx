@@ -1,4 +1,4 @@
-// Curves of the chosen metric: one line per run, or the mean of each group with its interval over seeds. Held-out success
+// Curves of the chosen metric: one line per run, or the mean of each group with its interval over seeds. Validation success
 // comes from the evaluations (with its own n), everything else from what each update recorded.
 
 import { useQuery } from '@tanstack/react-query';
@@ -18,7 +18,7 @@ import { usePartingMark } from '../tour/parting.ts';
 import { type Curve, type Group, meanCurve } from './groups.ts';
 import styles from './compare.module.css';
 
-const HELD_OUT = 'held-out success';
+const HELD_OUT = 'validation success';
 const POINTS = 600;
 
 interface CurvesProps {
@@ -60,8 +60,8 @@ export function Curves({ data, groups, onPoint }: CurvesProps) {
       title="Curves"
       hint={
         seeds > 1
-          ? 'Mean over the seeds of each group; the band is its 95% interval (Student’s t). Click a point to replay the episodes behind it.'
-          : 'Click a point to replay the episodes behind it.'
+          ? 'Mean over seeds; the band is the 95% interval (Student’s t). Click a point to replay its episodes.'
+          : 'Click a point to replay its episodes.'
       }
       actions={
         <Select
@@ -74,7 +74,7 @@ export function Curves({ data, groups, onPoint }: CurvesProps) {
     >
       <div className={styles.chart}>
         <LineChart
-          title={meaning?.name ?? (chosen === HELD_OUT ? 'Held-out success' : chosen)}
+          title={meaning?.name ?? (chosen === HELD_OUT ? 'Validation success' : chosen)}
           unit={chosen === HELD_OUT ? 'share' : (meaning?.unit ?? '')}
           series={series}
           sample={chosen === HELD_OUT ? sampleSize(data.runs) : ''}
@@ -107,7 +107,7 @@ function wilsonBand({ evaluations }: ComparedRun): { low: number[]; high: number
 
 function sampleSize(runs: readonly ComparedRun[]): string {
   const sizes = [...new Set(runs.flatMap(({ evaluations }) => evaluations.map(({ success }) => success.n)))].sort((a, b) => a - b);
-  return sizes.length === 0 ? '' : `n = ${sizes.length === 1 ? sizes[0] : `${sizes[0]}–${sizes.at(-1)}`} tasks a point`;
+  return sizes.length === 0 ? '' : `n = ${sizes.length === 1 ? sizes[0] : `${sizes[0]}–${sizes.at(-1)}`} tasks per point`;
 }
 
 /** A group of one run looks like the run; a larger one like its first. */

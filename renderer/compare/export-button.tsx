@@ -23,7 +23,7 @@ export function ExportButton({ runs, title }: { runs: readonly number[]; title: 
   useActions([
     {
       id: 'compare.export',
-      title: 'Export the report',
+      title: 'Export report',
       group: 'Compare',
       words: ['markdown', 'html', 'latex', 'csv', 'slides', 'pdf'],
       run: () => void write(),

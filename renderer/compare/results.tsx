@@ -31,15 +31,12 @@ export function Results({ data, baseline, onBaseline }: ResultsProps) {
   const [tab, setTab] = useView('compare.results', z.enum(['words', 'numbers', 'groups']), 'words');
   const name = (run: number): string => data.runs.find((one) => one.run === run)?.name ?? String(run);
   return (
-    <Section
-      title="Results"
-      hint="The decisive evaluation of each run on held-out tasks: the final one, else the newest. Intervals are Wilson 95%."
-    >
+    <Section title="Results" hint="Final evaluation (or the latest if unfinished). 95% intervals (Wilson).">
       <RunTable runs={data.runs} paired={data.paired} baseline={baseline} />
       {data.runs.length > 1 && (
         <div className={styles.statistics}>
           <div className={styles.against}>
-            <label htmlFor="compare-baseline">Against</label>
+            <label htmlFor="compare-baseline">Baseline</label>
             <Select
               id="compare-baseline"
               value={String(baseline)}
@@ -57,17 +54,17 @@ export function Results({ data, baseline, onBaseline }: ResultsProps) {
             tabs={[
               {
                 value: 'words',
-                label: 'In words',
+                label: 'Summary',
                 content: (
                   <ul className={styles.sentences}>
                     {data.words.map((sentence) => (
                       <li key={sentence}>{sentence}</li>
                     ))}
-                    {data.words.length === 0 && <li>None of the runs was evaluated on the same tasks yet.</li>}
+                    {data.words.length === 0 && <li>No two runs have been evaluated on the same tasks yet.</li>}
                   </ul>
                 ),
               },
-              { value: 'numbers', label: 'Task by task', count: data.paired.length, content: <PairTable paired={data.paired} /> },
+              { value: 'numbers', label: 'Paired by task', count: data.paired.length, content: <PairTable paired={data.paired} /> },
               { value: 'groups', label: 'Over seeds', count: data.groups.length, content: <GroupTable groups={data.groups} /> },
             ]}
           />
@@ -86,15 +83,15 @@ function RunTable({ runs, paired, baseline }: { runs: readonly ComparedRun[]; pa
         <thead>
           <tr>
             <Head>Run</Head>
-            <Head>Variant</Head>
+            <Head>Algorithm</Head>
             <Head numeric>Seed</Head>
             <Head numeric>Updates</Head>
             <Head numeric>Success</Head>
             <Head numeric>95% interval</Head>
             <Head numeric>k of n</Head>
-            <Head numeric>Against</Head>
-            <Head numeric>Best seen</Head>
-            <Head numeric>Started at</Head>
+            <Head numeric>vs. baseline</Head>
+            <Head numeric>Best</Head>
+            <Head numeric>Reference success</Head>
             <Head numeric>Return</Head>
             <Head numeric>Steps</Head>
             <Head numeric>Time</Head>
@@ -157,8 +154,8 @@ function PairTable({ paired }: { paired: readonly Pair[] }) {
             <Head>Pair</Head>
             <Head numeric>Tasks</Head>
             <Head numeric>Both</Head>
-            <Head numeric>Only first</Head>
-            <Head numeric>Only second</Head>
+            <Head numeric>First only</Head>
+            <Head numeric>Second only</Head>
             <Head numeric>Neither</Head>
             <Head numeric>Difference, points</Head>
             <Head numeric>95% interval</Head>
@@ -166,7 +163,7 @@ function PairTable({ paired }: { paired: readonly Pair[] }) {
               McNemar p{' '}
               <Explain what="McNemar p">
                 <p>
-                  Exact, two-sided: how often a difference as large would come from chance alone, given how many tasks only one of the two
+                  Exact, two-sided: the probability of a difference at least this large by chance, given the tasks that only one of the two
                   solved.
                 </p>
               </Explain>
@@ -210,10 +207,10 @@ function GroupTable({ groups }: { groups: Answer<'compare.open'>['groups'] }) {
     <Table label="Over seeds">
       <thead>
         <tr>
-          <Head>Runs that differ in their seed only</Head>
+          <Head>Arm</Head>
           <Head numeric>Seeds</Head>
           <Head numeric>Mean over categories</Head>
-          <Head numeric>Inter-quartile mean</Head>
+          <Head numeric>Interquartile mean</Head>
         </tr>
       </thead>
       <tbody>

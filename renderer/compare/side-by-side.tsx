@@ -1,5 +1,4 @@
-// Two policies on the same task, aligned step by step: what they did alike is told once, the first divergence is marked,
-// and from there each goes its own way.
+// Two policies on the same task, aligned step by step, with the first divergence marked.
 
 import { useQueries } from '@tanstack/react-query';
 import type { Answer } from '../../preload/contract.ts';
@@ -44,7 +43,7 @@ export function SideBySide({ data, task, pair, onPair }: SideBySideProps) {
   };
   const failed = replays.find(({ isError }) => isError);
   return (
-    <Section title="Side by side" hint="The same task, the same world: the first action that differs is where the two policies part.">
+    <Section title="Side by side" hint="Two policies on the same task. The first action that differs is marked.">
       <div className={styles.pickers}>
         <Select
           aria-label="Task"
@@ -65,12 +64,12 @@ export function SideBySide({ data, task, pair, onPair }: SideBySideProps) {
           onValue={(value) => onPair({ task, left: a?.run ?? 0, right: Number(value) })}
         />
       </div>
-      {(!a || !b) && <p className={styles.muted}>Fewer than two of these runs have kept an episode of this task.</p>}
-      {failed && <ErrorState title="The episodes could not be read" error={failed.error} />}
+      {(!a || !b) && <p className={styles.muted}>Fewer than two of these runs stored an episode of this task.</p>}
+      {failed && <ErrorState title="Could not read the episodes" error={failed.error} />}
       {first?.data && second?.data ? (
         <Aligned a={first.data.replay} b={second.data.replay} />
       ) : (
-        a && b && !failed && <Loading label="Loading both episodes" />
+        a && b && !failed && <Loading label="Loading episodes" />
       )}
     </Section>
   );
@@ -83,10 +82,10 @@ function Aligned({ a, b }: { a: Replay; b: Replay }) {
       <p className={styles.taskText}>{a.instruction}</p>
       <p role="status" className={styles.parting}>
         {divergence === null
-          ? `Both did the same in all ${steps.length} steps.`
+          ? `Identical in all ${steps.length} steps.`
           : divergence === 0
-            ? 'They part at the first step.'
-            : `They did the same for ${divergence} ${divergence === 1 ? 'step' : 'steps'} and part at step ${divergence + 1}.`}
+            ? 'They diverge at step 1.'
+            : `Identical for ${divergence} ${divergence === 1 ? 'step' : 'steps'}; they diverge at step ${divergence + 1}.`}
       </p>
       <div className={styles.pairRow}>
         <EpisodeTitle replay={a} />
@@ -128,7 +127,7 @@ function EpisodeTitle({ replay }: { replay: Replay }) {
 }
 
 function Side({ step, number, open }: { step: ReplayStep | undefined; number: number; open: boolean }) {
-  if (!step) return <p className={styles.muted}>had ended</p>;
+  if (!step) return <p className={styles.muted}>ended</p>;
   const probability = step.words.reduce((all, word) => all * (word.probability ?? 1), 1);
   return (
     <div className={styles.sideStep}>

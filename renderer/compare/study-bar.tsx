@@ -99,7 +99,7 @@ function NameDialog({ name, onClose, onDone }: { name: string; onClose: () => vo
   return (
     <Dialog
       open
-      title="Name of the study"
+      title="Study name"
       width={420}
       onClose={onClose}
       actions={
@@ -108,7 +108,7 @@ function NameDialog({ name, onClose, onDone }: { name: string; onClose: () => vo
         </Button>
       }
     >
-      <Field label="Name" hint="A study is this selection of runs under a name; the runs themselves stay where they are.">
+      <Field label="Name" hint="A study is a named selection of runs. The runs themselves are not copied.">
         {(ids) => (
           <TextInput
             {...ids}
@@ -153,7 +153,7 @@ function RunsDialog({ chosen, onClose, onDone }: { chosen: readonly number[]; on
       <TextInput
         data-autofocus
         aria-label="Find runs"
-        placeholder="Name, variant, tag…"
+        placeholder="Name, algorithm, tag…"
         value={text}
         onChange={(event) => setText(event.target.value)}
       />
@@ -166,7 +166,7 @@ function RunsDialog({ chosen, onClose, onDone }: { chosen: readonly number[]; on
             <span className={styles.choiceNumber}>{run.last ? formatValue(run.last.rate, 'share') : '–'}</span>
           </li>
         ))}
-        {rows.length === 0 && <li className={styles.muted}>No run matches.</li>}
+        {rows.length === 0 && <li className={styles.muted}>No runs match.</li>}
       </ul>
     </Dialog>
   );

@@ -43,15 +43,15 @@ export function TaskMatrix({ data, onTask, chosen }: TaskMatrixProps) {
   return (
     <Section
       title="Tasks"
-      hint={`Who solved what, of ${tasks.length} held-out tasks. A mark opens the episode.`}
+      hint={`Outcome of ${tasks.length} ${tasks.length === 1 ? 'task' : 'tasks'} per run. Click a mark to replay the episode.`}
       actions={
         <Segmented
           label="Tasks to show"
           value={which}
           onValue={setWhich}
           options={[
-            { value: 'differ', label: `Runs differ (${rows.differ.length})` },
-            { value: 'none', label: `Nobody (${rows.none.length})` },
+            { value: 'differ', label: `Differ (${rows.differ.length})` },
+            { value: 'none', label: `Unsolved (${rows.none.length})` },
             { value: 'all', label: `All (${rows.all.length})` },
           ]}
         />
@@ -68,7 +68,7 @@ export function TaskMatrix({ data, onTask, chosen }: TaskMatrixProps) {
             ))}
             <span />
           </div>
-          {list.length === 0 && <p className={styles.nothing}>{which === 'differ' ? 'All runs agree on every task.' : 'None.'}</p>}
+          {list.length === 0 && <p className={styles.nothing}>{which === 'differ' ? 'All runs agree on every task.' : 'None'}</p>}
           <div style={{ height: virtual.getTotalSize(), minWidth: width, position: 'relative' }}>
             {virtual.getVirtualItems().map(({ index, start }) => {
               const row = list[index] ?? 0;
@@ -110,7 +110,7 @@ function MatrixCell({ run, task, outcome, episode }: { run: number; task: string
   const label = `Run ${run}, task ${task}: ${words}`;
   if (episode === 0) {
     return (
-      <span className={styles.mark} data-outcome={words} title={`${label} (the episode was not kept)`}>
+      <span className={styles.mark} data-outcome={words} title={`${label} (episode not stored)`}>
         {mark}
         <span className={styles.spoken}>{label}</span>
       </span>

@@ -57,7 +57,7 @@ export function CopyButton({ text, label = 'Copy' }: { text: string | (() => str
       await call('system.copy', { text: typeof text === 'string' ? text : await text() });
       toast({ title: 'Copied', tone: 'success', milliseconds: 2_000 });
     } catch (error) {
-      toastError('Nothing was copied', error);
+      toastError('Could not copy', error);
     }
   };
   return (

@@ -22,7 +22,7 @@ import styles from './gallery.module.css';
 
 export default function GalleryPage() {
   return (
-    <Page title="Building blocks" subtitle="What pages are made of" actions={<BreakButton />}>
+    <Page title="Component gallery" subtitle="What pages are made of" actions={<BreakButton />}>
       <Buttons />
       <Section title="Charts">
         <GalleryCharts />

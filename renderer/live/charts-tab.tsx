@@ -68,7 +68,7 @@ export function ChartsTab({ run, events, evaluations, onPoint }: ChartsTabProps)
     if (update !== undefined) onPoint({ update, purpose: id === 'evaluation' ? 'evaluation' : 'train' });
   };
 
-  if (query.isError) return <ErrorState title="The metrics could not be read" error={query.error} retry={() => void query.refetch()} />;
+  if (query.isError) return <ErrorState title="Could not read the metrics" error={query.error} retry={() => void query.refetch()} />;
   return (
     <>
       <div className={styles.controls}>
@@ -94,10 +94,10 @@ export function ChartsTab({ run, events, evaluations, onPoint }: ChartsTabProps)
         <Select
           aria-label="Smoothing"
           value={String(smoothing)}
-          options={SMOOTHINGS.map((value) => ({ value: String(value), label: value === 0 ? 'Not smoothed' : `Smoothed ${value}` }))}
+          options={SMOOTHINGS.map((value) => ({ value: String(value), label: value === 0 ? 'No smoothing' : `Smoothing ${value}` }))}
           onValue={(value) => setSmoothing(Number(value))}
         />
-        <span className={styles.faint}>Drag to zoom all, double-click for everything. Click a point for its episodes.</span>
+        <span className={styles.faint}>Drag to zoom, double-click to reset. Click a point for its episodes.</span>
       </div>
       <div className={styles.charts}>
         {charts.map(({ plan, lines }, index) => (
@@ -154,7 +154,7 @@ function evaluationSeries(answer: Answer<'runs.evaluations'> | undefined, placeO
   return [
     {
       id: 'evaluation',
-      label: `Held-out, n = ${periodic.at(-1)?.success.n ?? 0}`,
+      label: `Validation, n = ${periodic.at(-1)?.success.n ?? 0}`,
       look: runStyle(1),
       x: of(({ update }) => placeOf(update)),
       y: of(({ success }) => success.rate),

@@ -9,16 +9,16 @@ import styles from './live.module.css';
 
 export function ConfigTab({ run }: { run: number }) {
   const query = useCall('runs.get', { run });
-  if (query.isError) return <ErrorState title="The config could not be read" error={query.error} />;
-  if (!query.data) return <Loading label="Loading the config" />;
+  if (query.isError) return <ErrorState title="Could not read the config" error={query.error} />;
+  if (!query.data) return <Loading label="Loading config" />;
   const { changes, config, versions, run: row } = query.data;
   const text = JSON.stringify(config, null, 2);
   return (
     <div className={styles.config}>
       {changes && (
-        <Section title={`Changed from the preset ${row.preset}`}>
+        <Section title={`Changes from preset ${row.preset}`}>
           {changes.length === 0 ? (
-            <p className={styles.faint}>Nothing but name and seed.</p>
+            <p className={styles.faint}>Only name and seed.</p>
           ) : (
             <Table label="Changed settings">
               <thead>
@@ -50,7 +50,7 @@ export function ConfigTab({ run }: { run: number }) {
           {text}
         </pre>
       </Section>
-      <Section title="Made with">
+      <Section title="Versions">
         <p className={styles.faint}>
           {Object.entries(versions)
             .map(([name, version]) => `${name} ${version}`)

@@ -84,7 +84,7 @@ export function HistogramChart({
           )}
         </>
       ) : (
-        <div className={styles.none}>Not recorded by this variant, or not yet</div>
+        <div className={styles.none}>Not used by this algorithm, or not recorded yet</div>
       )}
     </figure>
   );

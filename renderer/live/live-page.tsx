@@ -37,14 +37,14 @@ export default function LivePage() {
   if (runs.isError) {
     return (
       <Page title="Run">
-        <ErrorState title="The run could not be read" error={runs.error} retry={() => void runs.refetch()} />
+        <ErrorState title="Could not read the run" error={runs.error} retry={() => void runs.refetch()} />
       </Page>
     );
   }
   if (runs.isPending) {
     return (
       <Page title={`Run ${text}`}>
-        <Loading label="Loading the run" rows={8} />
+        <Loading label="Loading run" rows={8} />
       </Page>
     );
   }
@@ -52,8 +52,8 @@ export default function LivePage() {
   if (!run) {
     return (
       <Page title={`Run ${text}`}>
-        <EmptyState title="This run is not here" actions={<LinkButton href="/">Go to Runs</LinkButton>}>
-          <p>It was deleted, or it belongs to another data folder.</p>
+        <EmptyState title="Run not found" actions={<LinkButton href="/">Go to Runs</LinkButton>}>
+          <p>It was deleted, or belongs to another data folder.</p>
         </EmptyState>
       </Page>
     );
@@ -95,7 +95,7 @@ function Live({ run }: { run: RunRow }) {
           {run.state !== 'running' && run.state !== 'stopping' && (
             <Button
               icon="trash"
-              aria-label="Delete the run"
+              aria-label="Delete run"
               onClick={() => {
                 void deleteRuns([run.id]);
                 navigate('/');
@@ -108,7 +108,7 @@ function Live({ run }: { run: RunRow }) {
       <Overview run={run} />
       <Alerts alerts={alerts} />
       <Tabs
-        label="Views of the run"
+        label="Run views"
         value={tab}
         onValue={setTab}
         tabs={[
@@ -144,7 +144,7 @@ interface Step {
 const STEPS: Readonly<Record<'pause' | 'resume' | 'step' | 'stop', Step>> = {
   pause: { action: 'pause', title: 'Pause', icon: 'pause', keys: 'Shift+P' },
   resume: { action: 'resume', title: 'Resume', icon: 'start', keys: 'Shift+P' },
-  step: { action: 'step', title: 'One update', icon: 'step', keys: 'Shift+U' },
+  step: { action: 'step', title: 'Step one update', icon: 'step', keys: 'Shift+U' },
   stop: { action: 'stop', title: 'Stop', icon: 'stop', keys: 'Shift+S' },
 };
 
@@ -175,12 +175,12 @@ function Overview({ run }: { run: RunRow }) {
   const share =
     doing && doing.phase !== 'training' ? doing.done / Math.max(1, doing.total) : run.planned > 0 ? run.updates / run.planned : null;
   return (
-    <section className={styles.overview} aria-label="State of the run">
+    <section className={styles.overview} aria-label="Run status">
       <div className={styles.progress}>
         <div className={styles.progressLine}>
           <RunStateBadge state={run.state} />
           <span>
-            update <strong data-testid="updates">{whole.format(run.updates)}</strong> of {whole.format(run.planned)}
+            Update <strong data-testid="updates">{whole.format(run.updates)}</strong> of {whole.format(run.planned)}
           </span>
           <span className={styles.faint}>
             {live
@@ -188,11 +188,11 @@ function Overview({ run }: { run: RunRow }) {
               : (run.reason ?? '')}
           </span>
         </div>
-        <Progress label="Progress of the run" value={share} />
+        <Progress label="Run progress" value={share} />
       </div>
       <Stats>
         <Stat
-          label="Held-out success"
+          label="Latest evaluation"
           value={run.last ? formatValue(run.last.rate, 'share') : '–'}
           note={
             run.last
@@ -237,9 +237,9 @@ function Alerts({ alerts }: { alerts: readonly RunEvent[] }) {
 
 function LatestEpisodes({ run }: { run: RunRow }) {
   const query = useCall('runs.episodes', { run: run.id, purpose: 'train', limit: LATEST });
-  if (query.isError) return <ErrorState title="The episodes could not be read" error={query.error} />;
-  if (!query.data) return <Loading label="Loading the episodes" />;
-  if (query.data.total === 0) return <p className={styles.faint}>No training episode is stored yet.</p>;
+  if (query.isError) return <ErrorState title="Could not read the episodes" error={query.error} />;
+  if (!query.data) return <Loading label="Loading episodes" />;
+  if (query.data.total === 0) return <p className={styles.faint}>No training episodes stored yet.</p>;
   return (
     <>
       <p className={styles.caption}>
@@ -252,10 +252,10 @@ function LatestEpisodes({ run }: { run: RunRow }) {
 
 function Behind({ run, point }: { run: number; point: Point }) {
   const query = useCall('runs.episodes', { run, purpose: point.purpose, fromUpdate: point.update, toUpdate: point.update, limit: BEHIND });
-  if (query.isError) return <ErrorState title="The episodes could not be read" error={query.error} />;
-  if (!query.data) return <Loading label="Loading the episodes" />;
+  if (query.isError) return <ErrorState title="Could not read the episodes" error={query.error} />;
+  if (!query.data) return <Loading label="Loading episodes" />;
   const { episodes, total } = query.data;
-  if (total === 0) return <p>No episode of this update is stored: the run’s retention setting did not keep it.</p>;
+  if (total === 0) return <p>No episodes of this update are stored: the run’s retention setting dropped them.</p>;
   const successes = episodes.filter(({ success }) => success).length;
   return (
     <>
@@ -268,9 +268,9 @@ function Behind({ run, point }: { run: number; point: Point }) {
 }
 
 function Log({ events }: { events: readonly RunEvent[] }) {
-  if (events.length === 0) return <p className={styles.faint}>Nothing to report.</p>;
+  if (events.length === 0) return <p className={styles.faint}>No events.</p>;
   return (
-    <ol className={styles.log} aria-label="Log of the run">
+    <ol className={styles.log} aria-label="Run log">
       {events.toReversed().map(({ id, update, time, kind, severity, text }) => (
         <li key={id} data-severity={severity}>
           <span className={styles.number}>u{update}</span>

@@ -4,7 +4,7 @@ import type { Metric } from '../../preload/contract/metrics.ts';
 import { Explain } from '../components/tooltip.tsx';
 import styles from './live.module.css';
 
-const WAYS = { up: 'Higher is better.', down: 'Lower is better.', neither: 'Neither direction is good by itself.' } as const;
+const WAYS = { up: 'Higher is better.', down: 'Lower is better.', neither: 'Neither direction is better by itself.' } as const;
 
 export function MetricExplain({ title, metrics }: { title: string; metrics: readonly Metric[] }) {
   if (metrics.length === 0) return null;

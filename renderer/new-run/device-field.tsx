@@ -13,18 +13,18 @@ export function DeviceField({ value, error, onValue }: DeviceFieldProps) {
   const { data, error: failed } = useCall('devices.list', { again: false });
   const devices = data?.devices ?? [];
   const current = devices.find(({ id }) => id === value);
-  const options = devices.map(({ id, name, ok }) => ({ value: id, label: ok ? `${id}: ${name}` : `${id}: not usable`, disabled: !ok }));
+  const options = devices.map(({ id, name, ok }) => ({ value: id, label: ok ? `${id}: ${name}` : `${id}: unavailable`, disabled: !ok }));
   // A run may come from a machine with other devices; what it has stays visible.
   if (!current) options.unshift({ value, label: data ? `${value}: not on this machine` : value, disabled: false });
   const hint = failed
-    ? `The devices could not be tested: ${failed.message}`
+    ? `Could not test the devices: ${failed.message}`
     : current
       ? current.reason
       : data
-        ? 'Choose one that is here'
+        ? 'Choose a device of this machine'
         : 'Testing the devices…';
   return (
-    <Field label="Device" hint={hint} error={error ?? (current?.ok === false ? `Cannot be used here: ${current.reason}` : undefined)}>
+    <Field label="Device" hint={hint} error={error ?? (current?.ok === false ? `Unavailable: ${current.reason}` : undefined)}>
       {(ids) => <Select {...ids} value={value} options={options} onValue={onValue} />}
     </Field>
   );

@@ -100,10 +100,28 @@ function quote(text: string): string {
   return /^[\w.,=:/+-]+$/.test(text) ? text : `'${text.replaceAll("'", String.raw`'\''`)}'`;
 }
 
+/** Names that their key does not spell. */
+const NAMES: Readonly<Record<string, string>> = {
+  vstar: 'V* estimation',
+  'retention.vstar': 'V* samples',
+  beta: 'β',
+  beta1: 'β₁',
+  beta2: 'β₂',
+  gamma: 'γ',
+  lambda: 'λ',
+  gammaTurn: 'γ per turn',
+  lambdaTurn: 'λ per turn',
+  aids: 'Copying aids',
+  id: 'Algorithm',
+  klCoefficient: 'KL coefficient',
+  klEstimator: 'KL estimator',
+};
+
 /** "learningRate" as words. */
 export function words(key: string): string {
-  const last = key
-    .slice(key.lastIndexOf('.') + 1)
-    .replaceAll(/([a-z\d])([A-Z])/g, (_match, a: string, b: string) => `${a} ${b.toLowerCase()}`);
+  const name = key.slice(key.lastIndexOf('.') + 1);
+  const special = NAMES[key] ?? NAMES[name];
+  if (special !== undefined) return special;
+  const last = name.replaceAll(/([a-z\d])([A-Z])/g, (_match, a: string, b: string) => `${a} ${b.toLowerCase()}`);
   return last.charAt(0).toUpperCase() + last.slice(1);
 }

@@ -40,7 +40,11 @@ export function KnobSection({ group, open, onOpen, fieldOf, onEdit }: GroupProps
         <Icon name="chevronRight" size={13} />
         <strong>{titleOf(group)}</strong>
         <span className={styles.groupWords}>{group.description}</span>
-        {wrong > 0 && <Badge tone="failure">{wrong} to mend</Badge>}
+        {wrong > 0 && (
+          <Badge tone="failure">
+            {wrong} {wrong === 1 ? 'error' : 'errors'}
+          </Badge>
+        )}
         {changed > 0 && <Badge tone="accent">{changed} changed</Badge>}
       </summary>
       <div className={styles.fields}>
@@ -53,9 +57,9 @@ export function KnobSection({ group, open, onOpen, fieldOf, onEdit }: GroupProps
 }
 
 export function titleOf({ key, title, variant, world }: KnobGroup): string {
-  if (variant !== null) return `Variant: ${title}`;
+  if (variant !== null) return `Algorithm: ${title}`;
   if (world !== null) return title;
-  if (key === '') return 'The run';
+  if (key === '') return 'Run';
   return key.split('.').map(words).join(': ');
 }
 
@@ -80,7 +84,7 @@ const KnobField = memo(function KnobField({ knob, value, base, changed, error, o
               <span className={styles.reset}>
                 <IconButton
                   icon="replay"
-                  label={`Set ${label} back to ${showValue(base) || 'nothing'}`}
+                  label={`Reset ${label} to ${showValue(base) || 'empty'}`}
                   onClick={() => onEdit(knob.key, null)}
                 />
               </span>
@@ -115,7 +119,7 @@ function FolderInput({ onValue, ...rest }: { id: string; value: string; onValue:
   return (
     <>
       <TextInput {...rest} list={list} onChange={(event) => onValue(event.target.value)} />
-      <datalist id={list}>{data?.imported && <option value={data.imported.folder}>imported in Settings</option>}</datalist>
+      <datalist id={list}>{data?.imported && <option value={data.imported.folder}>Imported in Settings</option>}</datalist>
     </>
   );
 }
@@ -125,7 +129,8 @@ function hintOf(knob: Knob, base: Json | undefined): string {
   const parts: string[] = [];
   if (knob.low !== null && knob.high !== null && Math.abs(knob.high) < 1e15)
     parts.push(`${formatTick(knob.low)} to ${formatTick(knob.high)}`);
-  if (knob.unit === 'share') parts.push('a share');
+  if (knob.key === 'threads') parts.push('0 = auto');
+  if (knob.unit === 'share') parts.push('share');
   if (base !== undefined) parts.push(`was ${showValue(base) || 'empty'}`);
   else if (knob.default !== undefined && typeof knob.default !== 'object') parts.push(`default ${showValue(knob.default) || 'empty'}`);
   else if (Array.isArray(knob.default)) parts.push(`default ${showValue(knob.default)}`);

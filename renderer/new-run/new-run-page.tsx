@@ -53,7 +53,7 @@ export default function NewRunPage() {
   if (failed) {
     return (
       <Page title="New run">
-        <ErrorState title="A new run cannot be set up" error={failed.error} retry={() => void failed.refetch()} />
+        <ErrorState title="Could not load presets and settings" error={failed.error} retry={() => void failed.refetch()} />
       </Page>
     );
   }
@@ -160,9 +160,9 @@ function Setup({ base, preferred, presets, schema }: SetupProps) {
       const { runs: made } = await call('queue.add', { order, preset: base.preset, tags: tagged });
       const [only] = made;
       if (made.length === 1 && only !== undefined && !busy) navigate(`/runs/${only}`);
-      else toast({ title: made.length === 1 ? `Run ${only} is in the queue` : `${made.length} runs are in the queue`, tone: 'success' });
+      else toast({ title: made.length === 1 ? `Run ${only} queued` : `${made.length} runs queued`, tone: 'success' });
     } catch (error) {
-      toastError('No run was started', error);
+      toastError('The run was not started', error);
     } finally {
       setStarting(false);
     }
@@ -170,7 +170,7 @@ function Setup({ base, preferred, presets, schema }: SetupProps) {
   useActions([
     {
       id: 'new-run.start',
-      title: 'Start the run',
+      title: 'Start run',
       group: 'New run',
       keys: '$mod+Enter',
       whileTyping: true,
@@ -229,7 +229,7 @@ function Setup({ base, preferred, presets, schema }: SetupProps) {
                 />
               )}
             </Field>
-            <Field label="Variant" hint="The algorithm; its settings are below">
+            <Field label="Algorithm" hint="Its settings are below">
               {(ids) => (
                 <Select
                   {...ids}
@@ -266,19 +266,19 @@ function Setup({ base, preferred, presets, schema }: SetupProps) {
               />
             );
           })}
-          {groups.length === 0 && <p className={styles.muted}>No setting goes by that name.</p>}
+          {groups.length === 0 && <p className={styles.muted}>No setting matches.</p>}
         </div>
-        <aside className={styles.right} aria-label="The order">
+        <aside className={styles.right} aria-label="Summary">
           <Section title="Changes">
             <Changes changes={changes} base={base.name} onReset={() => setEdits({})} />
           </Section>
-          <Section title="How often">
+          <Section title="Seeds and sweeps">
             <Repeats seeds={seeds} onSeeds={setSeeds} sweep={sweep} onSweep={setSweep} keys={[...knobs.keys()]} issues={issues} />
-            <Field label="Tags" hint="Commas between; optional">
+            <Field label="Tags" hint="Optional, comma-separated">
               {(ids) => <TextInput {...ids} value={tags} onChange={(event) => setTags(event.target.value)} />}
             </Field>
           </Section>
-          <Section title="What it will cost">
+          <Section title="Estimated cost">
             <Cost estimate={checked?.estimate ?? null} runs={count} config={complete} />
           </Section>
           <Section title="Queue">

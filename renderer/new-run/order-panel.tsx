@@ -18,7 +18,7 @@ import styles from './new-run.module.css';
 export type SweptSettings = Order['sweep'];
 
 export function Changes({ changes, base, onReset }: { changes: readonly Change[]; base: string; onReset: () => void }) {
-  if (changes.length === 0) return <p className={styles.muted}>As {base}: nothing changed.</p>;
+  if (changes.length === 0) return <p className={styles.muted}>No changes from {base}.</p>;
   return (
     <>
       <table className={styles.changes} aria-label={`Changed from ${base}`}>
@@ -39,7 +39,7 @@ export function Changes({ changes, base, onReset }: { changes: readonly Change[]
         </tbody>
       </table>
       <Button kind="quiet" onClick={onReset}>
-        Undo all changes
+        Discard all changes
       </Button>
     </>
   );
@@ -60,12 +60,12 @@ export function Repeats({ seeds, onSeeds, sweep, onSweep, keys, issues }: Repeat
     onSweep(sweep.map((entry, other) => (other === index ? { ...entry, ...part } : entry)));
   return (
     <>
-      <Field label="Seeds" hint="One run each: 1-5 or 1, 2, 7" error={errorOf('seeds')}>
+      <Field label="Seeds" hint="One run per seed: 1-5 or 1, 2, 7" error={errorOf('seeds')}>
         {(ids) => <TextInput {...ids} value={seeds} onChange={(event) => onSeeds(event.target.value)} />}
       </Field>
       {sweep.map((entry, index) => (
         <div key={index} className={styles.sweep}>
-          <Field label="Setting to sweep" error={errorOf(`sweep.${index}`)} hint="Every value with every seed">
+          <Field label="Swept setting" error={errorOf(`sweep.${index}`)} hint="Runs every value × every seed">
             {(ids) => (
               <span className={styles.sweepRow}>
                 <TextInput
@@ -81,11 +81,7 @@ export function Repeats({ seeds, onSeeds, sweep, onSweep, keys, issues }: Repeat
                   value={entry.values}
                   onChange={(event) => change(index, { values: event.target.value })}
                 />
-                <IconButton
-                  icon="cross"
-                  label="Remove this sweep"
-                  onClick={() => onSweep(sweep.filter((_entry, other) => other !== index))}
-                />
+                <IconButton icon="cross" label="Remove sweep" onClick={() => onSweep(sweep.filter((_entry, other) => other !== index))} />
               </span>
             )}
           </Field>
@@ -100,7 +96,7 @@ export function Repeats({ seeds, onSeeds, sweep, onSweep, keys, issues }: Repeat
       </datalist>
       {sweep.length < 3 && (
         <Button kind="quiet" icon="plus" onClick={() => onSweep([...sweep, { key: '', values: '' }])}>
-          SweptSettings a setting
+          Sweep a setting
         </Button>
       )}
     </>
@@ -112,9 +108,9 @@ export function Cost({ estimate, runs, config }: { estimate: Estimate | null; ru
   const measuring = useMutation({
     mutationFn: (wanted: Input<'setup.probe'>) => call('setup.probe', wanted),
     onSuccess: () => client.invalidateQueries({ queryKey: ['setup.check'] }),
-    onError: (error) => toastError('It could not be measured', error),
+    onError: (error) => toastError('Measuring failed', error),
   });
-  if (!estimate || !config) return <p className={styles.muted}>Known once every field is right.</p>;
+  if (!estimate || !config) return <p className={styles.muted}>Fix the errors to see an estimate.</p>;
   const { seconds, memoryBytes, diskBytes, freeBytes, basis } = estimate;
   const each = runs > 1 ? ' each' : '';
   const measured = measuring.data;
@@ -124,7 +120,7 @@ export function Cost({ estimate, runs, config }: { estimate: Estimate | null; ru
         <Stat
           label={`Time${each}`}
           value={seconds === null ? '–' : `≈ ${formatDuration(seconds)}`}
-          {...(runs > 1 && seconds !== null && { note: `${formatDuration(seconds * runs)} for all ${runs}, one after the other` })}
+          {...(runs > 1 && seconds !== null && { note: `${formatDuration(seconds * runs)} for all ${runs}, sequentially` })}
         />
         <Stat label="Memory" value={memoryBytes === null ? '–' : `≈ ${formatBytes(memoryBytes)}`} />
         <Stat label={`Disk${each}`} value={`≈ ${formatBytes(diskBytes)}`} note={`${formatBytes(freeBytes)} free`} />
@@ -132,7 +128,7 @@ export function Cost({ estimate, runs, config }: { estimate: Estimate | null; ru
       <p className={styles.basis}>{basis}</p>
       {measured && (
         <p className={styles.basis} role="status">
-          Measured just now in {formatDuration(measured.seconds)}: one update takes {formatDuration(measured.secondsPerUpdate)}, the process{' '}
+          Measured in {formatDuration(measured.seconds)}: {formatDuration(measured.secondsPerUpdate)} per update,{' '}
           {formatBytes(measured.memoryBytes)} of memory.
         </p>
       )}
@@ -149,7 +145,7 @@ export function CommandLine({ text }: { text: string }) {
       <pre className={styles.command} tabIndex={0} aria-label="Command">
         {text}
       </pre>
-      <CopyButton text={text} label="Copy the command" />
+      <CopyButton text={text} label="Copy command" />
     </>
   );
 }

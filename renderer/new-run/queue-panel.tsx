@@ -21,10 +21,10 @@ export function QueuePanel({ runs }: { runs: readonly RunRow[] }) {
   const move = (run: number, to: number): void => {
     const others = waiting.filter(({ id }) => id !== run);
     const before = others[to]?.id ?? null;
-    call('queue.move', { run, before }).catch((error: unknown) => toastError('The queue was not changed', error));
+    call('queue.move', { run, before }).catch((error: unknown) => toastError('Could not reorder the queue', error));
   };
 
-  if (active.length === 0 && waiting.length === 0) return <p className={styles.muted}>Nothing trains and nothing waits.</p>;
+  if (active.length === 0 && waiting.length === 0) return <p className={styles.muted}>The queue is empty.</p>;
   return (
     <>
       {active.map((run) => (
@@ -42,7 +42,7 @@ export function QueuePanel({ runs }: { runs: readonly RunRow[] }) {
         </div>
       ))}
       {waiting.length > 0 && (
-        <ol className={styles.queue} aria-label="Waiting runs, in order">
+        <ol className={styles.queue} aria-label="Queued runs, in order">
           {waiting.map((run, index) => (
             <li
               key={run.id}
@@ -50,7 +50,7 @@ export function QueuePanel({ runs }: { runs: readonly RunRow[] }) {
               tabIndex={0}
               draggable
               data-over={over === index || undefined}
-              aria-label={`${index + 1}. Run ${run.id}, ${run.name}, seed ${run.seed}. Alt and arrows move it.`}
+              aria-label={`${index + 1}. Run ${run.id}, ${run.name}, seed ${run.seed}. Alt+Up and Alt+Down move it.`}
               onDragStart={() => setDragged(run.id)}
               onDragEnd={() => {
                 setDragged(null);
@@ -77,7 +77,7 @@ export function QueuePanel({ runs }: { runs: readonly RunRow[] }) {
               </Link>
               <span className={styles.muted}>seed {run.seed}</span>
               <span className={styles.queueTools}>
-                <IconButton icon="cross" label={`Take run ${run.id} out of the queue`} onClick={() => steer(run.id, 'cancel')} />
+                <IconButton icon="cross" label={`Remove run ${run.id} from the queue`} onClick={() => steer(run.id, 'cancel')} />
               </span>
             </li>
           ))}

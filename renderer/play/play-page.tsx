@@ -48,13 +48,13 @@ export default function PlayPage() {
   const act = (name: 'play.undo' | 'play.restart'): void => {
     call(name, {}).then(
       (answer) => keep(answer.game),
-      (error: unknown) => toastError('That did not work', error),
+      (error: unknown) => toastError('Could not change the game', error),
     );
   };
   const oracle = (steps: 'one' | 'all'): void => {
     call('play.letOracle', { steps }).then(
       (answer) => keep(answer.game),
-      (error: unknown) => toastError('The oracle could not go on', error),
+      (error: unknown) => toastError('The oracle could not continue', error),
     );
   };
   const random = (): void => start(setup, { any: { ...setup.filter, text: '' } });
@@ -73,14 +73,14 @@ export default function PlayPage() {
     { id: 'play.random', title: 'New random task', group: 'Play', keys: 'n', run: random },
     { id: 'play.choose', title: 'Choose a task', group: 'Play', keys: 't', run: () => setChoosing(true) },
     { id: 'play.undo', title: 'Undo a step', group: 'Play', keys: 'u', run: () => act('play.undo') },
-    { id: 'play.restart', title: 'Start the task again', group: 'Play', keys: 'Shift+R', run: () => act('play.restart') },
-    { id: 'play.on', title: 'Let the oracle play on', group: 'Play', keys: 'Shift+O', run: () => oracle('all') },
+    { id: 'play.restart', title: 'Restart task', group: 'Play', keys: 'Shift+R', run: () => act('play.restart') },
+    { id: 'play.on', title: 'Let the oracle finish', group: 'Play', keys: 'Shift+O', run: () => oracle('all') },
   ]);
 
   return (
     <Page
       title="Play"
-      subtitle="Be the policy: see what it sees, say what it may say."
+      subtitle="Play as the policy: the same observations, the same actions."
       actions={
         <>
           <Segmented
@@ -100,10 +100,10 @@ export default function PlayPage() {
       }
       toolbar={<SetupBar setup={setup} game={game} onSetup={setSetup} onStart={start} />}
     >
-      {left.error && <ErrorState title="The game could not be read" error={left.error} retry={() => void left.refetch()} />}
-      {beginning.error && <ErrorState title="That game could not be begun" error={beginning.error} retry={() => start(setup, null)} />}
+      {left.error && <ErrorState title="Could not read the game" error={left.error} retry={() => void left.refetch()} />}
+      {beginning.error && <ErrorState title="Could not start the game" error={beginning.error} retry={() => start(setup, null)} />}
       {game === null ? (
-        !beginning.error && !left.error && <Loading label="Opening the world" rows={6} />
+        !beginning.error && !left.error && <Loading label="Loading world" rows={6} />
       ) : (
         <div className={styles.table}>
           <div className={styles.talk}>

@@ -41,7 +41,7 @@ export function Say({ game, onGame }: { game: PlayGame; onGame: (game: PlayGame)
       if (answer.refused === null) onGame(answer.game);
       else input.current?.focus();
     },
-    onError: (error) => toastError('That could not be said', error),
+    onError: (error) => toastError('The action was not sent', error),
   });
   const say = (action: string, anyway = false): void => speech.mutate({ action, anyway });
   /** Writes what stands around the words and puts the cursor between. */
@@ -62,7 +62,7 @@ export function Say({ game, onGame }: { game: PlayGame; onGame: (game: PlayGame)
     { id: 'play.type', title: 'Type an action', group: 'Play', keys: '/', run: () => input.current?.focus() },
     ...game.offers.slice(0, BY_KEY).map((offer, index) => ({
       id: `play.pick.${index + 1}`,
-      title: `Say ${offer.action}`,
+      title: `Send ${offer.action}`,
       group: 'Play',
       keys: String(index + 1),
       keyboardOnly: true,
@@ -104,10 +104,10 @@ export function Say({ game, onGame }: { game: PlayGame; onGame: (game: PlayGame)
         />
         {fits && (
           <span className={styles.fits}>
-            <Icon name="check" size={13} /> possible
+            <Icon name="check" size={13} /> valid
           </span>
         )}
-        <Button type="submit">Say</Button>
+        <Button type="submit">Send</Button>
       </form>
       {refused === null ? (
         <p id="play-grammar" className={styles.grammar}>
@@ -123,7 +123,7 @@ export function Say({ game, onGame }: { game: PlayGame; onGame: (game: PlayGame)
           <Icon name="warning" size={14} />
           <span id="play-grammar">{refused}</span>
           <Button kind="quiet" onClick={() => say(text, true)}>
-            Say it anyway (costs a step)
+            Send anyway (uses a step)
           </Button>
         </div>
       )}
@@ -140,7 +140,7 @@ function Offers({ offers, onSay }: { offers: readonly PlayOffer[]; onSay: (actio
     return place < BY_KEY ? String(place + 1) : '';
   };
   return (
-    <ul className={styles.offers} data-named={offers.some(({ name }) => name !== '') || undefined} aria-label="What can be picked">
+    <ul className={styles.offers} data-named={offers.some(({ name }) => name !== '') || undefined} aria-label="Available actions">
       {things.map((thing) => {
         const about = offers.filter((offer) => offer.thing === thing);
         const name = about[0]?.name ?? '';

@@ -23,7 +23,7 @@ export function Score({ game, onAct, onOracle }: ScoreProps) {
   const { moves, task, returnRange } = game;
   const last = moves.at(-1);
   const reveal = (): void => {
-    call('play.oracle', {}).then(setRevealed, (error: unknown) => toastError('The oracle could not be asked', error));
+    call('play.oracle', {}).then(setRevealed, (error: unknown) => toastError('Could not ask the oracle', error));
   };
   useActions([{ id: 'play.oracle', title: 'What would the oracle do?', group: 'Play', keys: 'o', run: reveal }]);
   return (
@@ -58,27 +58,27 @@ export function Score({ game, onAct, onOracle }: ScoreProps) {
           title="Oracle"
           actions={
             <Explain what="Oracle" title="Oracle">
-              <p>Knows the answer and plays the shortest way a reader could take. Agents never see it; it says what is possible at best.</p>
+              <p>Knows the target and plays the shortest solution. Agents never see it; it gives the upper bound.</p>
             </Explain>
           }
         >
           {revealed === null ? (
-            <Button onClick={reveal}>What would it do?</Button>
+            <Button onClick={reveal}>Show its action</Button>
           ) : revealed.action === null ? (
-            <p>It has no answer here.</p>
+            <p>It has no action here.</p>
           ) : (
             <>
               <p>
-                It would say <code className={styles.oracle}>{revealed.action}</code>
+                Oracle action: <code className={styles.oracle}>{revealed.action}</code>
               </p>
               <div className={styles.buttons}>
-                <Button onClick={() => onOracle('one')}>Let it</Button>
+                <Button onClick={() => onOracle('one')}>Play this action</Button>
               </div>
             </>
           )}
           <div className={styles.buttons}>
             <Button kind="quiet" onClick={() => onOracle('all')}>
-              Let the oracle play on
+              Let the oracle finish
             </Button>
           </div>
         </Section>

@@ -103,7 +103,7 @@ function Catalog({ setup, onStart }: Pick<SetupBarProps, 'setup' | 'onStart'>) {
       aria-label="Catalog"
       value={setup.choice.imported ? 'imported' : 'own'}
       options={[
-        { value: 'own', label: 'The lab’s catalog' },
+        { value: 'own', label: 'Built-in catalog' },
         { value: 'imported', label: `Original data (${products.toLocaleString('en')} products)` },
       ]}
       onValue={(value) =>

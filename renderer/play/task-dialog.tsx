@@ -59,10 +59,10 @@ function TaskList({ setup, onSetup, onPick }: Pick<TaskDialogProps, 'setup' | 'o
           }}
         />
       </div>
-      {found.error && <ErrorState title="The tasks could not be read" error={found.error} retry={() => void found.refetch()} />}
+      {found.error && <ErrorState title="Could not read the tasks" error={found.error} retry={() => void found.refetch()} />}
       <p className={styles.muted} aria-live="polite">
-        {found.data && `${found.data.total.toLocaleString('en')} ${found.data.total === 1 ? 'task fits' : 'tasks fit'}`}
-        {found.data && found.data.total > SHOWN && `, the first ${SHOWN} are listed`}
+        {found.data && `${found.data.total.toLocaleString('en')} ${found.data.total === 1 ? 'task' : 'tasks'}`}
+        {found.data && found.data.total > SHOWN && `, first ${SHOWN} listed`}
         {filter.tier !== null && ` (${filter.tier})`}
       </p>
       <ul className={styles.tasks} aria-label="Tasks">

@@ -24,7 +24,7 @@ export function Transcript({ game, drawing, onRandom, onRestart }: TranscriptPro
     end.current?.scrollIntoView({ block: 'end' });
   }, [moves.length, task.id, drawing]);
   return (
-    <section className={styles.transcript} aria-label="The episode" tabIndex={0}>
+    <section className={styles.transcript} aria-label="Episode" tabIndex={0}>
       <Seen label="Start" text={game.start.observation} page={game.start.page} drawing={drawing} next={moves[0]?.action} />
       {moves.map((move, index) => (
         <div key={index} className={styles.turn}>
@@ -59,7 +59,7 @@ function Said({ move, step }: { move: PlayMove; step: number }) {
       <span className={styles.step}>{step}</span>
       <code className={styles.action}>{move.action || '(nothing)'}</code>
       {move.by === 'oracle' && <Badge tone="accent">oracle</Badge>}
-      {!move.valid && <Badge tone="warning">not possible here</Badge>}
+      {!move.valid && <Badge tone="warning">invalid</Badge>}
       <span className={styles.paid}>
         <strong data-sign={Math.sign(move.reward)}>{signed(move.reward)}</strong> <span className={styles.muted}>{move.reason}</span>
       </span>
@@ -73,7 +73,7 @@ function End({ game, onRandom, onRestart }: { game: PlayGame; onRandom: () => vo
   return (
     <div className={styles.end} role="status">
       <div className={styles.endLine}>
-        <Badge tone={success ? 'success' : 'failure'}>{success ? 'success' : 'no success'}</Badge>
+        <Badge tone={success ? 'success' : 'failure'}>{success ? 'success' : 'failure'}</Badge>
         <strong>Return {signed(game.return)}</strong>
         <span className={styles.muted}>
           after {moves.length} {moves.length === 1 ? 'step' : 'steps'}
@@ -84,7 +84,7 @@ function End({ game, onRandom, onRestart }: { game: PlayGame; onRandom: () => vo
         <p>
           {oracle.actions.length > 0 ? (
             <>
-              The oracle: return {signed(oracle.return)} in {oracle.actions.length} {oracle.actions.length === 1 ? 'step' : 'steps'}:{' '}
+              Oracle: return {signed(oracle.return)} in {oracle.actions.length} {oracle.actions.length === 1 ? 'step' : 'steps'}:{' '}
               {oracle.actions.map((action, index) => (
                 <span key={index}>
                   {index > 0 && ' → '}
@@ -93,13 +93,13 @@ function End({ game, onRandom, onRestart }: { game: PlayGame; onRandom: () => vo
               ))}
             </>
           ) : (
-            'The oracle has no answer to this task.'
+            'The oracle has no solution for this task.'
           )}
         </p>
       )}
       <div className={styles.buttons}>
         <Button onClick={onRandom}>Another task</Button>
-        <Button onClick={onRestart}>Play it again</Button>
+        <Button onClick={onRestart}>Play again</Button>
       </div>
     </div>
   );

@@ -63,7 +63,7 @@ export function EpisodeList({ run, view, selected, onSelect, onTotal }: EpisodeL
     const episode = episodeAt(next);
     if (episode) onSelect(episode.id);
   };
-  if (first?.isError) return <ErrorState title="The episodes could not be read" error={first.error} retry={() => void first.refetch()} />;
+  if (first?.isError) return <ErrorState title="Could not read the episodes" error={first.error} retry={() => void first.refetch()} />;
   return (
     <div
       ref={scroller}
@@ -79,7 +79,7 @@ export function EpisodeList({ run, view, selected, onSelect, onTotal }: EpisodeL
         if (event.key === 'PageUp') move(event, -10);
       }}
     >
-      {total === 0 && first?.data && <p className={styles.nothing}>No episode matches. Loosen a filter.</p>}
+      {total === 0 && first?.data && <p className={styles.nothing}>No episodes match the filters.</p>}
       <div role="presentation" style={{ height: rows.getTotalSize() }} className={styles.rows}>
         {shown.map(({ index, start }) => {
           const episode = episodeAt(index);

@@ -19,28 +19,26 @@ interface PaintMeaning {
 export const MEANING: Readonly<Record<Paint, PaintMeaning>> = {
   probability: {
     label: 'Probability',
-    explain: 'π(word): how probable the policy found the word it said, among what the grammar allows. Deeper = less probable.',
+    explain: 'π(token): the probability of the token under the policy, among the tokens the grammar allows. Deeper = less probable.',
     ends: ['certain', 'unlikely'],
     signed: false,
   },
   logRatio: {
     label: 'Log-ratio',
-    explain:
-      'ln π(word) − ln π_ref(word): above 0 (blue) training made the word more probable than under the reference, below 0 (orange, dotted) less.',
-    ends: ['less than the reference', 'more than the reference'],
+    explain: 'ln π(token) − ln π_ref(token). Above 0 (blue): more probable than under the reference; below 0 (orange, dotted): less.',
+    ends: ['less likely than reference', 'more likely'],
     signed: true,
   },
   advantage: {
     label: 'Advantage',
-    explain:
-      'How much better than expected the word turned out, as the algorithm counted it: above 0 (blue) it was reinforced, below 0 (orange, dotted) discouraged.',
+    explain: 'The advantage the algorithm assigned to the token. Above 0 (blue): reinforced; below 0 (orange, dotted): discouraged.',
     ends: ['discouraged', 'reinforced'],
     signed: true,
   },
   entropy: {
     label: 'Entropy',
-    explain: 'How undecided the policy was before it said the word, in nats. Deeper = more undecided.',
-    ends: ['decided', 'undecided'],
+    explain: 'Entropy of the policy’s next-token distribution, in nats. Deeper = higher entropy.',
+    ends: ['low entropy', 'high entropy'],
     signed: false,
   },
 };

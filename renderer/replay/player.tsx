@@ -32,7 +32,7 @@ export function Player({ replay }: { replay: Replay }) {
   return (
     <>
       <p className={note.note} role="status">
-        What if: #{branch.replay.run.id} after update {branch.replay.update} goes on from step {branch.step + 1}. Not recorded.
+        What if: #{branch.replay.run.id} at update {branch.replay.update} continues from step {branch.step + 1}. Not stored.
         <Button onClick={() => setBranch(null)}>Back to the recorded episode</Button>
       </p>
       <EpisodePlayer replay={branch.replay} start={branch.step} />
@@ -82,14 +82,20 @@ function EpisodePlayer({ replay, start, onOpen }: EpisodePlayerProps) {
   const toggleAgain = useCallback(() => setAgain((open) => !open), []);
   useActions([
     { id: 'replay.next', title: 'Next step', group: 'Replay', keys: 'ArrowRight', keyboardOnly: true, run: next },
-    { id: 'replay.previous', title: 'Step before', group: 'Replay', keys: 'ArrowLeft', keyboardOnly: true, run: back },
+    { id: 'replay.previous', title: 'Previous step', group: 'Replay', keys: 'ArrowLeft', keyboardOnly: true, run: back },
     { id: 'replay.first', title: 'First step', group: 'Replay', keys: 'Home', keyboardOnly: true, run: () => go(0) },
-    { id: 'replay.end', title: 'The end', group: 'Replay', keys: 'End', keyboardOnly: true, run: () => go(last) },
+    { id: 'replay.end', title: 'Last step', group: 'Replay', keys: 'End', keyboardOnly: true, run: () => go(last) },
     { id: 'replay.play', title: 'Play or pause', group: 'Replay', keys: 'p', run: togglePlay },
-    { id: 'replay.text', title: 'Page or text', group: 'Replay', keys: 't', run: () => setDrawing(drawing === 'page' ? 'text' : 'page') },
+    {
+      id: 'replay.text',
+      title: 'Toggle page and text',
+      group: 'Replay',
+      keys: 't',
+      run: () => setDrawing(drawing === 'page' ? 'text' : 'page'),
+    },
     {
       id: 'replay.paint',
-      title: 'Paint the words by the next number',
+      title: 'Next token colouring',
       group: 'Replay',
       keys: 'w',
       run: () => setPaint(PAINTS[(PAINTS.indexOf(paint) + 1) % PAINTS.length] ?? 'probability'),
@@ -98,7 +104,7 @@ function EpisodePlayer({ replay, start, onOpen }: EpisodePlayerProps) {
       ? [
           {
             id: 'replay.resample',
-            title: 'Go on from this step with another policy',
+            title: 'What if: continue from this step with another policy',
             group: 'Replay',
             keys: 'r',
             run: toggleAgain,
@@ -113,7 +119,7 @@ function EpisodePlayer({ replay, start, onOpen }: EpisodePlayerProps) {
       <div className={styles.transport} role="group" aria-label="Steps">
         <SteadyButton icon={playing ? 'pause' : 'start'} label={playing ? 'Pause' : 'Play'} keys="p" onClick={togglePlay} />
         <span className={styles.back}>
-          <SteadyButton icon="chevronRight" label="Step before" keys="ArrowLeft" disabled={position === 0} onClick={back} />
+          <SteadyButton icon="chevronRight" label="Previous step" keys="ArrowLeft" disabled={position === 0} onClick={back} />
         </span>
         <SteadyButton icon="chevronRight" label="Next step" keys="ArrowRight" disabled={position === last} onClick={next} />
         <Scrubber replay={replay} position={position} onPosition={go} />
@@ -148,7 +154,7 @@ function EpisodeHead({ replay }: { replay: Replay }) {
           Return <strong>{formatValue(replay.return)}</strong>
         </span>
         {replay.vstar && (
-          <span title="The best expected return of the task, estimated from samples of the reference policy">
+          <span title="Optimal expected return of the task under KL regularisation, estimated from samples of the reference policy">
             V* <strong>{formatValue(replay.vstar.value)}</strong>
           </span>
         )}

@@ -1,4 +1,4 @@
-// Replay: any episode of any run, step by step and word by word. The list with its filters at the left, the player at the
+// Replay: any episode of any run, step by step and token by token. The list with its filters at the left, the player at the
 // right; the address holds run and episode, so that a chart point, a cell of a matrix or a copied link leads here.
 
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
@@ -37,7 +37,7 @@ export default function ReplayPage() {
   if (runs.isError) {
     return (
       <Page title="Replay">
-        <ErrorState title="The runs could not be read" error={runs.error} retry={() => void runs.refetch()} />
+        <ErrorState title="Could not read the runs" error={runs.error} retry={() => void runs.refetch()} />
       </Page>
     );
   }
@@ -45,10 +45,10 @@ export default function ReplayPage() {
     return (
       <Page title="Replay">
         {runs.isPending ? (
-          <Loading label="Loading the runs" />
+          <Loading label="Loading runs" />
         ) : (
-          <EmptyState title="No episode to replay yet" actions={<LinkButton href="/new">Set up a run</LinkButton>}>
-            <p>Every episode of a run is recorded with all its words and numbers. Start a run, and its first episodes appear here.</p>
+          <EmptyState title="No episodes yet" actions={<LinkButton href="/new">Set up a run</LinkButton>}>
+            <p>Runs record their episodes with every token and its statistics. Start a run to see its first episodes here.</p>
           </EmptyState>
         )}
       </Page>
@@ -87,10 +87,10 @@ function RunReplay({ run, episode, onEpisode }: { run: number; episode: number |
   const select = useCallback((id: number) => onEpisode(id), [onEpisode]);
   const all = facets.data?.total ?? 0;
   useActions([
-    { id: 'replay.filters', title: 'Show or hide the filters', group: 'Replay', keys: 'f', run: () => setOpen(!open) },
+    { id: 'replay.filters', title: 'Toggle filters', group: 'Replay', keys: 'f', run: () => setOpen(!open) },
     {
       id: 'replay.failures',
-      title: 'Only failures',
+      title: 'Show failures only',
       group: 'Replay',
       run: () => setView({ ...view, filter: { ...view.filter, success: false } }),
     },
@@ -112,12 +112,12 @@ function RunReplay({ run, episode, onEpisode }: { run: number; episode: number |
         <EpisodeList run={run} view={view} selected={episode} onSelect={select} onTotal={setTotal} />
       </aside>
       <div className={styles.stage} tabIndex={-1}>
-        {replay.isError && <ErrorState title="The episode could not be read" error={replay.error} retry={() => void replay.refetch()} />}
+        {replay.isError && <ErrorState title="Could not read the episode" error={replay.error} retry={() => void replay.refetch()} />}
         {replay.data && !replay.isError && <Player key={replay.data.replay.id} replay={replay.data.replay} />}
-        {!replay.data && !replay.isError && total !== 0 && <Loading label="Loading the episode" />}
+        {!replay.data && !replay.isError && total !== 0 && <Loading label="Loading episode" />}
         {total === 0 && episode === null && (
-          <EmptyState title="Nothing to show" actions={<Button onClick={() => setView(NEWEST_FIRST)}>Clear filters</Button>}>
-            <p>{all === 0 ? 'This run has not recorded an episode yet.' : 'No episode matches the filters.'}</p>
+          <EmptyState title="No episodes" actions={<Button onClick={() => setView(NEWEST_FIRST)}>Clear filters</Button>}>
+            <p>{all === 0 ? 'This run has not recorded any episodes yet.' : 'No episodes match the filters.'}</p>
           </EmptyState>
         )}
       </div>

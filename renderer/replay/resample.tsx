@@ -1,6 +1,6 @@
 // "What if": the steps before this one stay as they were, then a policy of the user's choice (any run of the same world, as
-// it was after any kept update) goes on. What it does is shown beside what was recorded, and how many of several goes solve
-// the task; nothing is stored.
+// it was at any stored checkpoint) continues. What it does is shown beside what was recorded, and how many of several rollouts
+// solve the task; nothing is stored.
 
 import { useMutation } from '@tanstack/react-query';
 import { useState } from 'react';
@@ -13,8 +13,8 @@ import { ErrorState } from '../components/states.tsx';
 import { formatValue } from '../format.ts';
 import styles from './resample.module.css';
 
-/** Goes at a temperature; the most probable one is always the same. */
-const GOES = 20;
+/** Rollouts at a temperature; the greedy one is always the same. */
+const ROLLOUTS = 20;
 
 interface ResampleProps {
   replay: Replay;
@@ -40,18 +40,18 @@ export function Resample({ replay, step, onClose, onOpen }: ResampleProps) {
   const go = (): void => {
     if (!policy || update === undefined) return;
     const degrees = Number(temperature);
-    sample.mutate({ step, run: policy.run, update, attempt, temperature: degrees, goes: degrees === 0 ? 1 : GOES });
+    sample.mutate({ step, run: policy.run, update, attempt, temperature: degrees, goes: degrees === 0 ? 1 : ROLLOUTS });
     setAttempt(attempt + 1);
   };
   const from = sample.variables?.step ?? step;
   return (
-    <section className={styles.resample} aria-label="What another policy would have done">
+    <section className={styles.resample} aria-label="What if">
       <header className={styles.resampleHead}>
         <span>
-          {step === 0 ? 'From the start, go on with' : `Keep the first ${step === 1 ? 'step' : `${step} steps`}, then go on with`}
+          {step === 0 ? 'From the start, continue with' : `Replay ${step === 1 ? 'step 1' : `steps 1–${step}`}, then continue with`}
         </span>
         <Select
-          aria-label="Run whose policy goes on"
+          aria-label="Policy of run"
           value={String(policy?.run ?? '')}
           options={list.map(({ run, name, variant, seed }) => ({
             value: String(run),
@@ -60,41 +60,39 @@ export function Resample({ replay, step, onClose, onOpen }: ResampleProps) {
           onValue={(value) => setRun(Number(value))}
         />
         <Select
-          aria-label="After which update"
+          aria-label="Checkpoint"
           value={String(update ?? '')}
-          options={(policy?.updates ?? []).map((one) => ({ value: String(one), label: `after update ${one}` }))}
+          options={(policy?.updates ?? []).map((one) => ({ value: String(one), label: `update ${one}` }))}
           onValue={(value) => setUpdate(Number(value))}
         />
         <Select
           aria-label="Temperature"
           value={temperature}
           options={[
-            { value: '0', label: 'most probable' },
+            { value: '0', label: 'greedy' },
             { value: '0.7', label: 'temperature 0.7' },
             { value: '1', label: 'temperature 1' },
           ]}
           onValue={setTemperature}
         />
         <Button kind="primary" disabled={sample.isPending || update === undefined} onClick={go}>
-          {sample.isPending ? 'Playing…' : sample.data ? 'Sample again' : 'Sample'}
+          {sample.isPending ? 'Sampling…' : sample.data ? 'Sample again' : 'Sample'}
         </Button>
         <span className={styles.spacer} />
         <IconButton icon="cross" label="Close" onClick={onClose} />
       </header>
-      {policies.isError && <ErrorState title="The policies could not be listed" error={policies.error} />}
-      {policies.data && list.length === 0 && (
-        <p className={styles.muted}>No run of this world has kept a checkpoint, so there is no policy to ask.</p>
-      )}
-      {sample.isError && <ErrorState title="The policy could not go on" error={sample.error} />}
+      {policies.isError && <ErrorState title="Could not list the policies" error={policies.error} />}
+      {policies.data && list.length === 0 && <p className={styles.muted}>No run of this world has stored a checkpoint.</p>}
+      {sample.isError && <ErrorState title="Sampling failed" error={sample.error} />}
       {sample.data && (
         <>
-          <p role="status" className={styles.goes}>
+          <p role="status" className={styles.tally}>
             {tally(sample.data)}
           </p>
           <div className={styles.branches}>
-            <Branch title="As recorded" replay={replay} from={from} />
+            <Branch title="Recorded" replay={replay} from={from} />
             <Branch
-              title={`#${sample.data.replay.run.id} after update ${sample.data.replay.update}`}
+              title={`#${sample.data.replay.run.id} at update ${sample.data.replay.update}`}
               replay={sample.data.replay}
               from={from}
               onOpen={() => onOpen(sample.data.replay, from)}
@@ -107,10 +105,10 @@ export function Resample({ replay, step, onClose, onOpen }: ResampleProps) {
 }
 
 function tally({ replay, solved }: { replay: Replay; solved: { k: number; n: number; low: number; high: number } }): string {
-  const who = `#${replay.run.id} after update ${replay.update}`;
-  if (solved.n === 1) return `The most probable words of ${who} ${solved.k === 1 ? 'solve' : 'do not solve'} the task from here.`;
+  const who = `#${replay.run.id} at update ${replay.update}`;
+  if (solved.n === 1) return `The greedy rollout of ${who} ${solved.k === 1 ? 'solves' : 'does not solve'} the task from here.`;
   const interval = `${formatValue(solved.low, 'share')}–${formatValue(solved.high, 'share')}`;
-  return `${solved.k} of ${solved.n} goes of ${who} solve the task from here (95% interval ${interval}). The first of them is shown.`;
+  return `${solved.k} of ${solved.n} rollouts of ${who} solve the task from here (95% interval ${interval}). The first is shown.`;
 }
 
 /** The steps from the branching point on. */
@@ -137,7 +135,7 @@ function Branch({ title, replay, from, onOpen }: { title: string; replay: Replay
       {onOpen && (
         <span className={styles.open}>
           <Button icon="replay" onClick={onOpen}>
-            Step through it
+            Step through
           </Button>
         </span>
       )}

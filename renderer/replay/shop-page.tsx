@@ -38,7 +38,7 @@ export function ShopPage({ page, action }: { page: DrawnPage; action: string | u
               <ProductCard key={product.id} product={product} verb={next?.id === product.id.toLowerCase() ? next.verb : null} />
             ))}
           </ol>
-          {page.products.length === 0 && <p className={styles.muted}>Nothing was found.</p>}
+          {page.products.length === 0 && <p className={styles.muted}>No results.</p>}
         </div>
       );
     case 'item': {
@@ -60,7 +60,7 @@ export function ShopPage({ page, action }: { page: DrawnPage; action: string | u
               </ul>
             )}
             <div className={styles.marks}>
-              {product.target && <Badge tone="accent">wanted</Badge>}
+              {product.target && <Badge tone="accent">target</Badge>}
               {next?.id === product.id.toLowerCase() && next.verb === 'buy' && <Badge icon="chevronRight">buys it next</Badge>}
             </div>
           </div>
@@ -74,7 +74,7 @@ export function ShopPage({ page, action }: { page: DrawnPage; action: string | u
           <span className={styles.faint}>Bought</span>
           <p className={styles.instruction}>{page.name}</p>
           {page.right !== null && (
-            <Badge tone={page.right ? 'success' : 'failure'}>{page.right ? 'the right one' : 'not what was wanted'}</Badge>
+            <Badge tone={page.right ? 'success' : 'failure'}>{page.right ? 'correct product' : 'wrong product'}</Badge>
           )}
         </div>
       );
@@ -88,7 +88,7 @@ function ProductCard({ product, verb }: { product: Product; verb: string | null 
     <li className={styles.product} data-target={product.target || undefined} data-next={verb ?? undefined}>
       <span className={styles.productName}>{product.name}</span>
       <span className={styles.marks}>
-        {product.target && <Badge tone="accent">wanted</Badge>}
+        {product.target && <Badge tone="accent">target</Badge>}
         {verb && <Badge icon="chevronRight">{verb === 'buy' ? 'buys it next' : 'clicks it next'}</Badge>}
       </span>
       <span className={styles.muted}>{product.category}</span>

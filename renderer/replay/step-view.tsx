@@ -1,5 +1,5 @@
 // One step of an episode: on the left what the world showed (drawn, or as the very text the policy read), on the right
-// what the agent said about it, what it got for it and by which rule, and what the oracle would have said.
+// what the agent did, the reward and its reason, and what the oracle would have done.
 
 import { memo } from 'react';
 import type { Replay } from '../../preload/contract/replay.ts';
@@ -32,20 +32,20 @@ export function StepView({ replay, position, drawing, onDrawing, paint, onPaint,
   const text = step?.observation ?? replay.finalObservation;
   return (
     <div className={styles.step}>
-      <section className={styles.panel} aria-label="What the world showed">
+      <section className={styles.panel} aria-label="Observation">
         <header className={styles.panelHead}>
-          <h3>{step ? 'What it saw' : 'How it ended'}</h3>
+          <h3>{step ? 'Observation' : 'Final observation'}</h3>
           <DrawingChoice drawing={drawing} onDrawing={onDrawing} />
         </header>
         {drawing === 'page' ? <ShopPage page={page} action={step?.action} /> : <pre className={styles.raw}>{text}</pre>}
         {step && step.view !== null && (
           <>
-            <h4>What the policy read of it</h4>
+            <h4>Policy input</h4>
             <pre className={styles.raw}>{step.view}</pre>
           </>
         )}
       </section>
-      <section className={styles.panel} aria-label="What the agent said">
+      <section className={styles.panel} aria-label="Action">
         {step ? (
           <>
             <header className={styles.panelHead}>
@@ -56,24 +56,24 @@ export function StepView({ replay, position, drawing, onDrawing, paint, onPaint,
               <dt>Reward</dt>
               <dd>
                 <strong>{formatValue(step.reward)}</strong> <span className={styles.muted}>{step.reason}</span>
-                {!step.valid && <Badge tone="warning">not possible</Badge>}
+                {!step.valid && <Badge tone="warning">invalid</Badge>}
               </dd>
               <dt>Return so far</dt>
               <dd>
                 {formatValue(step.returned)}
-                {replay.vstar && <span className={styles.muted}> of V* {formatValue(replay.vstar.value)} expected at best</span>}
+                {replay.vstar && <span className={styles.muted}> (V* {formatValue(replay.vstar.value)})</span>}
               </dd>
-              <dt>The oracle</dt>
+              <dt>Oracle</dt>
               <dd>
                 {step.oracle === null ? (
-                  <span className={styles.muted}>{replay.retraced ? 'cannot know here' : 'the world has changed since'}</span>
+                  <span className={styles.muted}>{replay.retraced ? 'not available here' : 'not available: the world has changed'}</span>
                 ) : step.oracle === step.action ? (
                   <span>
-                    <Icon name="check" size={13} /> would have said the same
+                    <Icon name="check" size={13} /> agrees
                   </span>
                 ) : (
                   <span>
-                    would have said <code>{step.oracle}</code>
+                    <code>{step.oracle}</code>
                   </span>
                 )}
               </dd>
@@ -101,12 +101,12 @@ const DrawingChoice = memo(({ drawing, onDrawing }: Pick<StepViewProps, 'drawing
 const PaintChoice = memo(({ paint, onPaint }: Pick<StepViewProps, 'paint' | 'onPaint'>) => (
   <>
     <h3 className={styles.paints}>
-      What it said
+      Action
       <Explain what={MEANING[paint].label}>
         <p>{MEANING[paint].explain}</p>
       </Explain>
     </h3>
-    <Segmented label="Paint the words by" value={paint} onValue={onPaint} options={PAINT_OPTIONS} />
+    <Segmented label="Colour tokens by" value={paint} onValue={onPaint} options={PAINT_OPTIONS} />
   </>
 ));
 
@@ -114,7 +114,7 @@ function End({ replay }: { replay: Replay }) {
   return (
     <>
       <header className={styles.panelHead}>
-        <h3>The outcome</h3>
+        <h3>Outcome</h3>
       </header>
       <dl className={styles.outcome}>
         <dt>Outcome</dt>
@@ -133,7 +133,7 @@ function End({ replay }: { replay: Replay }) {
               {replay.vstar.k !== null && (
                 <span className={styles.muted}>
                   {' '}
-                  from {replay.vstar.k} of {replay.vstar.n} reference samples solved
+                  {replay.vstar.k} of {replay.vstar.n} reference samples solved
                 </span>
               )}
             </>
@@ -142,7 +142,7 @@ function End({ replay }: { replay: Replay }) {
           )}
         </dd>
         <dt>Advantage</dt>
-        <dd>{replay.advantage === null ? <span className={styles.muted}>not learned from</span> : formatValue(replay.advantage)}</dd>
+        <dd>{replay.advantage === null ? <span className={styles.muted}>not used for training</span> : formatValue(replay.advantage)}</dd>
       </dl>
       <ol className={styles.recap}>
         {replay.steps.map((step, index) => (

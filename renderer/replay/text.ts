@@ -18,7 +18,7 @@ export function episodeText(replay: Replay): string {
     lines.push(`${index + 1}. ${step.observation}`);
     if (step.thought) lines.push(`   thought: ${step.thought}`);
     lines.push(`   > ${step.action}`);
-    lines.push(`   reward ${formatValue(step.reward)} (${step.reason})${step.valid ? '' : ', not possible'}`);
+    lines.push(`   reward ${formatValue(step.reward)} (${step.reason})${step.valid ? '' : ', invalid'}`);
   });
   lines.push(`End: ${replay.finalObservation}`);
   if (replay.diagnosis) lines.push('', `Why it failed: ${replay.diagnosis.meaning}. ${replay.diagnosis.evidence}`);

@@ -27,7 +27,7 @@ export function Words({ step, paint, scale }: WordsProps) {
   if (step.words.length === 0) {
     return (
       <p className={styles.said}>
-        {step.action} <span className={styles.muted}>(the words' numbers were not kept)</span>
+        {step.action} <span className={styles.muted}>(token statistics not stored)</span>
       </p>
     );
   }
@@ -53,7 +53,7 @@ export function Words({ step, paint, scale }: WordsProps) {
       {known ? <Legend paint={paint} scale={scale} /> : <p className={styles.muted}>{missing(paint)}</p>}
       {word && <WordDetails word={word} />}
       <details className={styles.details} open={table} onToggle={(event) => onTable(event.currentTarget.open)}>
-        <summary>All words in numbers</summary>
+        <summary>Token table</summary>
         {table && <WordTable words={step.words} />}
       </details>
     </div>
@@ -61,9 +61,9 @@ export function Words({ step, paint, scale }: WordsProps) {
 }
 
 function missing(paint: Paint): string {
-  if (paint === 'advantage') return 'No advantage: this episode was not learned from.';
-  if (paint === 'logRatio') return 'No log-ratio: the reference did not read this episode.';
-  return 'These numbers were not kept for this step.';
+  if (paint === 'advantage') return 'No advantage: this episode was not used for training.';
+  if (paint === 'logRatio') return 'No log-ratio: the reference did not score this episode.';
+  return 'Not stored for this step.';
 }
 
 interface PaintedWordProps {
@@ -133,7 +133,7 @@ function WordDetails({ word }: { word: Word }) {
     <div className={styles.wordDetails}>
       <dl className={styles.numbers}>
         <div>
-          <dt>word</dt>
+          <dt>token</dt>
           <dd>
             <code>{word.text}</code>
           </dd>
@@ -146,13 +146,13 @@ function WordDetails({ word }: { word: Word }) {
         ))}
         {word.value !== null && (
           <div>
-            <dt>critic's value</dt>
+            <dt>critic value</dt>
             <dd>{formatValue(word.value)}</dd>
           </div>
         )}
       </dl>
       {list.length > 0 && (
-        <ul className={styles.alternatives} aria-label={`Instead of ${word.text}`}>
+        <ul className={styles.alternatives} aria-label={`Alternatives to ${word.text}`}>
           {list.map(({ text, probability }) => (
             <li key={text} data-chosen={text === word.text || undefined}>
               <code>{shownText(text)}</code>
@@ -170,10 +170,10 @@ function WordDetails({ word }: { word: Word }) {
 
 function WordTable({ words }: { words: readonly Word[] }) {
   return (
-    <Table label="All words of this step in numbers">
+    <Table label="Tokens of this step">
       <thead>
         <tr>
-          <Head>Word</Head>
+          <Head>Token</Head>
           <Head numeric>Probability</Head>
           <Head numeric>Log-ratio</Head>
           <Head numeric>Advantage</Head>

@@ -36,7 +36,7 @@ export const COLUMNS: readonly Column[] = [
     sort: ({ name }) => name.toLowerCase(),
     cell: ({ name }) => <span className={styles.name}>{name}</span>,
   },
-  { id: 'variant', title: 'Variant', width: 112, sort: ({ variant }) => variant, cell: ({ variant }) => variant },
+  { id: 'variant', title: 'Algorithm', width: 112, sort: ({ variant }) => variant, cell: ({ variant }) => variant },
   { id: 'seed', title: 'Seed', width: 56, numeric: true, sort: ({ seed }) => seed, cell: ({ seed }) => seed },
   { id: 'world', title: 'World', width: 60, sort: ({ world }) => world, cell: ({ world }) => world },
   {
@@ -108,7 +108,7 @@ export const COLUMNS: readonly Column[] = [
     sort: ({ notes }) => notes || null,
     cell: ({ notes }) => <span title={notes}>{notes.split('\n')[0]}</span>,
   },
-  { id: 'preset', title: 'Preset', width: 126, sort: ({ preset }) => preset, cell: ({ preset }) => preset ?? 'own config' },
+  { id: 'preset', title: 'Preset', width: 126, sort: ({ preset }) => preset, cell: ({ preset }) => preset ?? 'custom' },
   {
     id: 'episodes',
     title: 'Episodes',
@@ -167,7 +167,7 @@ export function configColumn(key: string, values: ReadonlyMap<number, Json>): Co
 export function Share({ value }: { value: Proportion | null }) {
   if (!value) return <span className={styles.faint}>–</span>;
   return (
-    <span title={`${value.k} of ${value.n} held-out tasks; 95% interval (Wilson)`}>
+    <span title={`${value.k} of ${value.n} tasks; 95% interval (Wilson)`}>
       {formatValue(value.rate, 'share')}{' '}
       <span className={styles.interval}>
         {(100 * value.low).toFixed(0)}–{(100 * value.high).toFixed(0)}%

@@ -6,15 +6,15 @@ import { SampleButton } from '../tour/sample-button.tsx';
 import styles from './first-run.module.css';
 
 const STEPS = [
-  ['Set up', 'A world, an algorithm and a seed. Every knob says what it means; presets give a good start.'],
-  ['Watch', 'Success, loss and KL as they happen, with the episodes behind every point. Pause, step, go on.'],
-  ['Understand', 'Replay any episode word by word, and compare variants on the same tasks with honest statistics.'],
+  ['Set up', 'Choose a world, an algorithm and a seed. Presets give a good start, and every setting explains itself.'],
+  ['Watch', 'Success, loss and KL live, with the episodes behind every point. Pause, step, resume.'],
+  ['Understand', 'Replay any episode token by token, and compare algorithms on the same tasks with paired statistics.'],
 ] as const;
 
 export function FirstRun({ dataFolder }: { dataFolder: string }) {
   return (
     <EmptyState
-      title="Teach your first agent"
+      title="Train your first agent"
       art={<Astrolabe />}
       actions={
         <>
@@ -26,20 +26,17 @@ export function FirstRun({ dataFolder }: { dataFolder: string }) {
       }
       footnote={
         <>
-          Everything happens on this machine; nothing is sent anywhere.
+          Everything runs on this machine; nothing is sent anywhere.
           {dataFolder && (
             <>
               {' '}
-              Runs are kept in <code>{dataFolder}</code>.
+              Runs are stored in <code>{dataFolder}</code>.
             </>
           )}
         </>
       }
     >
-      <p>
-        A small language agent learns to shop from text alone: it searches, reads, chooses and buys. You see why it gets better, step by
-        step.
-      </p>
+      <p>A small language agent learns to shop from text alone: it searches, reads, chooses and buys. Watch how and why it improves.</p>
       <ol className={styles.steps}>
         {STEPS.map(([name, words], index) => (
           <li key={name}>

@@ -46,7 +46,7 @@ export function ColumnsDialog({
       title="Columns"
       actions={
         <>
-          <Button onClick={() => onChosen([...DEFAULT_COLUMNS])}>As at first</Button>
+          <Button onClick={() => onChosen([...DEFAULT_COLUMNS])}>Reset</Button>
           <Button kind="primary" onClick={onClose}>
             Done
           </Button>
@@ -67,7 +67,7 @@ export function ColumnsDialog({
           </label>
         ))}
       </div>
-      <Field label="A setting as a column">
+      <Field label="Add a setting as a column">
         {(ids) => (
           <Select
             {...ids}
@@ -127,7 +127,7 @@ export function TagDialog({ runs, onClose }: { runs: readonly RunRow[] | null; o
           );
         }}
       >
-        <Field label="Tags to add" hint="Several with commas between">
+        <Field label="Tags to add" hint="Comma-separated">
           {(ids) => <TextInput {...ids} data-autofocus value={text} onChange={(event) => setText(event.target.value)} />}
         </Field>
         {shared.length > 0 && (
@@ -161,13 +161,13 @@ function EditForm({ run, onClose }: { run: RunRow; onClose: () => void }) {
       className={styles.form}
       onSubmit={(event) => {
         event.preventDefault();
-        call('runs.change', { run: run.id, name, notes }).then(onClose, (error: unknown) => toastError('Nothing was changed', error));
+        call('runs.change', { run: run.id, name, notes }).then(onClose, (error: unknown) => toastError('The run was not changed', error));
       }}
     >
-      <Field label="Name" error={name.trim() === '' ? 'A name is needed' : undefined}>
+      <Field label="Name" error={name.trim() === '' ? 'Enter a name' : undefined}>
         {(ids) => <TextInput {...ids} data-autofocus maxLength={120} value={name} onChange={(event) => setName(event.target.value)} />}
       </Field>
-      <Field label="Notes" hint="What you wanted to know, what you saw">
+      <Field label="Notes" hint="Question, observations, conclusion">
         {(ids) => <textarea {...ids} className={styles.notes} value={notes} onChange={(event) => setNotes(event.target.value)} />}
       </Field>
       <div className={styles.bulk}>

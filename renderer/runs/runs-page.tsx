@@ -42,7 +42,7 @@ const FIRST_COLUMNS = [...DEFAULT_COLUMNS];
 const OWN_KEYS: Readonly<Record<string, (run: RunRow) => Json>> = {
   variant: ({ variant }) => variant,
   world: ({ world }) => world,
-  preset: ({ preset }) => preset ?? 'own config',
+  preset: ({ preset }) => preset ?? 'custom',
   seed: ({ seed }) => seed,
   state: ({ state }) => state,
   'same config': ({ name, variant, group }) => `${name} · ${variant} · ${group.slice(0, 6)}`,
@@ -61,8 +61,8 @@ export default function RunsPage() {
           </LinkButton>
         }
       >
-        {runs.isPending && <Loading label="Loading the runs" rows={8} />}
-        {runs.isError && <ErrorState title="The runs could not be read" error={runs.error} retry={() => void runs.refetch()} />}
+        {runs.isPending && <Loading label="Loading runs" rows={8} />}
+        {runs.isError && <ErrorState title="Could not read the runs" error={runs.error} retry={() => void runs.refetch()} />}
         {runs.data && <FirstRun dataFolder={about.data?.dataFolder ?? ''} />}
       </Page>
     );
@@ -110,13 +110,13 @@ function RunList({ runs }: { runs: readonly RunRow[] }) {
   const move = (by: number): void => setCursor((now) => Math.min(items.length - 1, Math.max(0, now + by)));
 
   useActions([
-    { id: 'runs.filter', title: 'Filter the runs', group: 'Runs', keys: '/', run: () => search.current?.focus() },
+    { id: 'runs.filter', title: 'Filter runs', group: 'Runs', keys: '/', run: () => search.current?.focus() },
     { id: 'runs.next', title: 'Next run', group: 'Runs', keys: 'j', keyboardOnly: true, run: () => move(1) },
     { id: 'runs.previous', title: 'Previous run', group: 'Runs', keys: 'k', keyboardOnly: true, run: () => move(-1) },
-    { id: 'runs.open', title: 'Open the run', group: 'Runs', keys: 'o', run: () => under?.kind === 'run' && open(under.run) },
+    { id: 'runs.open', title: 'Open run', group: 'Runs', keys: 'o', run: () => under?.kind === 'run' && open(under.run) },
     {
       id: 'runs.select',
-      title: 'Select the run',
+      title: 'Select run',
       group: 'Runs',
       keys: 'x',
       run: () => under?.kind === 'run' && select([under.run.id], !selected.has(under.run.id)),
@@ -156,7 +156,7 @@ function RunList({ runs }: { runs: readonly RunRow[] }) {
             <Button onClick={() => setDialog('tags')}>Tag…</Button>
             {chosen.length === 1 && (
               <>
-                <Button onClick={() => setDialog('edit')}>Name and notes…</Button>
+                <Button onClick={() => setDialog('edit')}>Rename and notes…</Button>
                 <LinkButton href={`/new/run-${chosen[0]?.id ?? 0}`} icon="copy">
                   Duplicate
                 </LinkButton>
@@ -185,7 +185,7 @@ function RunList({ runs }: { runs: readonly RunRow[] }) {
       <div className={styles.layout}>
         {shown.length === 0 ? (
           <div className={styles.nothing}>
-            <p>No run fits this filter.</p>
+            <p>No runs match this filter.</p>
             <Button kind="quiet" onClick={() => setFilter(NO_FILTER)}>
               Show all {runs.length}
             </Button>
@@ -217,7 +217,7 @@ function RunList({ runs }: { runs: readonly RunRow[] }) {
 
 function summary(runs: readonly RunRow[], shown: number): string {
   const count = (state: RunRow['state']): number => runs.filter((run) => run.state === state).length;
-  const parts = [shown === runs.length ? `${runs.length} in all` : `${shown} of ${runs.length} shown`];
+  const parts = [shown === runs.length ? `${runs.length} ${runs.length === 1 ? 'run' : 'runs'}` : `${shown} of ${runs.length} shown`];
   for (const state of ['running', 'queued', 'paused', 'failed', 'interrupted'] as const)
     if (count(state) > 0) parts.push(`${count(state)} ${state}`);
   return parts.join(' · ');
@@ -260,9 +260,9 @@ function Toolbar({ runs, filter, onFilter, groupKey, onGroup, onColumns, search 
         onValue={(state) => onFilter({ ...filter, state: filterSchemaState(state) })}
       />
       <Select
-        aria-label="Variant"
+        aria-label="Algorithm"
         value={filter.variant}
-        options={any('Any variant', distinct(runs.map(({ variant }) => variant)))}
+        options={any('Any algorithm', distinct(runs.map(({ variant }) => variant)))}
         onValue={(variant) => onFilter({ ...filter, variant })}
       />
       {tags.length > 0 && (
@@ -274,7 +274,7 @@ function Toolbar({ runs, filter, onFilter, groupKey, onGroup, onColumns, search 
           aria-label="Group by"
           value={groupKey}
           options={[
-            { value: '', label: 'Not grouped' },
+            { value: '', label: 'No grouping' },
             ...[...Object.keys(OWN_KEYS), ...keys.filter((key) => !(key in OWN_KEYS))].map((key) => ({ value: key, label: `By ${key}` })),
           ]}
           onValue={onGroup}

@@ -278,8 +278,8 @@ function GroupRow({
             mean success {formatValue(success.mean, 'share')}{' '}
             <span className={styles.faint}>
               {success.interval
-                ? `${formatValue(success.interval[0], 'share')}–${formatValue(success.interval[1], 'share')}, 95% interval over ${success.n} runs (t)`
-                : 'one run: no interval'}
+                ? `${formatValue(success.interval[0], 'share')}–${formatValue(success.interval[1], 'share')}, 95% interval over ${success.n} runs (Student’s t)`
+                : 'one run, no interval'}
             </span>
           </span>
         )}

@@ -7,7 +7,7 @@ import styles from './settings.module.css';
 
 export function About() {
   const { data, error, refetch } = useCall('system.about', {});
-  if (error) return <ErrorState title="The versions could not be read" error={error} retry={() => void refetch()} />;
+  if (error) return <ErrorState title="Could not read the versions" error={error} retry={() => void refetch()} />;
   if (!data) return <Loading label="Reading versions" />;
   const rows = [
     ['Astrolab', data.version],
@@ -19,8 +19,8 @@ export function About() {
   ] as const;
   return (
     <Section
-      title="This installation"
-      hint="All data stays on this machine. Nothing is sent anywhere, by the lab or by the libraries it uses."
+      title="About"
+      hint="All data stays on this machine. Neither Astrolab nor its libraries send anything."
       actions={<CopyButton text={rows.map(([name, value]) => `${name}: ${value}`).join('\n')} />}
     >
       <Card>

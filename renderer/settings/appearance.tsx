@@ -6,7 +6,7 @@ import { Segmented } from '../components/tabs.tsx';
 import { toastError } from '../state/toasts.ts';
 
 const THEMES = [
-  { value: 'system', label: 'As the system' },
+  { value: 'system', label: 'System' },
   { value: 'light', label: 'Light' },
   { value: 'dark', label: 'Dark' },
 ] as const;
@@ -14,7 +14,7 @@ const THEMES = [
 export function Appearance() {
   const { data } = useCall('system.theme', {});
   return (
-    <Section title="Appearance" hint="Light and dark follow the system unless you choose one.">
+    <Section title="Appearance" hint="Follows the system unless you choose a theme.">
       <Segmented
         label="Theme"
         value={data?.theme ?? 'system'}

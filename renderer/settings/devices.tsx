@@ -24,17 +24,17 @@ export function Devices() {
   return (
     <Section
       title="Devices"
-      hint="What models can be trained on here. A device is offered only when it computes the same as the CPU."
+      hint="A device is available only if its results match the CPU."
       actions={
         <Button icon="chip" disabled={test.isPending || !data} onClick={() => test.mutate()}>
-          {test.isPending ? 'Testing…' : 'Test the devices'}
+          {test.isPending ? 'Testing…' : 'Test devices'}
         </Button>
       }
     >
       <Card>
-        {error && <ErrorState title="The devices could not be tested" error={error} retry={() => void refetch()} />}
-        {test.error && <ErrorState title="The self-test did not finish" error={test.error} retry={() => test.mutate()} />}
-        {!data && !error && <Loading label="Testing the devices, a few seconds" rows={2} />}
+        {error && <ErrorState title="Could not test the devices" error={error} retry={() => void refetch()} />}
+        {test.error && <ErrorState title="The self-test failed" error={test.error} retry={() => test.mutate()} />}
+        {!data && !error && <Loading label="Testing devices" rows={2} />}
         {data && (
           <>
             <ul className={styles.devices} aria-label="Devices">
@@ -55,7 +55,7 @@ function DeviceRow({ device }: { device: DeviceState }) {
   return (
     <li className={styles.device}>
       <div className={styles.deviceHead}>
-        <Badge tone={ok ? 'success' : 'neutral'}>{ok ? 'works' : 'not usable'}</Badge>
+        <Badge tone={ok ? 'success' : 'neutral'}>{ok ? 'available' : 'unavailable'}</Badge>
         <strong>{id}</strong>
         <span>{name}</span>
         {memory !== null && <span className={styles.muted}>{formatBytes(memory)}</span>}
@@ -70,8 +70,8 @@ function DeviceRow({ device }: { device: DeviceState }) {
                 <Explain what="Self-test" title="Self-test">
                   <p>
                     A tiny Transformer is trained for three updates.{' '}
-                    {id === 'cpu' ? 'The expected values are stored with the lab' : 'The CPU computes them at the same time'}; loss alone
-                    would not do, because a wrong gradient leaves the first loss right.
+                    {id === 'cpu' ? 'The expected values come with Astrolab' : 'The CPU computes the expected values'}; gradient norms are
+                    compared too, because a wrong gradient leaves the first loss unchanged.
                   </p>
                 </Explain>
               </th>
@@ -84,9 +84,9 @@ function DeviceRow({ device }: { device: DeviceState }) {
           </thead>
           <tbody>
             <Trace label={id === 'cpu' ? 'Loss, expected' : 'Loss on the CPU'} values={check.cpu.losses} />
-            <Trace label="Loss here" values={check.device.losses} />
+            <Trace label="Loss, measured" values={check.device.losses} />
             <Trace label={id === 'cpu' ? 'Gradient norm, expected' : 'Gradient norm on the CPU'} values={check.cpu.norms} />
-            <Trace label="Gradient norm here" values={check.device.norms} />
+            <Trace label="Gradient norm, measured" values={check.device.norms} />
           </tbody>
         </table>
       )}

@@ -14,11 +14,11 @@ type Preferences = Answer<'preferences.read'>;
 const stored = callOptions('preferences.read', {});
 
 const KEEP = [
-  { value: '', label: 'As the preset says' },
+  { value: '', label: 'Preset default' },
   { value: 'all', label: 'All episodes' },
-  { value: 'nth', label: 'Those of every nth update' },
-  { value: 'best-worst', label: 'The best and worst of each update' },
-  { value: 'evaluation', label: 'Those of evaluations only' },
+  { value: 'nth', label: 'Every nth update' },
+  { value: 'best-worst', label: 'Best and worst of each update' },
+  { value: 'evaluation', label: 'Evaluation episodes only' },
 ] as const;
 
 export function RunPreferences() {
@@ -27,17 +27,17 @@ export function RunPreferences() {
   const save = useMutation({
     mutationFn: (next: Input<'preferences.change'>) => call('preferences.change', next),
     onSuccess: (answer: Preferences) => client.setQueryData(stored.queryKey, answer),
-    onError: (problem) => toastError('The setting was not changed', problem),
+    onError: (problem) => toastError('Could not save the setting', problem),
   });
-  if (error) return <ErrorState title="The settings for runs could not be read" error={error} retry={() => void refetch()} />;
-  if (!data) return <Loading label="Reading the settings" rows={2} />;
+  if (error) return <ErrorState title="Could not read the run settings" error={error} retry={() => void refetch()} />;
+  if (!data) return <Loading label="Loading settings" rows={2} />;
   const { concurrent, retention, threads } = data;
   return (
-    <Section title="Runs" hint="Counts for everything that is started from now on.">
+    <Section title="Runs" hint="Applies to new runs.">
       <div className={styles.fields}>
         <Field
-          label="Runs at the same time"
-          hint={`This machine has ${threads} threads; a run uses what its setting “threads” says. More at once means each is slower.`}
+          label="Concurrent runs"
+          hint={`This machine has ${threads} threads; each run uses its “Threads” setting. More concurrent runs make each one slower.`}
         >
           {(ids) => (
             <Select
@@ -49,8 +49,8 @@ export function RunPreferences() {
           )}
         </Field>
         <Field
-          label="Episodes that new runs keep"
-          hint="For replay. Metrics, evaluation results and checkpoints are always kept. Can be changed for each run under Retention."
+          label="Stored episodes"
+          hint="Used for replay. Metrics, evaluation results and checkpoints are always stored. Can be set per run under Retention."
         >
           {(ids) => (
             <Select

@@ -18,7 +18,7 @@ export function Storage() {
   const client = useQueryClient();
   // Sizes change with every run: what was read on an earlier visit is shown and read again.
   useEffect(() => void client.invalidateQueries({ queryKey: use.queryKey }), [client]);
-  if (error) return <ErrorState title="The data folder could not be read" error={error} retry={() => void refetch()} />;
+  if (error) return <ErrorState title="Could not read the data folder" error={error} retry={() => void refetch()} />;
   if (!data) return <Loading label="Measuring the data folder" />;
   const total = data.parts.reduce((sum, { bytes }) => sum + bytes, 0);
   const largest = Math.max(1, ...data.parts.map(({ bytes }) => bytes));
@@ -27,23 +27,23 @@ export function Storage() {
       title="Data folder"
       hint={
         <>
-          Everything the lab knows is in <code data-testid="folder">{data.folder}</code>. Set ASTROLAB_DATA before the start to use another
-          folder. To back it up, copy it while the lab is closed.
+          All data is stored in <code data-testid="folder">{data.folder}</code>. Set ASTROLAB_DATA to use another folder. To back up, copy
+          it while Astrolab is closed.
         </>
       }
       actions={
         <Button
           icon="folder"
           onClick={() => {
-            call('system.showDataFolder', {}).catch((problem: unknown) => toastError('The folder could not be shown', problem));
+            call('system.showDataFolder', {}).catch((problem: unknown) => toastError('Could not open the folder', problem));
           }}
         >
-          Show data folder
+          Open data folder
         </Button>
       }
     >
       <Card>
-        <table className={styles.storage} aria-label="What the data folder holds">
+        <table className={styles.storage} aria-label="Contents of the data folder">
           <tbody>
             {data.parts.map(({ name, what, bytes, path }) => (
               <tr key={name}>
@@ -60,7 +60,7 @@ export function Storage() {
           </tbody>
           <tfoot>
             <tr>
-              <th scope="row">Together</th>
+              <th scope="row">Total</th>
               <td className={styles.bytes} data-testid="total">
                 {formatBytes(total)}
               </td>
@@ -84,15 +84,15 @@ function Trash({ runs }: { runs: number }) {
     mutationFn: () => call('storage.emptyTrash', {}),
     onSuccess: async ({ runs: gone }) => {
       setAsking(false);
-      toast({ title: `${gone === 1 ? '1 run' : `${gone} runs`} deleted for good`, tone: 'success' });
+      toast({ title: `${gone === 1 ? '1 run' : `${gone} runs`} permanently deleted`, tone: 'success' });
       await client.invalidateQueries({ queryKey: use.queryKey });
     },
-    onError: (error) => toastError('The trash was not emptied', error),
+    onError: (error) => toastError('Could not empty the trash', error),
   });
   const words = runs === 1 ? '1 deleted run' : `${runs} deleted runs`;
   return (
     <div className={styles.trash}>
-      <span className={styles.muted}>{runs === 0 ? 'The trash is empty.' : `${words} in the trash still take space.`}</span>
+      <span className={styles.muted}>{runs === 0 ? 'The trash is empty.' : `${words} in the trash.`}</span>
       {runs > 0 && (
         <Button kind="quiet" icon="trash" onClick={() => setAsking(true)}>
           Empty the trash…
@@ -104,16 +104,14 @@ function Trash({ runs }: { runs: number }) {
         title="Empty the trash?"
         actions={
           <>
-            <Button onClick={() => setAsking(false)}>Keep them</Button>
+            <Button onClick={() => setAsking(false)}>Cancel</Button>
             <Button kind="danger" disabled={empty.isPending} onClick={() => empty.mutate()}>
-              Delete {words} for good
+              Permanently delete {words}
             </Button>
           </>
         }
       >
-        <p>
-          {words} with all episodes and checkpoints will be gone. This cannot be undone. The database keeps the freed space for later runs.
-        </p>
+        <p>{words} and all their episodes and checkpoints will be deleted. This cannot be undone. The database reuses the freed space.</p>
       </Dialog>
     </div>
   );

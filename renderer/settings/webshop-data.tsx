@@ -23,7 +23,7 @@ export function WebshopData() {
   const load = useMutation({
     mutationFn: () => call('webshop.import', { folder }),
     onSuccess: (state) => {
-      toast({ title: 'The WebShop data is ready', tone: 'success' });
+      toast({ title: 'WebShop data imported', tone: 'success' });
       client.setQueryData(stored.queryKey, state);
     },
   });
@@ -32,7 +32,7 @@ export function WebshopData() {
       const chosen = (await call('webshop.choose', {})).folder;
       if (chosen !== null) setFolder(chosen);
     } catch (problem) {
-      toastError('No folder was chosen', problem);
+      toastError('Could not choose a folder', problem);
     }
   };
   const cancelled = load.error instanceof CallError && load.error.code === 'cancelled' ? load.error : null;
@@ -41,15 +41,15 @@ export function WebshopData() {
       title="WebShop data"
       hint={
         <>
-          The world WebShop comes with a small catalog of its own. The original data (1,000 or 1.18 million products) can be used instead:
-          choose the folder with <code>items_shuffle_1000.json</code> or <code>items_shuffle.json</code> and its instructions. It is indexed
-          once; the files stay where they are.
+          WebShop comes with a small built-in catalog. To use the original data (1,000 or 1.18 million products) instead, choose the folder
+          with <code>items_shuffle_1000.json</code> or <code>items_shuffle.json</code> and its instructions. It is indexed once; the files
+          are not moved.
         </>
       }
     >
       <Card>
-        {error && <ErrorState title="The state of the data could not be read" error={error} retry={() => void refetch()} />}
-        {!data && !error && <Loading label="Looking for WebShop data" rows={2} />}
+        {error && <ErrorState title="Could not read the import status" error={error} retry={() => void refetch()} />}
+        {!data && !error && <Loading label="Loading status" rows={2} />}
         {data?.imported && <Imported imported={data.imported} />}
         {data?.importing ? (
           <Importing importing={data.importing} />
@@ -62,7 +62,7 @@ export function WebshopData() {
                 load.mutate();
               }}
             >
-              <Field label="Folder" hint="Its index is written beside the files, or into the data folder where that is read-only.">
+              <Field label="Folder" hint="The index is written next to the files, or to the data folder if that location is read-only.">
                 {(ids) => (
                   <TextInput
                     {...ids}
@@ -82,7 +82,7 @@ export function WebshopData() {
           )
         )}
         {cancelled && <p className={styles.muted}>{`${cancelled.message} ${cancelled.hint}`}</p>}
-        {load.error && !cancelled && <ErrorState title="The data was not imported" error={load.error} retry={() => load.mutate()} />}
+        {load.error && !cancelled && <ErrorState title="Import failed" error={load.error} retry={() => load.mutate()} />}
       </Card>
     </Section>
   );
@@ -92,8 +92,8 @@ function Imported({ imported }: { imported: NonNullable<WebshopState['imported']
   const { folder, products, goals, index, indexBytes, notes, seconds } = imported;
   const forget = (): void => {
     call('webshop.forget', {}).then(
-      () => toast({ title: 'The data is no longer offered; its files are untouched' }),
-      (problem: unknown) => toastError('That did not work', problem),
+      () => toast({ title: 'WebShop data removed from the list; its files are unchanged' }),
+      (problem: unknown) => toastError('Could not remove the data', problem),
     );
   };
   return (
@@ -106,11 +106,11 @@ function Imported({ imported }: { imported: NonNullable<WebshopState['imported']
         </p>
         <p className={styles.muted}>
           {folder}, indexed in {formatDuration(seconds)}. The index takes {formatBytes(indexBytes)} in {index}.
-          {notes > 0 && ` ${notes} records were left out, as in the original.`}
+          {notes > 0 && ` ${notes} records skipped, as in the original.`}
         </p>
       </div>
       <Button kind="quiet" onClick={forget}>
-        Stop using it
+        Remove
       </Button>
     </div>
   );
@@ -124,10 +124,10 @@ function Importing({ importing }: { importing: NonNullable<WebshopState['importi
         Importing {folder}: {what}, {(share * 100).toFixed(0)}%
         {secondsLeft !== null && <span className={styles.muted}>, about {formatDuration(secondsLeft)} left</span>}
       </p>
-      <Progress label="Import of the WebShop data" value={share} />
+      <Progress label="Importing WebShop data" value={share} />
       <Button
         onClick={() => {
-          call('webshop.cancel', {}).catch((problem: unknown) => toastError('It could not be stopped', problem));
+          call('webshop.cancel', {}).catch((problem: unknown) => toastError('Could not cancel', problem));
         }}
       >
         Cancel

@@ -16,7 +16,7 @@ const WORDS = {
   starting: 'starting',
   ready: 'ready',
   restarting: 'restarting',
-  failed: 'stopped working',
+  failed: 'failed',
 } as const;
 
 export function WorkerProcess() {
@@ -27,7 +27,7 @@ export function WorkerProcess() {
   return (
     <Section
       title="Worker process"
-      hint="Computing beside training (trying an episode again with another policy) happens in this process, so the window never waits for it and survives a crash in native code. Each run trains in another process."
+      hint="Computes “What if…” rollouts, so that the window never waits and survives a crash in native code. Each run trains in its own process."
     >
       <Card>
         {status.data ? (
@@ -35,7 +35,7 @@ export function WorkerProcess() {
             <Stats>
               <Stat label="State" value={<Badge tone={TONES[status.data.state]}>{WORDS[status.data.state]}</Badge>} />
               <Stat label="Process id" value={status.data.pid ?? '–'} />
-              <Stat label="Restarts" value={status.data.restarts} note={status.data.reason || 'never ended unexpectedly'} />
+              <Stat label="Restarts" value={status.data.restarts} note={status.data.reason || 'no crashes'} />
               {test.data && (
                 <Stat
                   label="Self-test"
@@ -47,17 +47,17 @@ export function WorkerProcess() {
               )}
             </Stats>
             <div className={styles.buttons}>
-              {status.data.state === 'failed' && <Button onClick={() => restart.mutate()}>Start again</Button>}
+              {status.data.state === 'failed' && <Button onClick={() => restart.mutate()}>Restart</Button>}
               <Button onClick={() => test.mutate()} disabled={test.isPending}>
-                Run the self-test
+                Run self-test
               </Button>
             </div>
           </div>
         ) : (
-          <Loading label="Asking the worker process" />
+          <Loading label="Loading status" />
         )}
         {test.isPending && <Loading label="Computing" />}
-        {test.error && <ErrorState title="The self-test did not finish" error={test.error} retry={() => test.mutate()} />}
+        {test.error && <ErrorState title="The self-test failed" error={test.error} retry={() => test.mutate()} />}
       </Card>
     </Section>
   );

@@ -9,7 +9,7 @@ import { CopyButton, errorReport } from '../components/states.tsx';
 import styles from './error-boundary.module.css';
 
 interface Props {
-  /** Completes "Something broke in …". */
+  /** Completes "Error in …". */
   readonly where: string;
   readonly children: ReactNode;
 }
@@ -33,7 +33,7 @@ export class ErrorBoundary extends Component<Props, State> {
   override render(): ReactNode {
     const { error, trace } = this.state;
     if (!error) return this.props.children;
-    const title = `Something broke in ${this.props.where}`;
+    const title = `Error in ${this.props.where}`;
     return (
       <div className={styles.broken} role="alert">
         <div className={styles.box}>
@@ -42,9 +42,7 @@ export class ErrorBoundary extends Component<Props, State> {
             <h1>This page stopped working</h1>
           </div>
           <p>{error.message}</p>
-          <p className={styles.muted}>
-            Your runs and their data are not affected, and training goes on. Trying again, or another page, usually helps.
-          </p>
+          <p className={styles.muted}>Your runs and data are not affected, and training continues. Try again, or open another page.</p>
           <details className={styles.details}>
             <summary>Details</summary>
             <pre tabIndex={0} aria-label="Stack trace">{`${error.stack ?? ''}\n${trace}`}</pre>

@@ -11,7 +11,7 @@ export function KeysDialog({ open, onClose }: { open: boolean; onClose: () => vo
   const actions = currentActions(lists).filter((action) => action.keys !== undefined);
   const groups = [...new Set(actions.map(({ group }) => group))];
   return (
-    <Dialog open={open} onClose={onClose} title="Keys" width={560}>
+    <Dialog open={open} onClose={onClose} title="Keyboard shortcuts" width={560}>
       <div className={styles.groups}>
         {groups.map((group) => (
           <section key={group}>

@@ -10,7 +10,7 @@ import styles from './palette.module.css';
 
 export function Palette({ open, onClose }: { open: boolean; onClose: () => void }) {
   return (
-    <Dialog open={open} onClose={onClose} title="Find anything" bare width={580}>
+    <Dialog open={open} onClose={onClose} title="Search everything" bare width={580}>
       <PaletteList onClose={onClose} />
     </Dialog>
   );
@@ -21,13 +21,13 @@ function PaletteList({ onClose }: { onClose: () => void }) {
   const actions = currentActions(lists).filter((action) => !action.keyboardOnly);
   const groups = [...new Set(actions.map(({ group }) => group))];
   return (
-    <Command label="Find anything" loop className={styles.palette}>
+    <Command label="Search everything" loop className={styles.palette}>
       <div className={styles.search}>
         <Icon name="search" />
-        <Command.Input data-autofocus className={styles.input} placeholder="A page, a run, a metric, an action…" />
+        <Command.Input data-autofocus className={styles.input} placeholder="Search pages, runs, metrics, settings and actions…" />
       </div>
       <Command.List className={styles.list} label="Matches">
-        <Command.Empty className={styles.empty}>Nothing here goes by that name.</Command.Empty>
+        <Command.Empty className={styles.empty}>No results</Command.Empty>
         {groups.map((group) => (
           <Command.Group key={group} heading={group} className={styles.group}>
             {actions

@@ -21,9 +21,9 @@ export function Sidebar({ location, onSearch, onKeys }: { location: string; onSe
         <Mark />
         <span className={styles.wide}>Astrolab</span>
       </div>
-      <button type="button" className={styles.search} onClick={onSearch} aria-label="Find anything">
+      <button type="button" className={styles.search} onClick={onSearch} aria-label="Search everything">
         <Icon name="search" />
-        <span className={styles.wide}>Find</span>
+        <span className={styles.wide}>Search</span>
         <span className={styles.wide}>
           <Keys keys="$mod+k" />
         </span>
@@ -34,7 +34,7 @@ export function Sidebar({ location, onSearch, onKeys }: { location: string; onSe
       <PageLinks place="bottom" location={location} />
       <div className={styles.tools}>
         <ThemeButton />
-        <IconButton icon="keyboard" label="Keys" keys="?" onClick={onKeys} />
+        <IconButton icon="keyboard" label="Keyboard shortcuts" keys="?" onClick={onKeys} />
       </div>
     </nav>
   );
@@ -67,7 +67,7 @@ const STATES: Readonly<Record<WorkerStatus['state'], string>> = {
   starting: 'starting…',
   ready: 'ready',
   restarting: 'restarting…',
-  failed: 'stopped working',
+  failed: 'failed',
 };
 
 /** One quiet line: is the worker process well? Details are in Settings. */
@@ -78,7 +78,7 @@ function WorkerLine() {
   if (!data) return null;
   const words = data.state === 'ready' && data.restarts > 0 ? `ready, restarted ${data.restarts}×` : STATES[data.state];
   return (
-    <Tooltip text={data.reason ? `Worker process: ${words}. Last end: ${data.reason}` : `Worker process: ${words}`} side="right">
+    <Tooltip text={data.reason ? `Worker process: ${words}. Last exit: ${data.reason}` : `Worker process: ${words}`} side="right">
       <Link href="/settings" className={styles.status} aria-label={`Worker process: ${words}`}>
         <span className={styles.dot} data-state={data.state} />
         <span className={styles.wide}>Worker: {words}</span>
@@ -89,7 +89,7 @@ function WorkerLine() {
 
 const NEXT_THEME: Readonly<Record<Theme, Theme>> = { system: 'light', light: 'dark', dark: 'system' };
 const THEME_ICONS: Readonly<Record<Theme, IconName>> = { system: 'system', light: 'sun', dark: 'moon' };
-const THEME_WORDS: Readonly<Record<Theme, string>> = { system: 'as the system', light: 'light', dark: 'dark' };
+const THEME_WORDS: Readonly<Record<Theme, string>> = { system: 'system', light: 'light', dark: 'dark' };
 
 function ThemeButton() {
   const client = useQueryClient();
@@ -99,7 +99,7 @@ function ThemeButton() {
   return (
     <IconButton
       icon={THEME_ICONS[theme]}
-      label={`Theme: ${THEME_WORDS[theme]}. Change to ${THEME_WORDS[next]}`}
+      label={`Theme: ${THEME_WORDS[theme]}. Switch to ${THEME_WORDS[next]}`}
       onClick={() => {
         call('system.setTheme', { theme: next }).catch((error: unknown) => toastError('The theme was not changed', error));
       }}

@@ -78,5 +78,5 @@ export async function deleteRuns(runs: readonly number[]): Promise<void> {
 export type Steering = 'pause' | 'resume' | 'step' | 'stop' | 'cancel';
 
 export function steer(run: number, action: Steering): void {
-  call('queue.steer', { run, action }).catch((error: unknown) => toastError('That did not work', error));
+  call('queue.steer', { run, action }).catch((error: unknown) => toastError('The run was not changed', error));
 }

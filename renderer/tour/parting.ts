@@ -1,4 +1,4 @@
-// The mark that the tour's second step sets into the chart: where the curves of its two variants part.
+// The mark that the tour's second step sets into the chart: where the curves of its two arms diverge.
 
 import { useMemo } from 'react';
 import { z } from 'zod';
@@ -15,5 +15,5 @@ const NONE: readonly Mark[] = [];
 
 export function usePartingMark(): readonly Mark[] {
   const [update] = useView('tour.parting', updateSchema, null);
-  return useMemo(() => (update === null ? NONE : [{ x: update, label: 'they part', kind: 'level' }]), [update]);
+  return useMemo(() => (update === null ? NONE : [{ x: update, label: 'they diverge', kind: 'level' }]), [update]);
 }

@@ -1,4 +1,4 @@
-// What the tour shows, chosen from the study's own data: the two variants that differ most, the first update at which their
+// What the tour shows, chosen from the study's own data: the two arms that differ most, the first update at which their
 // curves part, a task that one solves and the other does not. Nothing is known of a particular study. No React in here.
 
 import type { Answer } from '../../preload/contract.ts';
@@ -10,7 +10,7 @@ type Compared = Pick<Answer<'compare.open'>, 'runs' | 'matrix' | 'diff'>;
 export interface Side {
   readonly key: string;
   readonly runs: readonly number[];
-  /** Mean held-out success over its runs at the decisive evaluation. */
+  /** Mean success over its runs at the final evaluation. */
   readonly rate: number;
   readonly curve: MeanCurve;
 }

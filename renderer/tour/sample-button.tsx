@@ -26,7 +26,7 @@ export function useOpenSample() {
       offerTour(study.id);
       navigate(`/compare/study-${study.id}`);
     } catch (error) {
-      toastError('The sample study was not opened', error);
+      toastError('Could not open the sample study', error);
     } finally {
       setBusy(false);
     }

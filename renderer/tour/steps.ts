@@ -4,6 +4,7 @@
 import type { QueryClient } from '@tanstack/react-query';
 import { call, callOptions } from '../bridge.ts';
 import type { Claim } from '../../preload/contract/compare.ts';
+import { VERDICTS } from '../compare/claims.tsx';
 import { align } from '../compare/divergence.ts';
 import { formatValue } from '../format.ts';
 import { writeView } from '../state/view.ts';
@@ -27,11 +28,11 @@ const seeds = (count: number): string => `${count} ${count === 1 ? 'seed' : 'see
 /** Reads the study and lays the six steps out. */
 export async function loadSteps(id: number, client: QueryClient): Promise<TourStep[]> {
   const study = (await call('studies.list', {})).studies.find((one) => one.id === id);
-  if (!study) throw new Error('The study of the tour is no longer there: open the sample study again.');
+  if (!study) throw new Error('The study of the tour was deleted. Open the sample study again.');
   // As the Compare page asks for it, so that it is worked out once.
   const data = await client.fetchQuery(callOptions('compare.open', { runs: [...study.runs], baseline: study.runs[0] ?? 0 }));
   const plan = planTour(data);
-  if (!plan) throw new Error('The tour needs a study with at least two variants that were evaluated; this one has fewer.');
+  if (!plan) throw new Error('The tour needs a study with at least two evaluated arms; this one has fewer.');
   const { better, worse, parting, example } = plan;
   const both = `/compare/${[...better.runs, ...worse.runs].join(',')}`;
   const [first, last] = [better.curve.y[0] ?? 0, better.curve.y.at(-1) ?? 0];
@@ -41,30 +42,30 @@ export async function loadSteps(id: number, client: QueryClient): Promise<TourSt
   const parted = example ? await partingStep(example.solver.episode, example.failer.episode) : null;
   const { claims } = await call('studies.claims', { id });
   const curvesFirst = (mark: number | null) => (): void => {
-    writeView('compare.metric', 'held-out success');
+    writeView('compare.metric', 'validation success');
     writeView('compare.grouping', '');
     markParting(mark);
   };
   return [
     {
-      title: 'A curve',
-      text: `Each line is a variant: the mean over its seeds of the share of held-out tasks it solves, with a 95% band. ${better.key} (${seeds(better.runs.length)}) begins at ${share(first)} and ends at ${share(last)}.`,
+      title: 'Learning curves',
+      text: `Each line is one arm: success on validation tasks, averaged over seeds, with a 95% band. ${better.key} (${seeds(better.runs.length)}) starts at ${share(first)} and ends at ${share(last)}.`,
       address: both,
       target: { heading: 'Curves' },
       prepare: curvesFirst(null),
     },
     {
-      title: 'Where two variants part',
+      title: 'Where two arms diverge',
       text: parting
-        ? `At update ${parting.update} ${better.key} solves ${share(parting.better)} and ${worse.key} ${share(parting.worse)}: ${apart(parting.better, parting.worse)} apart, and marked in the chart. A click on a point opens the episodes behind it.`
-        : `${better.key} and ${worse.key} were not evaluated at the same updates, so their curves cannot be laid over each other.`,
+        ? `At update ${parting.update}, ${better.key} solves ${share(parting.better)} and ${worse.key} ${share(parting.worse)}, a difference of ${apart(parting.better, parting.worse)}. The chart marks it. Click any point to see its episodes.`
+        : `${better.key} and ${worse.key} were not evaluated at the same updates, so their curves have no common points.`,
       address: both,
       target: { heading: 'Curves' },
       prepare: curvesFirst(parting?.update ?? null),
     },
     {
-      title: 'The episodes behind the point',
-      text: `Run #${behind.run} of ${worse.key} has ${behind.total} ${behind.total === 1 ? 'episode' : 'episodes'} ${behind.when}; ${behind.failed} of them failed. The filters above the list narrow it by outcome, category, failure class and more.`,
+      title: 'The episodes behind a point',
+      text: `Run #${behind.run} of ${worse.key} has ${behind.total} ${behind.total === 1 ? 'episode' : 'episodes'} ${behind.when}; ${behind.failed} failed. Filter the list by outcome, category, failure class and more.`,
       address: `/replay/${behind.run}`,
       target: { selector: 'aside[aria-label="Episodes of the run"]' },
       prepare: () => writeView('replay.view', { filter: behind.filter, order: 'time', descending: true }),
@@ -72,22 +73,22 @@ export async function loadSteps(id: number, client: QueryClient): Promise<TourSt
     failure
       ? {
           title: 'A failure, step by step',
-          text: `“${failure.instruction}” failed as ${failure.failure}: ${failure.evidence} The arrow keys walk through its ${failure.steps} steps; every word shows how probable the policy found it.`,
+          text: `“${failure.instruction}” failed: ${failure.failure}. ${failure.evidence} Use the arrow keys to step through its ${failure.steps} steps; every token shows its probability.`,
           address: `/replay/${failure.run}/${failure.episode}`,
           target: { selector: 'main article' },
           prepare: () => writeView('replay.view', { filter: { success: false }, order: 'time', descending: true }),
         }
       : {
           title: 'A failure, step by step',
-          text: 'No failed episode of these runs was kept, so there is none to replay: this is any episode.',
+          text: 'These runs stored no failed episode, so any episode is shown.',
           address: `/replay/${worse.runs[0] ?? 0}`,
           target: { selector: 'main article' },
         },
     {
       title: 'Two policies side by side',
       text: example
-        ? `The same task, the same world: run #${example.solver.run} (${better.key}) solves ${example.task}, run #${example.failer.run} (${worse.key}) does not. ${parted === null ? 'They say the same throughout.' : `They part at step ${parted + 1}, which is marked.`}`
-        : `No task was kept on which only one of ${better.key} and ${worse.key} succeeds; below are two runs on one task that was kept.`,
+        ? `On the same task, run #${example.solver.run} (${better.key}) solves ${example.task} and run #${example.failer.run} (${worse.key}) does not. ${parted === null ? 'Their actions are identical.' : `They diverge at step ${parted + 1}.`}`
+        : `No stored task separates ${better.key} and ${worse.key}; below are two runs on one stored task.`,
       address: both,
       target: { heading: 'Side by side' },
       prepare: () => {
@@ -106,12 +107,12 @@ export async function loadSteps(id: number, client: QueryClient): Promise<TourSt
 function verdictOf(claims: readonly Claim[]): string {
   const count = (verdict: Claim['verdict']): number => claims.filter((one) => one.verdict === verdict).length;
   const decided = claims.find(({ verdict }) => verdict !== 'undecided') ?? claims[0];
-  const example = decided ? ` “${decided.claim}” ${decided.verdict === 'undecided' ? 'is undecided' : decided.verdict}.` : '';
-  return `The study tests ${claims.length} claims: ${count('holds')} hold, ${count('fails')} fail, ${count('undecided')} are undecided at this size.${example} Open a line to see the paired statistics behind it.`;
+  const example = decided ? ` “${decided.claim}”: ${VERDICTS[decided.verdict]}.` : '';
+  return `The study tests ${claims.length} claims: ${count('holds')} supported, ${count('fails')} refuted, ${count('undecided')} inconclusive.${example} Open a claim to see the statistics behind it.`;
 }
 
 function inWords(better: { key: string; rate: number; runs: readonly number[] }, worse: typeof better): string {
-  return `${better.key} solves ${share(better.rate)} of the held-out tasks on average over ${seeds(better.runs.length)}, ${worse.key} ${share(worse.rate)}: ${apart(better.rate, worse.rate)} apart. “In words” compares every run with the chosen one task by task, with intervals and McNemar’s test.`;
+  return `${better.key} solves ${share(better.rate)} of the test tasks on average over ${seeds(better.runs.length)}, ${worse.key} ${share(worse.rate)}, a difference of ${apart(better.rate, worse.rate)}. “Summary” compares each run with the baseline task by task, with intervals and McNemar’s test.`;
 }
 
 /** The episodes of the first of these runs that kept some near the update: those of the update itself, or of a window around it. */
@@ -123,11 +124,11 @@ async function episodesBehind(runs: readonly number[], update: number) {
     for (const run of runs) {
       const total = await count(run, filter);
       if (total === 0) continue;
-      const when = reach === 0 ? `at update ${update}` : `kept between updates ${filter.fromUpdate} and ${filter.toUpdate}`;
+      const when = reach === 0 ? `at update ${update}` : `between updates ${filter.fromUpdate} and ${filter.toUpdate}`;
       return { run, total, filter, when, failed: await count(run, { ...filter, success: false }) };
     }
   }
-  return { run: runs[0] ?? 0, total: 0, filter: {}, when: 'kept', failed: 0 };
+  return { run: runs[0] ?? 0, total: 0, filter: {}, when: 'stored', failed: 0 };
 }
 
 async function failureOf(chosen: number | null, runs: readonly number[]) {

@@ -26,7 +26,7 @@ export function Tour() {
       if (!studies.some(({ id }) => id === tour.study)) return sample.open();
       setTour({ ...tour, step: tour.step === STEPS ? 0 : tour.step, open: true });
     };
-    again().catch((error: unknown) => toastError('The tour could not begin', error));
+    again().catch((error: unknown) => toastError('Could not start the tour', error));
   };
   useEvent('menu.command', ({ command }) => {
     if (command === 'tour') begin();
@@ -34,7 +34,7 @@ export function Tour() {
   useActions([
     {
       id: 'tour.begin',
-      title: tour.step > 0 && tour.step < STEPS ? 'Go on with the guided tour' : 'Guided tour through the sample study',
+      title: tour.step > 0 && tour.step < STEPS ? 'Continue the guided tour' : 'Guided tour of the sample study',
       group: 'Help',
       words: ['tutorial'],
       run: begin,
@@ -72,9 +72,15 @@ function TourBar({ study, tour, onTour }: { study: number; tour: TourState; onTo
   };
   const ready = steps.data !== undefined;
   useActions([
-    { id: 'tour.next', title: 'Next stop', group: 'Guided tour', keys: '.', run: () => ready && go(tour.step + 1) },
-    { id: 'tour.back', title: 'Stop before', group: 'Guided tour', keys: ',', run: () => ready && tour.step > 0 && go(tour.step - 1) },
-    { id: 'tour.leave', title: 'Leave the tour (it can be gone on with)', group: 'Guided tour', keys: 'Escape', run: leave },
+    { id: 'tour.next', title: 'Next step of the tour', group: 'Guided tour', keys: '.', run: () => ready && go(tour.step + 1) },
+    {
+      id: 'tour.back',
+      title: 'Previous step of the tour',
+      group: 'Guided tour',
+      keys: ',',
+      run: () => ready && tour.step > 0 && go(tour.step - 1),
+    },
+    { id: 'tour.leave', title: 'Leave the tour', group: 'Guided tour', keys: 'Escape', run: leave },
   ]);
   // Screen readers follow the focus: each stop begins at its heading.
   useEffect(() => heading.current?.focus({ preventScroll: true }), [tour.step]);
@@ -85,30 +91,30 @@ function TourBar({ study, tour, onTour }: { study: number; tour: TourState; onTo
     <section className={styles.bar} aria-labelledby="tour-heading">
       <div className={styles.words}>
         <h2 id="tour-heading" ref={heading} tabIndex={-1} className={styles.heading}>
-          {shown ? `${tour.step} of ${STEPS}: ${shown.title}` : 'A tour in six steps'}
+          {shown ? `${tour.step} of ${STEPS}: ${shown.title}` : 'Guided tour in six steps'}
         </h2>
         {tour.step === 0 && (
           <p>
-            A curve, the point where two variants part, the episodes behind it, a failure step by step, two policies side by side, and the
-            verdict: all of it from the study that you have just opened. About three minutes; leave whenever you like.
+            Learning curves, where two arms diverge, the episodes behind that point, a failure step by step, two policies side by side, and
+            the verdict: all from the study you just opened. About three minutes; leave at any time.
           </p>
         )}
         {shown && <p>{shown.text}</p>}
-        {steps.isPending && <Loading label="Looking for a good example" rows={1} />}
-        {steps.isError && <ErrorState title="The tour could not be laid out" error={steps.error} retry={() => void steps.refetch()} />}
+        {steps.isPending && <Loading label="Preparing the tour" rows={1} />}
+        {steps.isError && <ErrorState title="Could not prepare the tour" error={steps.error} retry={() => void steps.refetch()} />}
       </div>
       <div className={styles.buttons}>
         <Button kind="quiet" onClick={leave}>
           {tour.step === 0 ? 'Not now' : 'Leave the tour'} <Keys keys="Escape" />
         </Button>
-        {shown && !arrived && <Button onClick={() => show(shown)}>Show me again</Button>}
+        {shown && !arrived && <Button onClick={() => show(shown)}>Show again</Button>}
         {tour.step > 0 && (
           <Button disabled={!ready} onClick={() => go(tour.step - 1)}>
             Back <Keys keys="," />
           </Button>
         )}
         <Button kind="primary" disabled={!ready} onClick={() => go(tour.step + 1)}>
-          {tour.step === 0 ? 'Begin' : tour.step === STEPS ? 'Done' : 'Next'} <Keys keys="." />
+          {tour.step === 0 ? 'Start' : tour.step === STEPS ? 'Done' : 'Next'} <Keys keys="." />
         </Button>
       </div>
     </section>

@@ -46,11 +46,11 @@ describe('an order', () => {
       world: { name: 'shop', settings: { maxSteps: 0 } },
     };
     expect(checkOrder({ config: wrong, seeds: '1', sweep: [] }).issues).toEqual([
-      { key: 'training.updates', message: 'A number is expected' },
-      { key: 'training.learningRate', message: 'Too large: at most 1 is expected' },
+      { key: 'training.updates', message: 'Enter a number' },
+      { key: 'training.learningRate', message: 'Enter at most 1' },
     ]);
     const settings = checkOrder({ config: { ...config, world: { name: 'shop', settings: { maxSteps: 0 } } }, seeds: '1', sweep: [] });
-    expect(settings.issues).toEqual([{ key: 'world.settings.maxSteps', message: 'Too small: at least 1 is expected' }]);
+    expect(settings.issues).toEqual([{ key: 'world.settings.maxSteps', message: 'Enter at least 1' }]);
     const sweep = checkOrder({ config, seeds: '1', sweep: [{ key: 'training.learnRate', values: '1' }] });
     expect(sweep.issues[0]?.message).toContain('Nearest: training.learningRate');
   });

@@ -60,7 +60,7 @@ describe('the line chart', () => {
     expect(await where().innerText()).toBe('update 1');
     expect(await where('KL to the reference').innerText()).toBe('update 1');
     await lab.page.keyboard.press('Escape');
-    expect(await where().innerText()).toBe('last');
+    expect(await where().innerText()).toBe('latest');
   });
 
   test('reads out under the pointer, with the marks that lie there', async () => {
@@ -72,28 +72,28 @@ describe('the line chart', () => {
       expect(await where().innerText()).toMatch(/^update (3,9|4,0)\d\d/);
     }
     await lab.page.mouse.move(0, 0);
-    await expect.poll(() => where().innerText()).toBe('last');
+    await expect.poll(() => where().innerText()).toBe('latest');
   });
 
-  test('a drag zooms, the zoom survives leaving the page, and Show all undoes it', async () => {
+  test('a drag zooms, the zoom survives leaving the page, and Reset zoom undoes it', async () => {
     const box = await plot().boundingBox();
     if (!box) throw new Error('the plot has no place on the page');
     await lab.page.mouse.move(box.x + 150, box.y + 60);
     await lab.page.mouse.down();
     await lab.page.mouse.move(box.x + 250, box.y + 60, { steps: 5 });
     await lab.page.mouse.up();
-    await success().getByRole('button', { name: 'Show all' }).waitFor();
+    await success().getByRole('button', { name: 'Reset zoom' }).waitFor();
     await visit(lab, '/');
     await visit(lab, '/gallery');
-    await success().getByRole('button', { name: 'Show all' }).click();
-    expect(await gone(success().getByRole('button', { name: 'Show all' }))).toBe(true);
+    await success().getByRole('button', { name: 'Reset zoom' }).click();
+    expect(await gone(success().getByRole('button', { name: 'Reset zoom' }))).toBe(true);
   });
 
   test('keys zoom in and out', async () => {
     await plot().press('+');
-    await success().getByRole('button', { name: 'Show all' }).waitFor();
+    await success().getByRole('button', { name: 'Reset zoom' }).waitFor();
     await plot().press('-');
-    expect(await gone(success().getByRole('button', { name: 'Show all' }))).toBe(true);
+    expect(await gone(success().getByRole('button', { name: 'Reset zoom' }))).toBe(true);
   });
 
   test('a click opens the nearest run’s point', async () => {

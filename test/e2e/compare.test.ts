@@ -50,7 +50,7 @@ describe('replay, compare and report', () => {
     expect(await shown(lab.page.getByText(`Step 1 of ${replay.steps.length}`))).toBe(true);
     await lab.page.locator('main h1').first().click();
     for (let step = 0; step < replay.steps.length; step++) await lab.page.keyboard.press('ArrowRight');
-    expect(await shown(lab.page.getByRole('heading', { name: 'The outcome' }))).toBe(true);
+    expect(await shown(lab.page.getByRole('heading', { name: 'Outcome' }))).toBe(true);
   }, 60_000);
 
   test('two variants are compared: success, interval and McNemar as the database says', async () => {

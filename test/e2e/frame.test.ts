@@ -28,7 +28,7 @@ describe('the frame', () => {
   afterEach(() => lab.noComplaints());
 
   test('opens on an empty list that invites the first run', async () => {
-    await lab.page.getByRole('heading', { name: 'Teach your first agent' }).waitFor();
+    await lab.page.getByRole('heading', { name: 'Train your first agent' }).waitFor();
     await lab.page.getByText(lab.data).waitFor();
     await lab.page.getByRole('link', { name: 'Set up the first run' }).click();
     expect(await shown(heading('New run'))).toBe(true);
@@ -70,7 +70,7 @@ describe('the frame', () => {
   test('letters typed into a field are not shortcuts', async () => {
     await lab.page.keyboard.press('Control+k');
     await lab.page.keyboard.type('gs');
-    expect(await lab.page.getByRole('combobox', { name: 'Find anything' }).inputValue()).toBe('gs');
+    expect(await lab.page.getByRole('combobox', { name: 'Search everything' }).inputValue()).toBe('gs');
     await lab.page.keyboard.press('Escape');
     expect(await shown(heading('Runs'))).toBe(true);
   });
@@ -78,7 +78,7 @@ describe('the frame', () => {
   test('? lists every key that works', async () => {
     await visit(lab, '/settings'); // a page without keys of its own
     await lab.page.keyboard.press('Shift+?');
-    const dialog = lab.page.getByRole('dialog', { name: 'Keys' });
+    const dialog = lab.page.getByRole('dialog', { name: 'Keyboard shortcuts' });
     for (const [, name] of PAGES) await dialog.getByText(name, { exact: true }).waitFor();
     expect(await dialog.locator('kbd').allInnerTexts()).toEqual([
       'G',
@@ -116,7 +116,7 @@ describe('the frame', () => {
     await lab.page.getByRole('radio', { name: 'Light' }).click();
     await until('the light canvas', async () => (await canvas()) === 'rgb(251, 251, 250)');
     expect(JSON.parse(readFileSync(join(lab.data, 'settings.json'), 'utf8'))).toMatchObject({ theme: 'light' });
-    await lab.page.getByRole('radio', { name: 'As the system' }).click();
+    await lab.page.getByRole('radio', { name: 'System' }).click();
     await until('the system theme', () => lab.app.evaluate(({ nativeTheme }) => nativeTheme.themeSource === 'system'));
   });
 
@@ -131,7 +131,7 @@ describe('the frame', () => {
     expect(copied).toContain('page: #/gallery');
     expect(copied).toContain('astrolab 0.1.0, electron 42.0.0');
     await lab.page.getByRole('button', { name: 'Try again' }).click();
-    await heading('Building blocks').waitFor();
+    await heading('Component gallery').waitFor();
     expect(lab.takeComplaints().join('\n')).toContain('Broken on purpose'); // React reports what a boundary catches
   });
 
@@ -145,7 +145,7 @@ describe('the frame', () => {
 
   test('an address that leads nowhere says so', async () => {
     await visit(lab, '/nowhere');
-    expect(await shown(lab.page.getByRole('heading', { name: 'There is no such page' }))).toBe(true);
+    expect(await shown(lab.page.getByRole('heading', { name: 'This page does not exist' }))).toBe(true);
   });
 
   test.each([

@@ -9,7 +9,7 @@ import type { Lab } from './app.ts';
 let lab: Lab;
 const field = () => lab.page.getByLabel('Action', { exact: true });
 const button = (name: string) => lab.page.getByRole('button', { name, exact: true });
-const talk = () => lab.page.getByRole('region', { name: 'The episode' });
+const talk = () => lab.page.getByRole('region', { name: 'Episode' });
 const number = (id: string) => lab.page.getByTestId(id).innerText();
 
 async function say(action: string): Promise<void> {
@@ -32,12 +32,12 @@ describe('the shop by hand', () => {
     expect([await number('steps'), await number('return')]).toEqual(['1', '0']);
     expect(await shown(talk().getByText('only the purchase counts'))).toBe(true);
     await field().fill('buy 201');
-    await lab.page.getByText('possible', { exact: true }).waitFor();
+    await lab.page.getByText('valid', { exact: true }).waitFor();
     await field().press('Enter');
     await talk().getByText('You bought Classic Blanket.').waitFor();
     expect([await number('steps'), await number('return'), await number('reward')]).toEqual(['2', '+1', '+1']);
     expect(await talk().getByRole('status').innerText()).toContain('success');
-    expect(await talk().getByRole('status').innerText()).toContain('The oracle: return +1 in 2 steps: search classic blanket → buy 201');
+    expect(await talk().getByRole('status').innerText()).toContain('Oracle: return +1 in 2 steps: search classic blanket → buy 201');
     expect(await field().count()).toBe(0);
   });
 
@@ -52,7 +52,7 @@ describe('the shop by hand', () => {
     await talk().getByText('search: +0.20').waitFor();
     expect([await number('return'), await number('reward')]).toEqual(['+0.2', '+0.2']);
     // The first offer is to look at the first result.
-    await lab.page.getByRole('list', { name: 'What can be picked' }).getByRole('button').first().click();
+    await lab.page.getByRole('list', { name: 'Available actions' }).getByRole('button').first().click();
     await talk().getByText('click: +0.30').waitFor();
     expect(await number('return')).toBe('+0.5');
   });
@@ -63,8 +63,8 @@ describe('the shop by hand', () => {
     await say('buy 999');
     await lab.page.getByRole('alert').getByText('After “buy” this is expected: <1 | 2 | 3 | … 497 in all>, found “999”.').waitFor();
     expect(await number('steps')).toBe('0');
-    await button('Say it anyway (costs a step)').click();
-    await talk().getByText('not possible here').waitFor();
+    await button('Send anyway (uses a step)').click();
+    await talk().getByText('invalid').waitFor();
     expect(await number('steps')).toBe('1');
     await say('');
     expect(await shown(lab.page.getByRole('alert').getByText('Nothing was said.'))).toBe(true);
@@ -85,9 +85,9 @@ describe('the shop by hand', () => {
 
   test('shows what the oracle would do when asked, and lets it play on to the end', async () => {
     await button('Restart').click();
-    await button('What would it do?').click();
-    await lab.page.getByText('It would say').getByText('search classic blanket').waitFor();
-    await button('Let the oracle play on').click();
+    await button('Show its action').click();
+    await lab.page.getByText('Oracle action:').getByText('search classic blanket').waitFor();
+    await button('Let the oracle finish').click();
     await talk().getByText('You bought Classic Blanket.').waitFor();
     expect(await talk().getByText('oracle', { exact: true }).count()).toBe(2);
     expect(await number('return')).toBe('+1.2');
@@ -99,7 +99,7 @@ describe('the shop by hand', () => {
     await field().waitFor();
     await lab.page.keyboard.press('Escape');
     await lab.page.keyboard.press('o');
-    await lab.page.getByText('It would say').waitFor();
+    await lab.page.getByText('Oracle action:').waitFor();
     await lab.page.keyboard.press('/');
     await lab.page.keyboard.type('search blanket\n');
     await until('one step', async () => (await number('steps')) === '1');
@@ -112,7 +112,7 @@ describe('the shop by hand', () => {
     await lab.page.keyboard.press('t');
     await lab.page.getByRole('dialog').getByRole('radio', { name: 'Training tasks' }).click();
     await lab.page.getByLabel('Find a task').fill('201-plain-1');
-    expect(await shown(lab.page.getByText('1 task fits'))).toBe(true);
+    expect(await shown(lab.page.getByText('1 task'))).toBe(true);
     await lab.page.keyboard.press('Escape');
   });
 });
@@ -129,9 +129,9 @@ describe('the other worlds', () => {
     await say('what?');
     await lab.page.getByRole('alert').getByText('Expected:').waitFor();
     await say(task.category === 'multiplication' ? '1' : '1+1');
-    await talk().getByText('no success').waitFor();
+    await talk().getByText('failure').waitFor();
     expect(await number('return')).toBe('+0.1');
-    await button('Play it again').click();
+    await button('Play again').click();
     await say(answer);
     await talk().getByRole('status').getByText('success').waitFor();
     expect([await number('return'), await number('steps')]).toEqual(['+1', '1']);
@@ -151,7 +151,7 @@ describe('the other worlds', () => {
     await visit(lab, '/play');
     await talk().getByText('Page 1 (Total results:').waitFor();
     expect(await number('steps')).toBe('1');
-    await button('Let the oracle play on').click();
+    await button('Let the oracle finish').click();
     await talk().getByRole('status').getByText('success').waitFor();
     expect(await number('return')).toBe('+1');
   });
@@ -159,12 +159,12 @@ describe('the other worlds', () => {
   test.each(['light', 'dark'] as const)('axe finds nothing in a game in the %s theme', async (theme) => {
     await setTheme(lab, theme);
     expect(await accessibilityProblems(lab)).toEqual([]);
-    await button('Play it again').click();
+    await button('Play again').click();
     await field().waitFor();
     await say('nonsense');
     await lab.page.getByRole('alert').waitFor();
     expect(await accessibilityProblems(lab)).toEqual([]);
-    await button('Let the oracle play on').click();
+    await button('Let the oracle finish').click();
     await talk().getByRole('status').waitFor();
   });
 });

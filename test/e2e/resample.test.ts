@@ -47,11 +47,11 @@ describe('going on from a step with another policy', () => {
     await lab.page.locator('main h1').first().click();
     await lab.page.keyboard.press('ArrowRight');
     await lab.page.keyboard.press('r');
-    const panel = lab.page.getByRole('region', { name: 'What another policy would have done' });
-    await panel.getByText('Keep the first step, then go on with').waitFor();
+    const panel = lab.page.getByRole('region', { name: 'What if' });
+    await panel.getByText('Replay step 1, then continue with').waitFor();
     await panel.getByRole('combobox', { name: 'Temperature' }).selectOption('0');
     await panel.getByRole('button', { name: 'Sample' }).click();
-    const branch = panel.getByRole('group', { name: `#${run} after update ${UPDATES}` });
+    const branch = panel.getByRole('group', { name: `#${run} at update ${UPDATES}` });
     await branch.waitFor();
     const lines = (await branch.getByRole('listitem').allTextContents()).map((line) => line.replace(/, reward.*$/, ''));
     expect(lines).toEqual(steps.slice(1).map((step, index) => `${index + 2} ${step.action} ${probability(step)}`));
@@ -65,17 +65,17 @@ describe('going on from a step with another policy', () => {
     await visit(lab, `/replay/${run}/${episode}`);
     await lab.page.getByRole('button', { name: 'Next step' }).click();
     await lab.page.getByRole('button', { name: 'What if…' }).click();
-    const panel = lab.page.getByRole('region', { name: 'What another policy would have done' });
-    await panel.getByRole('combobox', { name: 'After which update' }).selectOption('1');
+    const panel = lab.page.getByRole('region', { name: 'What if' });
+    await panel.getByRole('combobox', { name: 'Checkpoint' }).selectOption('1');
     await panel.getByRole('button', { name: 'Sample' }).click();
-    await panel.getByText(`${expected.solved} of 20 goes of #${run} after update 1 solve the task from here`).waitFor();
-    const branch = panel.getByRole('group', { name: `#${run} after update 1` });
+    await panel.getByText(`${expected.solved} of 20 rollouts of #${run} at update 1 solve the task from here`).waitFor();
+    const branch = panel.getByRole('group', { name: `#${run} at update 1` });
     const lines = (await branch.getByRole('listitem').allTextContents()).map((line) => line.replace(/, reward.*$/, ''));
     expect(lines).toEqual(expected.trajectory.steps.slice(1).map((step, index) => `${index + 2} ${step.action} ${probability(step)}`));
     expect(await shown(branch.getByText(`return ${formatValue(expected.trajectory.return)}`))).toBe(true);
     expect(await accessibilityProblems(lab)).toEqual([]);
 
-    await branch.getByRole('button', { name: 'Step through it' }).click();
+    await branch.getByRole('button', { name: 'Step through' }).click();
     expect(await shown(lab.page.getByText(`Step 2 of ${expected.trajectory.steps.length}`))).toBe(true);
     await lab.page.getByRole('button', { name: 'Back to the recorded episode' }).click();
     expect(await shown(lab.page.getByText(`Step 1 of ${readReplay(store, episode).steps.length}`))).toBe(true);

@@ -45,21 +45,21 @@ describe('setting a run up', () => {
   test('a wrong value says what is expected, and nothing can be started', async () => {
     await visit(lab, '/new/preset-shop-tiny');
     await setField('training.learningRate', 'Learning rate', '7');
-    await lab.page.getByText('Too large: at most 1 is expected').first().waitFor();
+    await lab.page.getByText('Enter at most 1').first().waitFor();
     expect(await button('Start').isDisabled()).toBe(true);
   });
 
   test('changes are listed against the preset, seeds multiply the runs, and the command says the same', async () => {
     await visit(lab, '/new/preset-shop-tiny');
-    await lab.page.getByRole('button', { name: 'Undo all changes' }).click();
+    await lab.page.getByRole('button', { name: 'Discard all changes' }).click();
     await setField('training.learningRate', 'Learning rate', '0.004');
     const changes = lab.page.getByRole('table', { name: 'Changed from preset shop-tiny' });
     expect(await shown(changes.getByText('0.004'))).toBe(true);
-    await lab.page.getByLabel('Seeds').fill('1-3');
+    await lab.page.getByLabel('Seeds', { exact: true }).fill('1-3');
     expect(await shown(button('Start 3 runs'))).toBe(true);
     await lab.page.getByText('for seed in 1 2 3; do npm run lab -- train --preset shop-tiny').waitFor();
     await lab.page.getByText('--set training.learningRate=0.004').waitFor();
-    await lab.page.getByLabel('Seeds').fill('3-1');
+    await lab.page.getByLabel('Seeds', { exact: true }).fill('3-1');
     expect(await shown(lab.page.getByText('“3-1” runs backwards; write 1-3'))).toBe(true);
   });
 });
@@ -68,12 +68,12 @@ describe('what it will cost', () => {
   test('is not known before anything was measured, and is after the probe', async () => {
     await visit(lab, '/');
     await visit(lab, '/new/preset-shop-tiny');
-    const cost = lab.page.getByRole('region', { name: 'What it will cost' });
+    const cost = lab.page.getByRole('region', { name: 'Estimated cost' });
     await cost.getByText('Time and memory are not known yet').waitFor();
     await button('Measure on this machine').click();
     const measured = cost.getByRole('status');
     await measured.waitFor({ timeout: 100_000 });
-    expect(await measured.innerText()).toMatch(/^Measured just now in .+: one update takes .+ s, the process .+ MB of memory\.$/);
+    expect(await measured.innerText()).toMatch(/^Measured in .+: .+ s per update, .+ MB of memory\.$/);
     await cost.getByText('a probe of two updates with this config').waitFor();
     expect(await cost.locator('dd').first().innerText()).toMatch(/^≈ /);
     // Nothing of it is in the list.
@@ -92,18 +92,18 @@ describe('a run from preset to done', () => {
     await lab.page.getByLabel('Find a setting').fill('');
     await until('the start button', () => button('Start').isEnabled());
     await button('Start').click();
-    await lab.page.getByRole('region', { name: 'State of the run' }).waitFor();
+    await lab.page.getByRole('region', { name: 'Run status' }).waitFor();
     expect(stored((store) => store.runs.get(1))).toMatchObject({ variant: 'astar-po', preset: 'shop-tiny', planned: UPDATES });
   });
 
   test('pauses after the update under way, takes one more, and waits again', async () => {
-    await lab.page.getByRole('region', { name: 'State of the run' }).getByText('running').waitFor();
+    await lab.page.getByRole('region', { name: 'Run status' }).getByText('running').waitFor();
     await button('Pause').click();
-    await button('One update').waitFor({ timeout: 90_000 });
+    await button('Step one update').waitFor({ timeout: 90_000 });
     const before = stored((store) => store.runs.get(1));
     expect(before.state).toBe('paused');
     expect(await shown(lab.page.getByText(`Paused after update ${before.updates}`).first())).toBe(true);
-    await button('One update').click();
+    await button('Step one update').click();
     await until('one more update', async () => stored((store) => store.runs.get(1).updates) === before.updates + 1, 60_000);
     await state(1, 'paused');
     await expect.poll(() => lab.page.getByTestId('updates').innerText()).toBe(String(before.updates + 1));
@@ -125,7 +125,7 @@ describe('a run from preset to done', () => {
       .toContain(percent(success.values.at(-1) ?? 0));
     const { k, n } = run.last ?? { k: 0, n: 0 };
     const { rate, low, high } = wilson(k, n);
-    const overview = lab.page.getByRole('region', { name: 'State of the run' });
+    const overview = lab.page.getByRole('region', { name: 'Run status' });
     await overview.getByText(percent(rate)).first().waitFor();
     await overview.getByText(`${(100 * low).toFixed(1)}–${(100 * high).toFixed(1)}%, ${k} of ${n}`).waitFor();
     const drawn = await lab.page.getByRole('figure', { name: 'Loss' }).getByRole('button', { name: /^Loss/ }).innerText();
@@ -159,7 +159,7 @@ describe('a run from preset to done', () => {
 describe('the list', () => {
   test('queues further runs, which can be reordered by key and taken out', async () => {
     await visit(lab, '/new/run-1');
-    await lab.page.getByText('from run 1 “shop-tiny”').waitFor();
+    await lab.page.getByText('from run 1 “shop-tiny”', { exact: true }).waitFor();
     const made = await lab.page.evaluate(async () => {
       const run = await window.astrolab.call('runs.get', { run: 1 });
       if (!run.ok) throw new Error(run.error.message);
@@ -170,11 +170,11 @@ describe('the list', () => {
     });
     expect(made).toEqual([2, 3, 4, 5]);
     await state(2, 'running');
-    const waiting = lab.page.getByRole('list', { name: 'Waiting runs, in order' });
+    const waiting = lab.page.getByRole('list', { name: 'Queued runs, in order' });
     await waiting.getByRole('listitem').nth(2).focus();
     await lab.page.keyboard.press('Alt+ArrowUp');
     await until('run 5 before run 4', async () => stored((store) => store.runs.queue().map(({ id }) => id)).join() === '3,5,4');
-    for (const run of [3, 4, 5]) await lab.page.getByRole('button', { name: `Take run ${run} out of the queue` }).click();
+    for (const run of [3, 4, 5]) await lab.page.getByRole('button', { name: `Remove run ${run} from the queue` }).click();
     await until('an empty queue', async () => stored((store) => store.runs.queue().length) === 0);
     await visit(lab, '/runs/2');
     await button('Stop').click();

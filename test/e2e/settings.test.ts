@@ -57,11 +57,11 @@ describe('devices', () => {
     await check.waitFor({ timeout: 60_000 });
     const numbers = await check.getByRole('row').evaluateAll((rows) => rows.map((row) => row.textContent ?? ''));
     expect(numbers.find((text) => text.startsWith('Loss, expected'))).toContain('3.63546');
-    expect(numbers.find((text) => text.startsWith('Loss here'))).toContain('3.63546');
-    expect(numbers.find((text) => text.startsWith('Gradient norm here'))).toContain('3.27984');
-    expect(await shown(devices.getByText('works').first())).toBe(true);
-    await button('Test the devices').click();
-    await until('the end of the test', () => button('Test the devices').isEnabled(), 60_000);
+    expect(numbers.find((text) => text.startsWith('Loss, measured'))).toContain('3.63546');
+    expect(numbers.find((text) => text.startsWith('Gradient norm, measured'))).toContain('3.27984');
+    expect(await shown(devices.getByText('available').first())).toBe(true);
+    await button('Test devices').click();
+    await until('the end of the test', () => button('Test devices').isEnabled(), 60_000);
     expect(await shown(check)).toBe(true);
   });
 
@@ -106,12 +106,12 @@ describe('WebShop data', () => {
     expect(existsSync(join(webshop, 'items_shuffle_1000.index', 'meta.json'))).toBe(true);
     await visit(lab, '/play/webshop');
     await lab.page.getByLabel('Catalog', { exact: true }).selectOption('imported');
-    await lab.page.getByRole('region', { name: 'The episode' }).getByText('WebShop [SEP] Instruction:').waitFor();
+    await lab.page.getByRole('region', { name: 'Episode' }).getByText('WebShop [SEP] Instruction:').waitFor();
     await until('the imported catalog in the game', async () => {
       const answer = await lab.page.evaluate(() => window.astrolab.call('play.game', {}));
       return answer.ok && answer.value.game?.choice.imported === true;
     });
-    await button('Let the oracle play on').click();
+    await button('Let the oracle finish').click();
     expect(await shown(lab.page.getByRole('status').getByText('success'))).toBe(true);
     await visit(lab, '/settings');
   });
@@ -136,8 +136,8 @@ describe('WebShop data', () => {
 
 describe('preferences for runs', () => {
   test('outlive a restart, and a preset starts with the chosen retention', async () => {
-    await section('Runs').getByLabel('Runs at the same time').selectOption('2');
-    await section('Runs').getByLabel('Episodes that new runs keep').selectOption('best-worst');
+    await section('Runs').getByLabel('Concurrent runs').selectOption('2');
+    await section('Runs').getByLabel('Stored episodes').selectOption('best-worst');
     await until('the preference to be stored', async () => {
       const answer = await lab.page.evaluate(() => window.astrolab.call('preferences.read', {}));
       return answer.ok && answer.value.concurrent === 2 && answer.value.retention === 'best-worst';
@@ -145,7 +145,7 @@ describe('preferences for runs', () => {
     await lab.close({ keep: true });
     lab = await launch({ data: lab.data });
     await visit(lab, '/settings');
-    await expect.poll(() => section('Runs').getByLabel('Runs at the same time').inputValue()).toBe('2');
+    await expect.poll(() => section('Runs').getByLabel('Concurrent runs').inputValue()).toBe('2');
     await visit(lab, '/new/preset-shop-tiny');
     const changes = lab.page.getByRole('table', { name: 'Changed from preset shop-tiny' });
     expect(await shown(changes.getByText('best-worst'))).toBe(true);

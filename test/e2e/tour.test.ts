@@ -46,14 +46,14 @@ describe('the sample study and the guided tour', () => {
   test('the empty lab offers the sample study; it opens in Compare with all its runs', async () => {
     await visit(lab, '/');
     await lab.page.getByRole('button', { name: 'Open the sample study' }).click();
-    await lab.page.getByRole('heading', { name: 'A tour in six steps' }).waitFor({ timeout: 60_000 });
+    await lab.page.getByRole('heading', { name: 'Guided tour in six steps' }).waitFor({ timeout: 60_000 });
     store = Store.read(lab.data);
     const table = lab.page.getByRole('table', { name: 'Final results' });
     await table.waitFor();
     expect(await table.locator('tbody tr').count()).toBe(study().runs.length);
     expect(await shown(lab.page.getByText(study().name, { exact: true }).first())).toBe(true);
     const groups = new Set(study().runs.map((run) => store.runs.get(run).name)).size;
-    const curves = lab.page.getByRole('figure', { name: 'Held-out success' });
+    const curves = lab.page.getByRole('figure', { name: 'Validation success' });
     expect(await shown(curves.getByText(`8 of ${groups} shown`))).toBe(true);
   }, 120_000);
 
@@ -66,17 +66,17 @@ describe('the sample study and the guided tour', () => {
 
   test('six stops by key, each with the numbers of the database', async () => {
     const { tour, parting, example, claims } = expected();
-    await lab.page.getByRole('button', { name: /^Begin/ }).click();
-    await stop(1, 'A curve').waitFor();
+    await lab.page.getByRole('button', { name: /^Start/ }).click();
+    await stop(1, 'Learning curves').waitFor();
     await lab.page.locator('section[data-tour="here"] canvas').waitFor();
     await said(tour.better.key, share(tour.better.curve.y[0] ?? 0), share(tour.better.curve.y.at(-1) ?? 0));
 
     await lab.page.keyboard.press('.');
-    await stop(2, 'Where two variants part').waitFor();
-    await said(`At update ${parting.update}`, share(parting.better), share(parting.worse), tour.worse.key);
+    await stop(2, 'Where two arms diverge').waitFor();
+    await said(`At update ${parting.update},`, share(parting.better), share(parting.worse), tour.worse.key);
 
     await lab.page.keyboard.press('.');
-    await stop(3, 'The episodes behind the point').waitFor();
+    await stop(3, 'The episodes behind a point').waitFor();
     const list = lab.page.getByRole('complementary', { name: 'Episodes of the run' });
     const words = (await lab.page.getByRole('region', { name: /of 6: / }).textContent()) ?? '';
     const [, run = '', count = ''] = /Run #(\d+) of .* has (\d+) episodes?/.exec(words) ?? [];
@@ -100,7 +100,7 @@ describe('the sample study and the guided tour', () => {
     await lab.page.keyboard.press('.');
     await stop(6, 'The verdict').waitFor();
     if (claims.length === 0) await said(share(tour.better.rate), share(tour.worse.rate));
-    else await said(`tests ${claims.length} claims`, `${claims.filter(({ verdict }) => verdict === 'holds').length} hold`);
+    else await said(`tests ${claims.length} claims`, `${claims.filter(({ verdict }) => verdict === 'holds').length} supported`);
     await lab.page.keyboard.press('.');
     expect(await gone(stop(6, 'The verdict'))).toBe(true);
   }, 120_000);
@@ -108,22 +108,22 @@ describe('the sample study and the guided tour', () => {
   test('it can be left and gone on with, and is accessible in both themes', async () => {
     await lab.page.evaluate(() => localStorage.getItem('astrolab.view'));
     await lab.page.keyboard.press('Control+k');
-    await lab.page.getByPlaceholder('A page, a run, a metric, an action…').fill('guided tour');
+    await lab.page.getByPlaceholder('Search pages, runs, metrics, settings and actions…').fill('guided tour');
     await lab.page.keyboard.press('Enter');
-    await lab.page.getByRole('heading', { name: 'A tour in six steps' }).waitFor();
+    await lab.page.getByRole('heading', { name: 'Guided tour in six steps' }).waitFor();
     await lab.page.keyboard.press('.');
     await lab.page.keyboard.press('.');
-    await stop(2, 'Where two variants part').waitFor();
+    await stop(2, 'Where two arms diverge').waitFor();
     for (const theme of ['light', 'dark'] as const) {
       await setTheme(lab, theme);
       expect(await accessibilityProblems(lab)).toEqual([]);
     }
     await lab.page.keyboard.press('Escape');
-    expect(await gone(stop(2, 'Where two variants part'))).toBe(true);
+    expect(await gone(stop(2, 'Where two arms diverge'))).toBe(true);
     await lab.page.keyboard.press('Control+k');
-    await lab.page.getByPlaceholder('A page, a run, a metric, an action…').fill('go on with the guided');
+    await lab.page.getByPlaceholder('Search pages, runs, metrics, settings and actions…').fill('continue the guided');
     await lab.page.keyboard.press('Enter');
-    expect(await shown(stop(2, 'Where two variants part'))).toBe(true);
+    expect(await shown(stop(2, 'Where two arms diverge'))).toBe(true);
     await lab.page.keyboard.press('Escape');
   }, 120_000);
 });

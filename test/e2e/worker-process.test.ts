@@ -24,7 +24,7 @@ describe('the worker process', () => {
 
   test('computes 32 · 50 through onnxruntime, with telemetry off, and the window shows it', async () => {
     await visit(lab, '/settings');
-    await lab.page.getByRole('button', { name: 'Run the self-test' }).click();
+    await lab.page.getByRole('button', { name: 'Run self-test' }).click();
     await lab.page.getByText('passed', { exact: true }).waitFor();
     await lab.page.getByText(/^cpu.*; 50 steps in \d+ ms$/).waitFor();
     const outcome = await lab.page.evaluate(() => window.astrolab.call('worker.selfTest', { steps: 50 }));
@@ -72,7 +72,7 @@ describe('the worker process', () => {
       await until('the crash to be seen', async () => (await status()).pid !== now.pid);
     }
     expect((await status()).restarts).toBe(3);
-    await lab.page.getByRole('button', { name: 'Start again' }).click();
+    await lab.page.getByRole('button', { name: 'Restart' }).click();
     await until('the process to be ready', async () => (await status()).state === 'ready');
   });
 });

@@ -47,7 +47,7 @@ test('a run that crashes once goes on from its checkpoint by itself', async () =
   const [run] = await trainAll(store, wanted(2), { launch: launchPretend(store, { crashes: new Map([[2, 5]]) }), jobs: 1 });
   expect(run).toMatchObject({ state: 'done', updates: 10 });
   const told = store.events.list(run?.id ?? 0).map(({ text }) => text);
-  expect(told).toContain('Goes on after update 3; 1 later updates are repeated');
+  expect(told).toContain('Resumed from update 3; 1 update recomputed');
   expect(told.join()).toContain('signal SIGKILL');
 });
 
@@ -62,7 +62,7 @@ test('stopped work keeps its checkpoints, and the same call goes on with what is
   const runs = await trainAll(store, wanted(1, 2, 3), { launch, jobs: 2 });
   expect(runs.map(({ state }) => state)).toEqual(['done', 'done', 'done']);
   expect(runs[0]?.id).toBe(left[0]?.id);
-  expect(store.events.list(runs[0]?.id ?? 0).some(({ text }) => text.startsWith('Goes on after update'))).toBe(true);
+  expect(store.events.list(runs[0]?.id ?? 0).some(({ text }) => text.startsWith('Resumed from update'))).toBe(true);
 });
 
 test('the best trial solves the most; ties go to the return, then to the default', () => {
