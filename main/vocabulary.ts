@@ -11,3 +11,38 @@ export type Purpose = (typeof purposes)[number];
 
 /** During training (validation), at its end (test), or asked for by hand. */
 export const evaluationKinds = ['periodic', 'final', 'manual'] as const;
+
+/** Where a run is in its life. */
+export const runStates = ['queued', 'running', 'paused', 'stopping', 'stopped', 'done', 'failed', 'interrupted'] as const;
+export type RunState = (typeof runStates)[number];
+
+/** What a training process writes into a run's log; the queue adds `state`, which outlives a return to a checkpoint. */
+export const reportedEventKinds = ['log', 'alert', 'level', 'reference', 'system'] as const;
+export const eventKinds = [...reportedEventKinds, 'state'] as const;
+export type EventKind = (typeof eventKinds)[number];
+
+export const severities = ['info', 'warning', 'error'] as const;
+export type Severity = (typeof severities)[number];
+
+/** Which training episodes are kept: all, those of every nth update, the best and worst, none but evaluations. */
+export const retentions = ['all', 'nth', 'best-worst', 'evaluation'] as const;
+export type Retention = (typeof retentions)[number];
+
+/** What a list of episodes can be sorted by. */
+export const episodeOrders = ['time', 'return', 'advantage', 'surprise', 'steps'] as const;
+export type EpisodeOrder = (typeof episodeOrders)[number];
+
+/** How a claim of a study came out. */
+export const verdicts = ['holds', 'fails', 'undecided'] as const;
+export type Verdict = (typeof verdicts)[number];
+
+/** What kind of value a setting takes; forms draw one field per kind. */
+export const knobKinds = ['whole number', 'number', 'switch', 'text', 'choice', 'list of numbers', 'settings'] as const;
+export type KnobKind = (typeof knobKinds)[number];
+
+/** Which way a metric gets better. */
+export const directions = ['up', 'down', 'neither'] as const;
+export type Direction = (typeof directions)[number];
+
+/** Who acts in a game played by hand. */
+export const players = ['you', 'oracle'] as const;

@@ -4,7 +4,8 @@
 import type { Command } from 'commander';
 import { wilson } from '../statistics.ts';
 import { purge, storageUse, vacuum } from '../store/maintenance.ts';
-import { RUN_STATES, type RunFilter, type RunState, type RunSummary } from '../store/runs.ts';
+import type { RunFilter, RunSummary } from '../store/runs.ts';
+import { type RunState, runStates } from '../vocabulary.ts';
 import { jsonNumber } from '../store/tables.ts';
 import { answer, CallError } from './output.ts';
 import { findRun, withStore } from './store.ts';
@@ -26,7 +27,7 @@ export function register(program: Command): void {
   program
     .command('runs')
     .description('the list of runs, newest first')
-    .option('--state <states>', `one or more of ${RUN_STATES.join(', ')}, separated by commas`)
+    .option('--state <states>', `one or more of ${runStates.join(', ')}, separated by commas`)
     .option('--variant <names>', 'one or more variants, separated by commas')
     .option('--world <names>', 'one or more worlds, separated by commas')
     .option('--tag <tag>', 'runs with this tag')
@@ -103,8 +104,8 @@ export function register(program: Command): void {
 
 function filterOf(options: ListOptions): RunFilter {
   const states = options.state?.split(',').map((text): RunState => {
-    const state = RUN_STATES.find((known) => known === text);
-    if (state === undefined) throw new CallError(`There is no state "${text}"`, `Expected ${RUN_STATES.join(', ')}`);
+    const state = runStates.find((known) => known === text);
+    if (state === undefined) throw new CallError(`There is no state "${text}"`, `Expected ${runStates.join(', ')}`);
     return state;
   });
   if (options.seed !== undefined && !/^\d+$/.test(options.seed))

@@ -9,7 +9,7 @@ import { RewardKind, scheduled, VstarSettings } from '../algorithm/vstar.ts';
 import type { Plain } from '../environment/environment.ts';
 import { between, group, knob, whole } from '../knob.ts';
 import { canonicalJson, contentHash } from '../canonical.ts';
-import { splits } from '../vocabulary.ts';
+import { retentions, splits } from '../vocabulary.ts';
 
 const Plain: z.ZodType<Plain> = z.json();
 
@@ -171,7 +171,7 @@ const Checkpoints = group(
 const Retention = group(
   {
     keep: knob(
-      z.enum(['all', 'nth', 'best-worst', 'evaluation']),
+      z.enum(retentions),
       'all',
       'Which episodes are stored for replay: all, those of every nth update, the best and worst of each update, or those of evaluations only.',
     ),

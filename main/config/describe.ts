@@ -2,9 +2,8 @@
 // and docs/configuration.md are all made of this list, so none of them can disagree with what is validated.
 
 import { z } from 'zod';
+import type { KnobKind } from '../vocabulary.ts';
 import { RunConfig } from './config.ts';
-
-export type KnobKind = 'whole number' | 'number' | 'switch' | 'text' | 'choice' | 'list of numbers' | 'settings';
 
 export interface Knob {
   /** Dotted path as `--set` takes it. */

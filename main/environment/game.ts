@@ -3,7 +3,7 @@
 
 import { z } from 'zod';
 import type { Environment, Plain, Task, Turn } from './environment.ts';
-import { splits } from '../vocabulary.ts';
+import { players, splits } from '../vocabulary.ts';
 import { readable } from './refusal.ts';
 
 const plain: z.ZodType<Plain> = z.json();
@@ -18,7 +18,7 @@ const turn = z.object({
   clickables: z.array(z.string()),
   facts: z.record(z.string(), z.union([z.string(), z.number(), z.boolean(), z.null()])),
 });
-const player = z.enum(['you', 'oracle']);
+const player = z.enum(players);
 export type Player = z.infer<typeof player>;
 
 export const savedGame = z.object({

@@ -1,6 +1,7 @@
 // How stored things look on the wire: a run as a row of the list, k of n with its interval.
 
-import type { Proportion, RunRow } from '../../preload/contract/runs.ts';
+import type { Proportion } from '../../preload/contract/definition.ts';
+import type { RunRow } from '../../preload/contract/runs.ts';
 import { armHash } from '../config/config.ts';
 import { wilson } from '../statistics.ts';
 import type { RunStore, RunSummary, Successes } from '../store/runs.ts';

@@ -2,7 +2,7 @@
 // nothing is ever plotted that does not explain itself. KL metrics say which estimator they are. Names that start with
 // `system/` are measurements of the machine: they alone may differ between two runs of one config.
 
-export type Direction = 'up' | 'down' | 'neither';
+import type { Direction } from '../vocabulary.ts';
 
 export interface Metric {
   readonly id: string;

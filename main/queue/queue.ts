@@ -6,9 +6,10 @@ import { isDiskFull } from '../store/database.ts';
 import { keepReserve, releaseReserve } from '../store/disk-space.ts';
 import { RunLocked } from '../store/locks.ts';
 import { RunWriter, type RunWriterOptions } from '../store/run-writer.ts';
-import type { NewRun, Run, RunState } from '../store/runs.ts';
+import type { NewRun, Run } from '../store/runs.ts';
 import type { Store } from '../store/store.ts';
 import { type RunCommand, type RunReport, runReport } from '../training/reports.ts';
+import type { RunState } from '../vocabulary.ts';
 import { begin, recover, type StartingPoint } from './resume.ts';
 
 /** A training process as the queue sees it. */

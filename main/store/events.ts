@@ -1,16 +1,14 @@
 // Events of a run: lines of its log, alerts, curriculum levels, checkpoints. The charts draw them as marks.
 
 import { canonicalJson, type Json, parseCanonical } from '../canonical.ts';
+import type { EventKind, Severity } from '../vocabulary.ts';
 import type { Connection } from './database.ts';
-
-export type Severity = 'info' | 'warning' | 'error';
 
 export interface RunEvent {
   readonly id: number;
   readonly update: number;
   readonly time: number;
-  /** log, alert, level, reference, system, checkpoint, evaluation, state. */
-  readonly kind: string;
+  readonly kind: EventKind;
   readonly severity: Severity;
   readonly text: string;
   readonly data: Json;
@@ -30,12 +28,12 @@ export class EventStore {
   }
 
   /** Oldest first. */
-  list(run: number, kinds?: readonly string[]): RunEvent[] {
+  list(run: number, kinds?: readonly EventKind[]): RunEvent[] {
     const limit = kinds === undefined ? '' : `AND kind IN (${kinds.map(() => '?').join(', ')})`;
     return this.#db
       .prepare<
         (number | string)[],
-        { id: number; update_no: number; time: number; kind: string; severity: Severity; text: string; data: string }
+        { id: number; update_no: number; time: number; kind: EventKind; severity: Severity; text: string; data: string }
       >(`SELECT id, update_no, time, kind, severity, text, data FROM events WHERE run_id = ? ${limit} ORDER BY update_no, id`)
       .all(run, ...(kinds ?? []))
       .map(({ update_no: update, data, ...row }) => ({ ...row, update, data: parseCanonical(data) }));

@@ -3,9 +3,10 @@
 // beforehand what a run will take on disk.
 
 import type { Trajectory } from '../rollout/trajectory.ts';
+import type { Retention } from '../vocabulary.ts';
 
 export interface RetentionSettings {
-  readonly keep: 'all' | 'nth' | 'best-worst' | 'evaluation';
+  readonly keep: Retention;
   /** With `nth`: episodes of every nth update are kept. */
   readonly every: number;
   /** With `best-worst`: how many of each end are kept per update. */

@@ -2,7 +2,8 @@
 
 import { parseCanonical } from '../canonical.ts';
 import { ByteReader, ByteWriter } from './pack.ts';
-import type { StoredConfig, RunState, RunSummary } from './runs.ts';
+import type { RunState } from '../vocabulary.ts';
+import type { StoredConfig, RunSummary } from './runs.ts';
 
 export interface Row {
   id: number;

@@ -4,11 +4,9 @@
 import type { Statement } from 'better-sqlite3';
 import { randomUUID } from 'node:crypto';
 import { canonicalJson, contentHash, type Json, parseCanonical } from '../canonical.ts';
+import type { RunState } from '../vocabulary.ts';
 import type { Connection } from './database.ts';
 import { object, packSpark, type Row, strings, summary, SUMMARY_COLUMNS, unpackSpark } from './run-rows.ts';
-
-export const RUN_STATES = ['queued', 'running', 'paused', 'stopping', 'stopped', 'done', 'failed', 'interrupted'] as const;
-export type RunState = (typeof RUN_STATES)[number];
 
 export type StoredConfig = { readonly [key: string]: Json };
 

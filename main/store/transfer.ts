@@ -9,7 +9,8 @@ import { evaluationReport } from '../evaluation/evaluation-report.ts';
 import { canonicalJson, parseCanonical, sha256 } from '../canonical.ts';
 import { writeDurably } from './checkpoints.ts';
 import { ContainerReader, ContainerWriter, ImportError } from './container.ts';
-import { type Run, RUN_STATES, type RunState } from './runs.ts';
+import { eventKinds, type RunState, runStates, severities } from '../vocabulary.ts';
+import type { Run } from './runs.ts';
 import type { Store } from './store.ts';
 import { decodeTrajectories, encodeTrajectories, type RecordedTrajectory } from './trajectory-codec.ts';
 
@@ -33,7 +34,7 @@ const runSchema = z.object({
   device: z.string(),
   config: z.record(z.string(), z.json()),
   versions: z.record(z.string(), z.string()),
-  state: z.enum(RUN_STATES),
+  state: z.enum(runStates),
   reason: z.string().nullable(),
   planned: z.int().min(0),
   updates: z.int().min(0),
@@ -53,8 +54,8 @@ const eventList = z.array(
   z.object({
     update: z.int().min(0),
     time: z.int(),
-    kind: z.string(),
-    severity: z.enum(['info', 'warning', 'error']),
+    kind: z.enum(eventKinds),
+    severity: z.enum(severities),
     text: z.string(),
     data: z.json(),
   }),

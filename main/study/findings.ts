@@ -8,7 +8,8 @@ import type { Store } from '../store/store.ts';
 import type { StoredResult } from '../store/evaluations.ts';
 import { BASELINES, type Claim, MEASURES, type Test } from './definition.ts';
 import type { ClaimRecord, StudyRecord, TestRecord } from './record.ts';
-import { judge, LEAST_SEEDS, pairArms, type Paired, type ResultsBySeed, together, type Verdict } from './verdict.ts';
+import { judge, LEAST_SEEDS, pairArms, type Paired, type ResultsBySeed, together } from './verdict.ts';
+import type { Verdict } from '../vocabulary.ts';
 
 type ArmRecord = StudyRecord['arms'][number];
 

@@ -4,7 +4,7 @@
 
 import { z } from 'zod';
 import { Measure, Settings } from './definition.ts';
-import { VERDICTS } from './verdict.ts';
+import { verdicts } from '../vocabulary.ts';
 
 const share = z.number();
 const estimate = z.object({ value: z.number(), low: z.number(), high: z.number() });
@@ -24,7 +24,7 @@ const TestRecord = z.object({
   b: z.string(),
   measure: Measure,
   expect: z.enum(['higher', 'lower']),
-  verdict: z.enum(VERDICTS),
+  verdict: z.enum(verdicts),
   /** Null when there are no runs to compare. */
   paired: z
     .object({
@@ -51,7 +51,7 @@ const ClaimRecord = z.object({
   source: z.string(),
   experiment: z.string(),
   discussion: z.string(),
-  verdict: z.enum(VERDICTS),
+  verdict: z.enum(verdicts),
   tests: z.array(TestRecord),
 });
 export type ClaimRecord = z.infer<typeof ClaimRecord>;

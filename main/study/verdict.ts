@@ -6,11 +6,9 @@
 
 import { type Estimate, mcnemar, mean, quantile } from '../statistics.ts';
 import { Random } from '../random.ts';
+import type { Verdict } from '../vocabulary.ts';
 import type { EvaluationResult } from '../evaluation/evaluation-report.ts';
 import type { Measure } from './definition.ts';
-
-export const VERDICTS = ['holds', 'fails', 'undecided'] as const;
-export type Verdict = (typeof VERDICTS)[number];
 
 /** The final results of an arm: one list per seed. A baseline has the same list under every seed. */
 export type ResultsBySeed = ReadonlyMap<number, readonly EvaluationResult[]>;

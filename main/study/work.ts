@@ -7,7 +7,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { algorithmOf } from '../algorithm/registry.ts';
 import { RunLocked } from '../store/locks.ts';
-import type { Run, RunState, RunSummary } from '../store/runs.ts';
+import type { Run, RunSummary } from '../store/runs.ts';
+import type { RunState } from '../vocabulary.ts';
 import type { Store } from '../store/store.ts';
 import { contentHash } from '../canonical.ts';
 import { ConfigError, parseConfig, type RunConfig } from '../config/config.ts';

@@ -4,6 +4,7 @@
 // after the newest checkpoint is dropped and happens again, so what a checkpoint covers must have been reported before it.
 
 import { z } from 'zod';
+import { reportedEventKinds, severities } from '../vocabulary.ts';
 import type { Json } from '../canonical.ts';
 import { evaluationReport } from '../evaluation/evaluation-report.ts';
 import { trajectorySchema } from '../rollout/trajectory.ts';
@@ -76,8 +77,8 @@ export const runReport = z.discriminatedUnion('type', [
   z.object({
     type: z.literal('event'),
     update: count,
-    kind: z.enum(['log', 'alert', 'level', 'reference', 'system']),
-    severity: z.enum(['info', 'warning', 'error']),
+    kind: z.enum(reportedEventKinds),
+    severity: z.enum(severities),
     text: z.string(),
     data: z.record(z.string(), plain),
   }),

@@ -2,15 +2,14 @@
 // (named selections), and the report.
 
 import { z } from 'zod';
-import { nothing } from './definition.ts';
+import { verdicts } from '../../main/vocabulary.ts';
+import { anyNumber, nothing, proportion } from './definition.ts';
 
 const run = z.int().min(1);
 const runs = z.array(run).min(1).max(400);
-const anyNumber = z.union([z.number(), z.nan(), z.literal(Number.POSITIVE_INFINITY), z.literal(Number.NEGATIVE_INFINITY)]);
 const numbers = z.instanceof(Float64Array);
 const json = z.json();
 
-const proportion = z.object({ k: z.number(), n: z.number(), rate: anyNumber, low: anyNumber, high: anyNumber });
 const estimate = z.object({ value: anyNumber, low: anyNumber, high: anyNumber });
 
 const comparedRun = z.object({
@@ -72,8 +71,8 @@ const claim = z.object({
   source: z.string(),
   experiment: z.string(),
   discussion: z.string(),
-  verdict: z.enum(['holds', 'fails', 'undecided']),
-  tests: z.array(z.object({ verdict: z.enum(['holds', 'fails', 'undecided']), words: z.string() })),
+  verdict: z.enum(verdicts),
+  tests: z.array(z.object({ verdict: z.enum(verdicts), words: z.string() })),
 });
 export type Claim = z.infer<typeof claim>;
 

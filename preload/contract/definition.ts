@@ -11,6 +11,13 @@ export interface CallDefinition {
 /** A call that needs no input takes an empty object, so that every call has the same form. */
 export const nothing = z.strictObject({});
 
+/** A number that may be NaN or infinite: a diverged run has such points, and they are shown as gaps. */
+export const anyNumber = z.union([z.number(), z.nan(), z.literal(Number.POSITIVE_INFINITY), z.literal(Number.NEGATIVE_INFINITY)]);
+
+/** k successes of n with the Wilson 95% interval. */
+export const proportion = z.object({ k: z.number(), n: z.number(), rate: anyNumber, low: anyNumber, high: anyNumber });
+export type Proportion = z.infer<typeof proportion>;
+
 /** An error as it crosses the border: data, never a stack. */
 export const failure = z.object({
   /** Stable and short, for programs: `invalid-input`, `forbidden`, `not-found`, … */

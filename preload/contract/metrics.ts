@@ -2,6 +2,7 @@
 // arrays: they need no checking one by one, and 10,000 points cross in a moment.
 
 import { z } from 'zod';
+import { directions } from '../../main/vocabulary.ts';
 import { nothing } from './definition.ts';
 
 export const axis = z.enum(['update', 'episodes', 'time']);
@@ -16,7 +17,7 @@ const metric = z.object({
   name: z.string(),
   formula: z.string(),
   unit: z.string(),
-  direction: z.enum(['up', 'down', 'neither']),
+  direction: z.enum(directions),
 });
 export type Metric = z.infer<typeof metric>;
 

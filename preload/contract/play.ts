@@ -4,7 +4,7 @@
 import { z } from 'zod';
 import { nothing } from './definition.ts';
 import { drawnPage } from './replay.ts';
-import { splits } from '../../main/vocabulary.ts';
+import { players, splits } from '../../main/vocabulary.ts';
 
 const split = z.enum(splits);
 
@@ -29,7 +29,7 @@ export type TaskFilter = z.infer<typeof filter>;
 
 const move = z.object({
   action: z.string(),
-  by: z.enum(['you', 'oracle']),
+  by: z.enum(players),
   valid: z.boolean(),
   reward: z.number(),
   reason: z.string(),

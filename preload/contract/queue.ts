@@ -2,6 +2,7 @@
 // adding to the queue, and the words pause, one update, resume, stop.
 
 import { z } from 'zod';
+import { knobKinds } from '../../main/vocabulary.ts';
 import { nothing } from './definition.ts';
 
 const json = z.json();
@@ -10,7 +11,7 @@ export type ConfigTree = z.infer<typeof config>;
 
 const knob = z.object({
   key: z.string(),
-  kind: z.enum(['whole number', 'number', 'switch', 'text', 'choice', 'list of numbers', 'settings']),
+  kind: z.enum(knobKinds),
   description: z.string(),
   unit: z.string(),
   default: json.optional(),

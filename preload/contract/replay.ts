@@ -2,15 +2,14 @@
 // from one of its steps.
 
 import { z } from 'zod';
+import { episodeOrders, purposes } from '../../main/vocabulary.ts';
+import { anyNumber, proportion } from './definition.ts';
 
-/** A number that may be NaN or infinite. */
-const anyNumber = z.union([z.number(), z.nan(), z.literal(Number.POSITIVE_INFINITY), z.literal(Number.NEGATIVE_INFINITY)]);
 const run = z.int().min(1);
 const episodeId = z.int().min(1);
-const proportion = z.object({ k: z.number(), n: z.number(), rate: anyNumber, low: anyNumber, high: anyNumber });
-const purpose = z.enum(['train', 'vstar', 'evaluation']);
+const purpose = z.enum(purposes);
 
-export const episodeOrder = z.enum(['time', 'return', 'advantage', 'surprise', 'steps']);
+export const episodeOrder = z.enum(episodeOrders);
 export type EpisodeOrder = z.infer<typeof episodeOrder>;
 
 export const episodeFilter = z.strictObject({

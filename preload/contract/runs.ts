@@ -2,17 +2,14 @@
 // whole (a row is small) and kept fresh by `runs.changed`, so that filtering and sorting answer at once.
 
 import { z } from 'zod';
-import { nothing } from './definition.ts';
+import { evaluationKinds, eventKinds, purposes, runStates, severities } from '../../main/vocabulary.ts';
+import { anyNumber, nothing, proportion } from './definition.ts';
 
 const runId = z.int().min(1);
 const runIds = z.array(runId).min(1).max(10_000);
 
-export const runState = z.enum(['queued', 'running', 'paused', 'stopping', 'stopped', 'done', 'failed', 'interrupted']);
+export const runState = z.enum(runStates);
 export type RunState = z.infer<typeof runState>;
-
-/** k successes of n with the Wilson 95% interval. */
-const proportion = z.object({ k: z.number(), n: z.number(), rate: z.number(), low: z.number(), high: z.number() });
-export type Proportion = z.infer<typeof proportion>;
 
 /** What the list shows of a run. */
 export const runRow = z.object({
@@ -53,15 +50,12 @@ export type Json = z.infer<typeof json>;
 const difference = z.object({ key: z.string(), before: json.optional(), after: json.optional() });
 export type Difference = z.infer<typeof difference>;
 
-/** A number that may be NaN or infinite: a diverged run has such points, and they are shown as gaps. */
-const anyNumber = z.union([z.number(), z.nan(), z.literal(Number.POSITIVE_INFINITY), z.literal(Number.NEGATIVE_INFINITY)]);
-
 const runEvent = z.object({
   id: z.number(),
   update: z.number(),
   time: z.number(),
-  kind: z.string(),
-  severity: z.enum(['info', 'warning', 'error']),
+  kind: z.enum(eventKinds),
+  severity: z.enum(severities),
   text: z.string(),
 });
 export type RunEvent = z.infer<typeof runEvent>;
@@ -69,7 +63,7 @@ export type RunEvent = z.infer<typeof runEvent>;
 const evaluation = z.object({
   id: z.number(),
   update: z.number(),
-  kind: z.enum(['periodic', 'final', 'manual']),
+  kind: z.enum(evaluationKinds),
   split: z.string(),
   success: proportion,
   meanReturn: anyNumber,
@@ -79,7 +73,7 @@ const evaluation = z.object({
 const episode = z.object({
   id: z.number(),
   update: z.number(),
-  purpose: z.enum(['train', 'vstar', 'evaluation']),
+  purpose: z.enum(purposes),
   task: z.string(),
   category: z.string(),
   tier: z.string(),
@@ -131,7 +125,7 @@ export const runCalls = {
   'runs.episodes': {
     input: z.strictObject({
       run: runId,
-      purpose: z.enum(['train', 'vstar', 'evaluation']).optional(),
+      purpose: z.enum(purposes).optional(),
       fromUpdate: z.int().min(0).optional(),
       toUpdate: z.int().min(0).optional(),
       limit: z.int().min(1).max(1000),

@@ -2,6 +2,7 @@
 // all runs.
 
 import { z } from 'zod';
+import { retentions } from '../../main/vocabulary.ts';
 import { nothing } from './definition.ts';
 
 const part = z.object({
@@ -35,7 +36,7 @@ export const MOST_CONCURRENT = 16;
 export const preferences = z.object({
   concurrent: z.int().min(1).max(MOST_CONCURRENT),
   /** Which episodes new runs keep; null: as their preset says. */
-  retention: z.enum(['all', 'nth', 'best-worst', 'evaluation']).nullable(),
+  retention: z.enum(retentions).nullable(),
 });
 export type Preferences = z.infer<typeof preferences>;
 

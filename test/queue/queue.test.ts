@@ -1,5 +1,5 @@
 import { describe, expect, it, vi } from 'vitest';
-import type { RunState } from '../../main/store/runs.ts';
+import type { RunState } from '../../main/vocabulary.ts';
 import type { Store } from '../../main/store/store.ts';
 import { RunQueue } from '../../main/queue/queue.ts';
 import { openStore } from '../store/helpers.ts';
