@@ -1,5 +1,9 @@
 // Numbers for people: always the same width and unit wherever a metric appears. Units are those of the glossary.
 
+import { bytes, duration, percent } from '../main/format.ts';
+
+export { bytes as formatBytes, duration as formatDuration };
+
 const whole = new Intl.NumberFormat('en', { maximumFractionDigits: 0 });
 const compact = new Intl.NumberFormat('en', { notation: 'compact', maximumFractionDigits: 1 });
 const dateTime = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'short' });
@@ -8,7 +12,7 @@ const dateTime = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeS
 export function formatValue(value: number, unit = ''): string {
   if (Number.isNaN(value)) return '–';
   if (!Number.isFinite(value)) return value > 0 ? '∞' : '−∞';
-  if (unit === 'share') return `${(value * 100).toFixed(1)}%`;
+  if (unit === 'share') return percent(value);
   const size = Math.abs(value);
   let text: string;
   if (size === 0) text = '0';
@@ -28,26 +32,6 @@ export function formatTick(value: number, unit = ''): string {
   return String(Number(value.toPrecision(6))).replace('-', '−');
 }
 
-/** 8 s, 3 min 20 s, 2 h 05 min: two units at most. */
-export function formatDuration(seconds: number): string {
-  if (!Number.isFinite(seconds)) return '–';
-  if (seconds < 10) return `${seconds.toFixed(1)} s`;
-  const total = Math.round(seconds);
-  if (total < 60) return `${total} s`;
-  if (total < 3600) return `${Math.floor(total / 60)} min ${pad(total % 60)} s`;
-  return `${Math.floor(total / 3600)} h ${pad(Math.floor((total % 3600) / 60))} min`;
-}
-
-export function formatBytes(bytes: number): string {
-  if (bytes < 1000) return `${bytes} B`;
-  const power = Math.min(4, Math.floor(Math.log10(bytes) / 3));
-  return `${(bytes / 1000 ** power).toFixed(1)} ${['', 'kB', 'MB', 'GB', 'TB'][power]}`;
-}
-
 export function formatDate(milliseconds: number): string {
   return dateTime.format(milliseconds);
-}
-
-function pad(value: number): string {
-  return String(value).padStart(2, '0');
 }

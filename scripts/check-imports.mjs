@@ -25,12 +25,17 @@ const BORDERS = [
     why: 'only main/{index,window,security,menu}.ts and main/ipc/ import electron, so that the command line and the tests run the same lab',
   },
   { from: /^renderer\//, to: /^(electron|node:)/, types: true, why: 'the page is sandboxed: it has neither electron nor Node' },
-  { from: /^renderer\//, to: /^(main|scripts)\//, types: true, why: 'the page knows the lab only through preload/contract' },
+  {
+    from: /^renderer\//,
+    to: /^(main\/(?!(vocabulary|format)\.ts$)|scripts\/)/,
+    types: true,
+    why: 'the page knows the lab only through preload/contract, and shares words and number formats',
+  },
   {
     from: /^preload\//,
-    to: /^main\/(?!vocabulary\.ts$)/,
+    to: /^main\/(?!(vocabulary|format)\.ts$)/,
     types: false,
-    why: 'the contract is bundled into the page; of main/ it may take types, and the words of main/vocabulary.ts',
+    why: 'the contract is bundled into the page; of main/ it may take types, and the words and formats of main/vocabulary.ts and main/format.ts',
   },
   { from: /^preload\//, except: /^preload\/index\.ts$/, to: /^(electron|node:)/, types: true, why: 'the contract is shared with the page' },
   { from: /^main\//, to: /^(renderer\/|react)/, types: true, why: 'the lab does not know its window' },
@@ -74,7 +79,7 @@ export const LAYERS = [
   'commands',
   'ipc',
 ];
-const FOUNDATION = ['canonical.ts', 'knob.ts', 'paths.ts', 'random.ts', 'settings.ts', 'statistics.ts', 'vocabulary.ts'];
+const FOUNDATION = ['canonical.ts', 'format.ts', 'knob.ts', 'paths.ts', 'random.ts', 'settings.ts', 'statistics.ts', 'vocabulary.ts'];
 
 /**
  * @param {string} root

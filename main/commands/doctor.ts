@@ -7,6 +7,7 @@ import { arch, release, type } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import type { Command } from 'commander';
 import { type Device, listDevices } from '../engine/device.ts';
+import { bytes as size } from '../format.ts';
 import { projectFolder } from '../paths.ts';
 import { answer, dataFolder } from './output.ts';
 
@@ -46,7 +47,7 @@ async function diagnose(folder: string): Promise<Diagnosis> {
   checkFolder(folder, problems);
   const freeDisk = freeBytes(folder);
   if (freeDisk >= 0 && freeDisk < 2 * GIGABYTE) {
-    const message = `Only ${(freeDisk / GIGABYTE).toFixed(1)} GB are free where ${folder} lies; a long run with checkpoints can need more.`;
+    const message = `Only ${size(freeDisk)} are free where ${folder} lies; a long run with checkpoints can need more.`;
     problems.push({ severity: 'warning', message, fix: 'Free some space, or choose another folder with --data DIR or ASTROLAB_DATA.' });
   }
   if (process.platform === 'linux' && !process.env.DISPLAY && !process.env.WAYLAND_DISPLAY) {
@@ -129,11 +130,7 @@ function reasonOf(error: unknown): string {
 function describe({ ok, versions, dataFolder, freeDisk, devices, problems }: Diagnosis): string {
   const lines = ['Versions'];
   for (const [name, version] of Object.entries(versions)) lines.push(`  ${name.padEnd(12)} ${version}`);
-  lines.push(
-    'Data',
-    `  folder       ${dataFolder}`,
-    `  free disk    ${freeDisk < 0 ? 'unknown' : `${(freeDisk / GIGABYTE).toFixed(1)} GB`}`,
-  );
+  lines.push('Data', `  folder       ${dataFolder}`, `  free disk    ${freeDisk < 0 ? 'unknown' : size(freeDisk)}`);
   lines.push('Devices');
   for (const device of devices) lines.push(`  ${device.ok ? 'ok    ' : 'fails '} ${device.id.padEnd(6)} ${device.name}: ${device.reason}`);
   lines.push(problems.length === 0 ? 'No problems found' : 'Problems');

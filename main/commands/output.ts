@@ -1,6 +1,7 @@
 // What every command shares: how it answers and how it fails. With --json exactly one JSON document goes to stdout and
 // everything else to stderr; without it people get text. Exit codes: 0 done, 1 the work failed, 2 the call was wrong.
 
+import { terminal } from '../format.ts';
 import { defaultDataFolder } from '../paths.ts';
 
 /** The call itself was wrong: an unknown run, a value out of range, a file that is not there. Ends with exit code 2. */
@@ -33,19 +34,28 @@ export function dataFolder(): string {
   return state.data || defaultDataFolder();
 }
 
+/** JSON whose texts cannot steer a terminal: `JSON.stringify` leaves DEL, the C1 controls and turned directions as they are. */
+function document(json: unknown): string {
+  const text = JSON.stringify(json, null, 2);
+  return text.replace(
+    /[\u007f-\u009f\u200e\u200f\u202a-\u202e\u2066-\u2069]/g,
+    (found) => `\\u${found.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  );
+}
+
 /** The command's answer: `json` as one document with --json, else `text`. Called exactly once by a command that succeeds. */
 export function answer(json: unknown, text: string): void {
-  process.stdout.write(state.json ? `${JSON.stringify(json, null, 2)}\n` : `${text}\n`);
+  process.stdout.write(`${state.json ? document(json) : terminal(text)}\n`);
 }
 
 /** Progress and remarks: for people, never part of the answer. */
 export function note(text: string): void {
-  process.stderr.write(`${text}\n`);
+  process.stderr.write(`${terminal(text)}\n`);
 }
 
 /** A remark while a line of progress is rewritten in place. */
 export function noteLine(text: string): void {
-  note(process.stderr.isTTY ? `\r\x1b[2K${text}` : text);
+  process.stderr.write(process.stderr.isTTY ? `\r\x1b[2K${terminal(text)}\n` : `${terminal(text)}\n`);
 }
 
 /** Tells the user what went wrong and returns the exit code. */
@@ -54,7 +64,7 @@ export function fail(error: unknown): number {
   const message = error instanceof Error ? error.message : String(error);
   const code = error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : 'failed';
   const hint = error instanceof Error && 'hint' in error && typeof error.hint === 'string' ? error.hint : '';
-  if (state.json) process.stdout.write(`${JSON.stringify({ error: { code, message, hint } }, null, 2)}\n`);
+  if (state.json) process.stdout.write(`${document({ error: { code, message, hint } })}\n`);
   else note(hint ? `${message}\n${hint}` : message);
   // A failure without a code of its own is a fault in the lab: whoever reports it needs the place.
   if (!wrongCall && code === 'failed' && process.env.ASTROLAB_TRACE && error instanceof Error) note(error.stack ?? '');

@@ -2,6 +2,7 @@
 // deleting moves runs into the trash, from where they can be restored until `clean` empties it.
 
 import type { Command } from 'commander';
+import { bytes as size, interval, percent } from '../format.ts';
 import { wilson } from '../statistics.ts';
 import { purge, storageUse, vacuum } from '../store/maintenance.ts';
 import type { RunFilter, RunSummary } from '../store/runs.ts';
@@ -96,7 +97,7 @@ export function register(program: Command): void {
         const { before, after } = vacuum(store);
         answer(
           { purged, before, after, use: storageUse(store) },
-          `${purged} runs deleted for good; the database has ${megabytes(after)} (was ${megabytes(before)})`,
+          `${purged} runs deleted for good; the database has ${size(after)} (was ${size(before)})`,
         );
       }),
     );
@@ -135,9 +136,7 @@ function runsTable(runs: readonly ReturnType<typeof listed>[]): string {
     String(seed),
     state,
     `${updates}/${planned}`,
-    success === null
-      ? '–'
-      : `${(success.rate * 100).toFixed(1)}% of ${success.n} (${(success.low * 100).toFixed(1)}–${(success.high * 100).toFixed(1)})`,
+    success === null ? '–' : `${percent(success.rate)} of ${success.n} (${interval(success)})`,
   ]);
   const cells = [['run', 'name', 'variant', 'seed', 'state', 'updates', 'success'], ...rows];
   const widths = cells[0]?.map((_, column) => Math.max(...cells.map((row) => row[column]?.length ?? 0))) ?? [];
@@ -149,8 +148,4 @@ function runsTable(runs: readonly ReturnType<typeof listed>[]): string {
         .trimEnd(),
     )
     .join('\n');
-}
-
-function megabytes(bytes: number): string {
-  return `${(bytes / 1e6).toFixed(1)} MB`;
 }

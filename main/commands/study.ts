@@ -8,7 +8,8 @@ import type { Command } from 'commander';
 import { z } from 'zod';
 import { writeFiles } from '../report/report-files.ts';
 import { reportFiles } from '../report/study-report.ts';
-import { duration, percent, textTable } from '../report/report.ts';
+import { bytes as size, duration, interval, percent } from '../format.ts';
+import { textTable } from '../report/report.ts';
 import type { Store } from '../store/store.ts';
 import type { Study } from '../store/studies.ts';
 import { exportRuns } from '../store/transfer.ts';
@@ -146,7 +147,7 @@ export function register(program: Command): void {
         mkdirSync(dirname(file), { recursive: true });
         const thin = options.thin === 0 ? {} : { thin: thinning(store, options.thin) };
         const done = exportRuns(store, runs, file, { study: id, checkpoints: false, ...thin });
-        answer({ ...done, study: name, runs: runs.length }, `${done.file}: ${(done.bytes / 1e6).toFixed(1)} MB, ${runs.length} runs`);
+        answer({ ...done, study: name, runs: runs.length }, `${done.file}: ${size(done.bytes)}, ${runs.length} runs`);
       }),
     );
 }
@@ -195,7 +196,7 @@ function summary({ arms, claims }: StudyRecord): string {
     title,
     String(runs.length),
     mean ? percent(mean.value) : '–',
-    mean ? `${percent(mean.low)}–${percent(mean.high)}` : '–',
+    mean ? interval(mean) : '–',
   ]);
   return [
     textTable(['arm', 'runs', 'success', '95% over seeds'], rows),

@@ -6,7 +6,8 @@ import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import type { Command } from 'commander';
 import { tabulate } from '../evaluation/evaluate.ts';
-import { duration, evaluationText, percent } from '../report/report.ts';
+import { duration, interval, percent } from '../format.ts';
+import { evaluationText } from '../report/report.ts';
 import { timeRows, timeSpent } from '../report/timing.ts';
 import type { Store } from '../store/store.ts';
 import { spawnChild } from '../process/child.ts';
@@ -155,7 +156,7 @@ function narrate(report: RunReport): void {
   else if (report.type === 'evaluation') {
     const { success, steps } = tabulate(report.results);
     noteLine(
-      `update ${report.update}: ${percent(success.rate)} (${percent(success.low)}–${percent(success.high)}) of ${success.n} ${report.split} tasks, ${steps.toFixed(2)} steps`,
+      `update ${report.update}: ${percent(success.rate)} (${interval(success)}) of ${success.n} ${report.split} tasks, ${steps.toFixed(2)} steps`,
     );
   }
 }

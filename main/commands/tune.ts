@@ -5,7 +5,8 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import type { Command } from 'commander';
-import { percent, textTable } from '../report/report.ts';
+import { interval, percent } from '../format.ts';
+import { textTable } from '../report/report.ts';
 import { variantIds } from '../study/definition.ts';
 import { trialSettings } from '../study/search-space.ts';
 import { overridesOf } from '../study/plan.ts';
@@ -88,7 +89,7 @@ function table(tunings: readonly Tuning[]): string {
       `${subject} ${trial}${trial === best.trial ? ' *' : ''}`,
       String(run),
       success ? percent(success.rate) : state,
-      success ? `${percent(success.low)}–${percent(success.high)}` : '–',
+      success ? interval(success) : '–',
       mean === null ? '–' : mean.toFixed(3),
       overridesOf(settings).join(' ') || 'default',
     ]),

@@ -2,7 +2,7 @@
 // Ctrl-C, which lets the running updates finish, saves checkpoints and leaves the rest for the next call.
 
 import type { Command } from 'commander';
-import { duration, percent } from '../report/report.ts';
+import { duration, percent } from '../format.ts';
 import { tabulate } from '../evaluation/evaluate.ts';
 import type { Store } from '../store/store.ts';
 import type { WorkOptions, WorkProgress } from '../study/work.ts';

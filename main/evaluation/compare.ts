@@ -2,6 +2,7 @@
 // and only the settings that differ. Every number also comes as a sentence, because that is what people take away.
 
 import { diffConfigs, type Difference } from '../config/overrides.ts';
+import { points, pValue } from '../format.ts';
 import type { EvaluationResult } from './evaluation-report.ts';
 import { successOf } from './evaluate.ts';
 import {
@@ -154,12 +155,10 @@ function pair(a: Contender, b: Contender): Pair | undefined {
   return { a: a.run, b: b.run, ...outcome, improvement, returns, words: pairWords(a, b, outcome) };
 }
 
-const points = (share: number) => `${(100 * share).toFixed(1)}`;
-
 function pairWords(a: Contender, b: Contender, outcome: PairedOutcome): string {
   const { difference, low, high, p, n, onlyA, onlyB } = outcome;
   const counts = `${onlyA} tasks only by run ${a.run}, ${onlyB} only by run ${b.run}`;
-  const range = `95% interval ${points(low)} to ${points(high)}, McNemar p = ${p < 0.001 ? p.toExponential(1) : p.toFixed(3)}`;
+  const range = `95% interval ${points(low)} to ${points(high)}, McNemar p = ${pValue(p)}`;
   if (difference === 0) return `Runs ${a.run} and ${b.run} solve equally many of ${n} shared tasks (${counts}; ${range}).`;
   const [better, worse] = difference > 0 ? [a, b] : [b, a];
   const sure = low > 0 || high < 0 ? '' : ' The interval includes zero: this may be chance.';

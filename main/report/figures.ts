@@ -1,6 +1,8 @@
 // Figures of a report as plain SVG text: a line chart with intervals and a bar chart. No canvas and no library, so that the
 // command line draws the same figures as the window. Colours are Okabe–Ito; every line has its own dash as well.
 
+import { html as escape, percent } from '../format.ts';
+
 const COLOURS = ['#0072b2', '#d55e00', '#009e73', '#b85c92', '#b87900', '#2b8cc4', '#857a00', '#3a3c40'];
 const DASHES = ['', '7 3', '2 3', '9 3 2 3'];
 const WIDTH = 720;
@@ -12,8 +14,6 @@ export interface FigureLine {
   readonly points: readonly { readonly x: number; readonly y: number; readonly low: number; readonly high: number }[];
 }
 
-const escape = (text: string): string => text.replace(/[&<>"]/g, (character) => `&#${character.charCodeAt(0)};`);
-const percent = (share: number): string => `${Math.round(share * 100)}%`;
 const fixed = (value: number): string => value.toFixed(1);
 
 function frame(title: string, inside: string, height = HEIGHT): string {
@@ -41,7 +41,9 @@ export function lineFigure(title: string, lines: readonly FigureLine[]): string 
     parts.push(
       `<line x1="${MARGIN.left}" x2="${WIDTH - MARGIN.right}" y1="${fixed(py(share))}" y2="${fixed(py(share))}" stroke="#e5e4e1"/>`,
     );
-    parts.push(`<text x="${MARGIN.left - 8}" y="${fixed(py(share) + 4)}" text-anchor="end" fill="#57595e">${percent(share)}</text>`);
+    parts.push(
+      `<text x="${MARGIN.left - 8}" y="${fixed(py(share) + 4)}" text-anchor="end" fill="#57595e">${Math.round(share * 100)}%</text>`,
+    );
   }
   for (const x of [least, (least + most) / 2, most])
     parts.push(`<text x="${fixed(px(x))}" y="${bottom + 20}" text-anchor="middle" fill="#57595e">${Math.round(x)}</text>`);
@@ -88,7 +90,7 @@ export function barFigure(title: string, bars: readonly FigureBar[]): string {
       `<rect x="${left}" y="${y}" width="${width}" height="20" fill="#f3f3f1"/>`,
       `<rect x="${left}" y="${y}" width="${fixed(value * width)}" height="20" fill="${COLOURS[index % COLOURS.length]}" opacity="0.85"/>`,
       `<line x1="${to(low)}" x2="${to(high)}" y1="${middle}" y2="${middle}" stroke="#1c1d1f" stroke-width="1.4"/>`,
-      `<text x="${left + width + 10}" y="${y + 15}" fill="#1c1d1f">${(value * 100).toFixed(1)}%</text>`,
+      `<text x="${left + width + 10}" y="${y + 15}" fill="#1c1d1f">${percent(value)}</text>`,
     ].join('\n');
   });
   return frame(title, parts.join('\n'), height);

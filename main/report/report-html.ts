@@ -2,9 +2,7 @@
 // print well; the window makes the PDF of the slides from this file.
 
 import type { ReportTable, StudyReport } from './study-report.ts';
-import { percent } from './report.ts';
-
-const escape = (text: string): string => text.replace(/[&<>"]/g, (character) => `&#${character.charCodeAt(0)};`);
+import { html as escape, percent } from '../format.ts';
 
 const BASE = `
   body { font: 15px/1.5 system-ui, 'Segoe UI', 'Liberation Sans', sans-serif; color: #1c1d1f; background: #fff; margin: 0; font-variant-numeric: tabular-nums; }

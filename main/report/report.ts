@@ -5,30 +5,27 @@ import type { EvaluationResult } from '../evaluation/evaluation-report.ts';
 import type { Comparison } from '../evaluation/compare.ts';
 import type { EvaluationTable } from '../evaluation/evaluate.ts';
 import { FAILURE_CLASSES, FAILURES } from '../evaluation/failures.ts';
+import { codeLine, csvLine, interval, latex, markdown, percent, terminal, type Cell } from '../format.ts';
 import type { Proportion } from '../statistics.ts';
-
-export const percent = (share: number): string => `${(100 * share).toFixed(1)}%`;
-
-/** 42 s, 3 min 5 s, 2 h 10 min. */
-export function duration(seconds: number): string {
-  const whole = Math.round(seconds);
-  if (whole < 60) return `${whole} s`;
-  if (whole < 3600) return `${Math.floor(whole / 60)} min ${whole % 60} s`;
-  return `${Math.floor(whole / 3600)} h ${Math.floor((whole % 3600) / 60)} min`;
-}
-const interval = ({ low, high }: { low: number; high: number }): string => `${percent(low)}–${percent(high)}`;
 
 /** One column per row of cells, padded so that a terminal lines them up. The first column is text, the others are numbers. */
 export function textTable(header: readonly string[], rows: readonly (readonly string[])[]): string {
-  const all = [header, ...rows];
+  const all = [header, ...rows].map((row) => row.map((cell) => terminal(cell.replace(/\s+/g, ' '))));
   const widths = header.map((_, column) => Math.max(...all.map((row) => (row[column] ?? '').length)));
   const line = (row: readonly string[]) =>
     row.map((cell, column) => (column === 0 ? cell.padEnd(widths[column] ?? 0) : cell.padStart(widths[column] ?? 0))).join('  ');
-  return [line(header), widths.map((width) => '─'.repeat(width)).join('  '), ...rows.map(line)].join('\n');
+  const [first = [], ...others] = all;
+  return [line(first), widths.map((width) => '─'.repeat(width)).join('  '), ...others.map(line)].join('\n');
 }
 
-export function markdownTable(header: readonly string[], rows: readonly (readonly string[])[]): string {
-  const line = (row: readonly string[]) => `| ${row.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |`;
+/** A cell that is Markdown already, such as a verdict in bold; every other cell is plain text. */
+export interface Markup {
+  readonly markup: string;
+}
+
+export function markdownTable(header: readonly string[], rows: readonly (readonly (string | Markup)[])[]): string {
+  const line = (row: readonly (string | Markup)[]) =>
+    `| ${row.map((cell) => (typeof cell === 'string' ? markdown(cell) : cell.markup)).join(' | ')} |`;
   return [line(header), line(header.map((_, column) => (column === 0 ? '---' : '---:'))), ...rows.map(line)].join('\n');
 }
 
@@ -73,20 +70,12 @@ export function evaluationText(named: NamedTable): string {
 
 /** A LaTeX tabular for a paper: booktabs rules, numbers to the right. */
 export function latexTable(header: readonly string[], rows: readonly (readonly string[])[]): string {
-  const escape = (cell: string) => cell.replace(/[\\&%$#_{}~^]/g, (character) => LATEX[character] ?? character).replaceAll('–', '--');
-  const line = (row: readonly string[]) => `${row.map(escape).join(' & ')} \\\\`;
+  const line = (row: readonly string[]) => `${row.map(latex).join(' & ')} \\\\`;
   const columns = header.map((_, column) => (column === 0 ? 'l' : 'r')).join('');
   return [`\\begin{tabular}{${columns}}`, '\\toprule', line(header), '\\midrule', ...rows.map(line), '\\bottomrule', '\\end{tabular}'].join(
     '\n',
   );
 }
-
-const LATEX: Readonly<Record<string, string>> = {
-  '\\': '\\textbackslash{}',
-  '~': '\\textasciitilde{}',
-  '^': '\\textasciicircum{}',
-  ...Object.fromEntries([...'&%$#_{}'].map((character) => [character, `\\${character}`])),
-};
 
 /** For the terminal: several agents, one line each. */
 export const summaryText = (agents: readonly NamedTable[]): string => textTable(SUMMARY, agents.map(summaryRow));
@@ -119,13 +108,18 @@ export function markdownReport(input: ReportInput): string {
   const [subject, ...baselines] = input.agents;
   if (!subject) throw new Error('A report needs at least one evaluated agent; found none. Evaluate the run first.');
   const { table } = subject;
-  const lines = [`# ${input.title}`, '', ...Object.entries(input.about).map(([key, value]) => `- ${key}: ${value}`), ''];
+  const lines = [
+    `# ${markdown(input.title)}`,
+    '',
+    ...Object.entries(input.about).map(([key, value]) => `- ${key}: ${markdown(String(value))}`),
+    '',
+  ];
   lines.push('## Summary', '', markdownTable(SUMMARY, [subject, ...baselines].map(summaryRow)), '');
   lines.push('## By category', '', markdownTable(['category', 'success', '95% interval', 'k of n'], proportions(table.categories)), '');
   lines.push('## By tier', '', markdownTable(['tier', 'success', '95% interval', 'k of n'], proportions(table.tiers)), '');
   lines.push('## Failure analysis', '', failureAnalysis(table, input.examples));
-  for (const { title, header, rows } of input.sections) lines.push('', `## ${title}`, '', markdownTable(header, rows));
-  if (input.commands.length > 0) lines.push('', '## How to make these numbers', '', '```', ...input.commands, '```');
+  for (const { title, header, rows } of input.sections) lines.push('', `## ${markdown(title)}`, '', markdownTable(header, rows));
+  if (input.commands.length > 0) lines.push('', '## How to make these numbers', '', '```', ...input.commands.map(codeLine), '```');
   return `${lines.join('\n')}\n`;
 }
 
@@ -140,7 +134,7 @@ function failureAnalysis(table: EvaluationTable, examples: readonly FailureExamp
   for (const name of FAILURE_CLASSES) {
     const own = examples.filter((example) => example.failure === name).slice(0, 3);
     if (own.length === 0) continue;
-    lines.push('', `**${FAILURES[name]}.**`, '', ...own.map((example) => `- ${example.task}: ${example.evidence}`));
+    lines.push('', `**${FAILURES[name]}.**`, '', ...own.map((example) => `- ${markdown(example.task)}: ${markdown(example.evidence)}`));
   }
   return lines.join('\n');
 }
@@ -181,13 +175,8 @@ export function comparisonText(comparison: Comparison): string {
   return parts.join('\n\n');
 }
 
-/** RFC 4180: quoted where needed, lines end with CRLF. */
-export function csv(header: readonly string[], rows: readonly (readonly (string | number | boolean | null)[])[]): string {
-  const cell = (value: string | number | boolean | null) => {
-    const text = value === null ? '' : String(value);
-    return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
-  };
-  return [header, ...rows].map((row) => `${row.map(cell).join(',')}\r\n`).join('');
+export function csv(header: readonly string[], rows: readonly (readonly Cell[])[]): string {
+  return [header, ...rows].map(csvLine).join('');
 }
 
 const RESULT_COLUMNS = ['task', 'category', 'tier', 'seed', 'success', 'return', 'steps', 'failure'] as const;

@@ -10,7 +10,8 @@ import type { Evaluation, StoredResult } from '../store/evaluations.ts';
 import { RunConfig } from '../config/config.ts';
 import { playAgent, tabulate } from '../evaluation/evaluate.ts';
 import { diagnose, FAILURE_CLASSES } from '../evaluation/failures.ts';
-import { type FailureExample, type NamedTable, percent, type ReportInput } from './report.ts';
+import { type FailureExample, type NamedTable, type ReportInput } from './report.ts';
+import { interval, percent } from '../format.ts';
 import { wilson } from '../statistics.ts';
 import { timeRows, timeSpent } from './timing.ts';
 
@@ -80,8 +81,8 @@ function development(store: Store, run: Run): string[][] {
     .list(run.id)
     .filter((evaluation) => evaluation.agent === 'policy')
     .map(({ update, split, success }) => {
-      const { rate, low, high } = wilson(success.k, success.n);
-      return [String(update), split, percent(rate), `${percent(low)}–${percent(high)}`];
+      const found = wilson(success.k, success.n);
+      return [String(update), split, percent(found.rate), interval(found)];
     });
 }
 

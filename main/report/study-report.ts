@@ -15,7 +15,8 @@ import { tabulate } from '../evaluation/evaluate.ts';
 import { FAILURE_CLASSES, FAILURES } from '../evaluation/failures.ts';
 import { barFigure, type FigureLine, lineFigure } from './figures.ts';
 import { readReplay } from '../replay/replay.ts';
-import { csv, latexTable, markdownTable, percent } from './report.ts';
+import { codeLine, interval, markdown, percent, pValue, signedPoints } from '../format.ts';
+import { csv, latexTable, markdownTable } from './report.ts';
 import { groupBars, grouped, meanLine, MOST_RUNS, type RunGroup, spread } from './report-groups.ts';
 import { reportHtml, slidesHtml } from './report-html.ts';
 import { wilson } from '../statistics.ts';
@@ -143,14 +144,6 @@ function* auditLog(store: Store, ids: readonly number[]): Generator<string> {
   for (const id of ids) yield* episodesJsonLines(store, id, {}, false);
 }
 
-const interval = ({ low, high }: { low: number; high: number }): string => `${percent(low)}–${percent(high)}`;
-
-/** A difference of shares in points, with a minus that is one, and no zero with a sign. */
-function points(share: number): string {
-  const text = Math.abs(100 * share).toFixed(1);
-  return text === '0.0' ? text : `${share < 0 ? '−' : '+'}${text}`;
-}
-
 /** What of a study's plan is needed here (study/record.ts has all of it). */
 const decided = z.object({ claims: z.array(z.object({ claim: z.string(), source: z.string(), verdict: z.string() })) });
 
@@ -214,9 +207,9 @@ function pairTable({ paired }: Comparison): ReportTable {
       String(n),
       String(onlyA),
       String(onlyB),
-      points(difference),
-      `${points(low)} to ${points(high)}`,
-      p < 0.001 ? p.toExponential(1) : p.toFixed(3),
+      signedPoints(difference),
+      `${signedPoints(low)} to ${signedPoints(high)}`,
+      pValue(p),
       improvement.toFixed(2),
     ]),
   };
@@ -293,16 +286,16 @@ function trainCommand(run: Run): string {
 
 function reportMarkdown(report: StudyReport): string {
   const table = ({ header, rows }: ReportTable): string => markdownTable(header, rows);
-  const lines = [`# ${report.title}`, '', ...report.about.map((line) => `- ${line}`), ''];
+  const lines = [`# ${markdown(report.title)}`, '', ...report.about.map((line) => `- ${markdown(line)}`), ''];
   if (report.verdicts.rows.length > 0) lines.push('## Verdicts', '', table(report.verdicts), '');
   if (report.summary.rows.length > 0) lines.push('## Arms', '', table(report.summary), '');
   lines.push('## Results', '', table(report.results), '', '![Held-out success](success.svg)', '', '![During training](learning.svg)', '');
   if (report.paired.rows.length > 0)
-    lines.push('## The same tasks, paired', '', ...report.words.map((words) => `- ${words}`), '', table(report.paired), '');
+    lines.push('## The same tasks, paired', '', ...report.words.map((words) => `- ${markdown(words)}`), '', table(report.paired), '');
   if (report.categories.rows.length > 0) lines.push('## Success per category', '', table(report.categories), '');
   lines.push('## Failure analysis', '', `${report.failed} of ${report.episodes} episodes failed.`, '');
   for (const { failure, meaning, count, share, example } of report.failures)
-    lines.push(`- **${failure}** (${count}, ${percent(share)}): ${meaning}.`, `  Example: ${example}`);
+    lines.push(`- **${failure}** (${count}, ${percent(share)}): ${meaning}.`, `  Example: ${markdown(example)}`);
   lines.push(
     '',
     '## Settings that differ',
@@ -310,6 +303,6 @@ function reportMarkdown(report: StudyReport): string {
     report.settings.rows.length === 0 ? 'The settings are the same.' : table(report.settings),
     '',
   );
-  lines.push('## How to make these numbers', '', '```', ...report.commands, '```');
+  lines.push('## How to make these numbers', '', '```', ...report.commands.map(codeLine), '```');
   return `${lines.join('\n')}\n`;
 }

@@ -1,22 +1,9 @@
 // Metrics and episodes as CSV and JSON lines, for spreadsheets and scripts. CSV after RFC 4180; a number that is none is
 // written NaN, Infinity or -Infinity, which Python and R read back. JSON lines hold every episode completely.
 
+import { csvLine } from '../format.ts';
 import type { EpisodeFilter } from './episodes.ts';
 import type { Store } from './store.ts';
-
-type Cell = string | number | boolean | null;
-
-function csvLine(cells: readonly Cell[]): string {
-  return `${cells.map(csvCell).join(',')}\r\n`;
-}
-
-function csvCell(cell: Cell): string {
-  if (cell === null) return '';
-  if (typeof cell !== 'string') return String(cell);
-  // A text that a spreadsheet would run as a formula is made plain text.
-  const text = /^[=+\-@\t\r]/.test(cell) ? `'${cell}` : cell;
-  return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
-}
 
 /** A row per update, a column per metric; empty where a metric has no point. */
 export function* metricsCsv(store: Store, run: number): Generator<string> {

@@ -9,6 +9,7 @@ import type { StoredResult } from '../store/evaluations.ts';
 import { BASELINES, type Claim, MEASURES, type Test } from './definition.ts';
 import type { ClaimRecord, StudyRecord, TestRecord } from './record.ts';
 import { judge, LEAST_SEEDS, pairArms, type Paired, type ResultsBySeed, together } from './verdict.ts';
+import { points, pValue } from '../format.ts';
 import type { Verdict } from '../vocabulary.ts';
 
 type ArmRecord = StudyRecord['arms'][number];
@@ -63,15 +64,13 @@ function decideTest(test: Test, sides: ReadonlyMap<string, ResultsBySeed>, title
   return { ...test, verdict, paired, words: wordsOf(test, paired, verdict, titles) };
 }
 
-const points = (share: number): string => (100 * share).toFixed(1).replace('-', '−');
-
 function wordsOf(test: Test, paired: Paired | null, verdict: Verdict, titles: (id: string) => string): string {
   const what = `${titles(test.a)} against ${titles(test.b)}, ${MEASURES[test.measure]}`;
   if (!paired) return `${what}: no finished runs to compare yet.`;
   const { value, low, high, a, b, seeds, tasks, onlyA, onlyB, p, bySeed } = paired;
   const sign = value > 0 ? '+' : '';
   const agree = bySeed.filter((difference) => (test.expect === 'higher' ? difference > 0 : difference < 0)).length;
-  const chance = p < 0.001 ? p.toExponential(1) : p.toFixed(3);
+  const chance = pValue(p);
   const open = remark(paired, verdict);
   return (
     `${what}: ${points(a)}% against ${points(b)}%, difference ${sign}${points(value)} points (95% interval ${points(low)} to ${points(high)}; ` +

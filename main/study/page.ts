@@ -6,7 +6,8 @@ import { aggregate, mean } from '../statistics.ts';
 import { type EvaluationTable, tabulate } from '../evaluation/evaluate.ts';
 import { FAILURE_CLASSES } from '../evaluation/failures.ts';
 import { barFigure, type FigureBar, type FigureLine, lineFigure } from '../report/figures.ts';
-import { duration, markdownTable, percent } from '../report/report.ts';
+import { duration, markdown, percent, points } from '../format.ts';
+import { markdownTable } from '../report/report.ts';
 import type { ReportFile } from '../report/study-report.ts';
 import type { Run } from '../store/runs.ts';
 import type { Store } from '../store/store.ts';
@@ -45,8 +46,8 @@ export function studyPage(store: Store, record: StudyRecord, name: string, folde
   const learning = learningFigures(material);
   const claims = record.claims.map((claim, index) => ({ claim, figures: claimFigures(material, claim, index + 1) }));
   const text = [
-    `# ${plain(record.title)}`,
-    plain(record.question),
+    `# ${markdown(record.title)}`,
+    markdown(record.question),
     about(material, name),
     '## Verdicts',
     verdictTable(record.claims),
@@ -58,7 +59,7 @@ export function studyPage(store: Store, record: StudyRecord, name: string, folde
     ...tuningSection(record),
     '## Claim by claim',
     ...claims.flatMap(({ claim, figures }, index) => claimSection(claim, index + 1, figures)),
-    ...(record.discussion === '' ? [] : ['## Discussion', plain(record.discussion)]),
+    ...(record.discussion === '' ? [] : ['## Discussion', markdown(record.discussion)]),
   ].join('\n\n');
   return [
     { name, text: [`${text}\n`] },
@@ -78,10 +79,7 @@ interface Figure {
   readonly svg: string;
 }
 
-/** Text of a definition or a table in Markdown: a star, as in V*, is a star. */
-const plain = (text: string): string => text.replaceAll('*', '\\*');
-
-const image = (title: string, file: string): string => `![${plain(title)}](${file})`;
+const image = (title: string, file: string): string => `![${markdown(title)}](${file})`;
 
 /** Greedy, or at which temperature; told by the final evaluation itself. */
 function howPlayed({ store, runs }: Material): string {
@@ -110,11 +108,10 @@ function about({ record, runs }: Material, name: string): string {
 function verdictTable(claims: readonly ClaimRecord[]): string {
   return markdownTable(
     ['claim', 'verdict'],
-    claims.map(({ claim, verdict }, index) => [`${index + 1}. ${plain(claim)}`, VERDICT_WORDS[verdict]]),
+    claims.map(({ claim, verdict }, index) => [`${index + 1}. ${claim}`, { markup: VERDICT_WORDS[verdict] }]),
   );
 }
 
-const points = (share: number): string => (100 * share).toFixed(1);
 const range = ({ value, low, high }: { value: number; low: number; high: number }): string =>
   `${points(value)} (${points(low)}–${points(high)})`;
 
@@ -128,7 +125,7 @@ function armTable({ record, sides, titles, store }: Material): string {
     const table = tabulate(all);
     const trained = arm.runs.flatMap(({ uid }) => store.runs.findByUid(uid)?.seconds ?? []);
     return [
-      plain(arm.title),
+      arm.title,
       arm.mean ? range(arm.mean) : '–',
       arm.iqm ? range(arm.iqm) : '–',
       arm.runs.map(({ success }) => (success === null ? '–' : points(success))).join(', '),
@@ -213,7 +210,7 @@ function tuningSection({ tuning, tuned }: StudyRecord): string[] {
     '## Tuning',
     `Each of the ${Object.keys(tuned).length} tuned arms had ${counts.join(' or ')} trials on the same validation tasks, its default setting first; the one that solves the most is taken. Test tasks were not used.`,
     markdownTable(['arm', 'trial', 'setting', 'validation success', 'return'], rows),
-    tuning.map(({ words }) => `- ${plain(words)}`).join('\n'),
+    tuning.map(({ words }) => `- ${markdown(words)}`).join('\n'),
   ];
 }
 
@@ -238,14 +235,14 @@ function claimSection(
   figures: readonly Figure[],
 ): string[] {
   return [
-    `### ${number}. ${plain(claim)}`,
-    `*Source:* ${plain(source)}`,
-    `*Experiment:* ${plain(experiment)}`,
+    `### ${number}. ${markdown(claim)}`,
+    `*Source:* ${markdown(source)}`,
+    `*Experiment:* ${markdown(experiment)}`,
     ...figures.map(({ title, name }) => image(title, name)),
     tests
-      .map(({ words, verdict: own, expect }) => `- ${plain(words)} Claimed: the first is ${expect}. Result: ${VERDICT_WORDS[own]}.`)
+      .map(({ words, verdict: own, expect }) => `- ${markdown(words)} Claimed: the first is ${expect}. Result: ${VERDICT_WORDS[own]}.`)
       .join('\n'),
     `**Verdict: ${verdict === 'undecided' ? 'undecided at this size' : verdict}.**`,
-    ...(discussion === '' ? [] : [plain(discussion)]),
+    ...(discussion === '' ? [] : [markdown(discussion)]),
   ];
 }

@@ -6,6 +6,7 @@
 import type { RunConfig } from '../config/config.ts';
 import { applyOverrides } from '../config/overrides.ts';
 import { successOf } from '../evaluation/evaluate.ts';
+import { points } from '../format.ts';
 import { type PairedOutcome, type Proportion, mean, pairedSuccess } from '../statistics.ts';
 import type { Run } from '../store/runs.ts';
 import type { Store } from '../store/store.ts';
@@ -137,7 +138,6 @@ function wordsOf(id: string, best: Trial, against: PairedOutcome | null): string
   const changes = Object.entries(best.settings).map(([key, value]) => `${key} ${String(value)}`);
   const setting = `${id}: trial ${best.trial} (${changes.join(', ')})`;
   if (!against) return `${setting} is the best; the default setting could not be evaluated.`;
-  const points = (share: number): string => (100 * share).toFixed(1);
   const range = `${points(against.difference)} points over the default, 95% interval ${points(against.low)} to ${points(against.high)}, McNemar p = ${against.p.toFixed(3)}`;
   if (against.low > 0) return `${setting} is better than the default: ${range}.`;
   return `${setting} solves the most, but does not differ from the default by more than chance: ${range}.`;

@@ -9,6 +9,7 @@ import { RunLabel } from '../components/run-label.tsx';
 import { Cell, Head, Row, Table } from '../components/table.tsx';
 import { Tabs } from '../components/tabs.tsx';
 import { Explain } from '../components/tooltip.tsx';
+import { pValue, signedPoints } from '../../main/format.ts';
 import { formatDuration, formatValue } from '../format.ts';
 import { useView } from '../state/view.ts';
 import { runStyle, useRunStyles } from '../theme/runs.ts';
@@ -24,8 +25,6 @@ interface ResultsProps {
 const MANY = 20;
 
 const share = (value: number): string => formatValue(value, 'share');
-const points = (value: number): string => `${value > 0 ? '+' : value < 0 ? '−' : ''}${Math.abs(value * 100).toFixed(1)}`;
-const pValue = (p: number): string => (p < 0.001 ? p.toExponential(1).replace('-', '−') : p.toFixed(3));
 
 export function Results({ data, baseline, onBaseline }: ResultsProps) {
   const [tab, setTab] = useView('compare.results', z.enum(['words', 'numbers', 'groups']), 'words');
@@ -123,7 +122,7 @@ function RunTable({ runs, paired, baseline }: { runs: readonly ComparedRun[]; pa
                   {run.success ? `${run.success.k} of ${run.success.n}` : '–'}
                 </Cell>
                 <Cell numeric>
-                  {run.run === baseline ? <span className={styles.muted}>baseline</span> : pair ? points(pair.difference) : '–'}
+                  {run.run === baseline ? <span className={styles.muted}>baseline</span> : pair ? signedPoints(pair.difference) : '–'}
                 </Cell>
                 <Cell numeric muted>
                   {run.best ? `${share(run.best.rate)} at ${run.best.update}` : '–'}
@@ -184,10 +183,10 @@ function PairTable({ paired }: { paired: readonly Pair[] }) {
               <Cell numeric>{pair.onlyB}</Cell>
               <Cell numeric>{pair.neither}</Cell>
               <Cell numeric>
-                <strong>{points(pair.difference)}</strong>
+                <strong>{signedPoints(pair.difference)}</strong>
               </Cell>
               <Cell numeric muted>
-                {points(pair.low)} to {points(pair.high)}
+                {signedPoints(pair.low)} to {signedPoints(pair.high)}
               </Cell>
               <Cell numeric>{pValue(pair.p)}</Cell>
               <Cell numeric>{pair.improvement.toFixed(2)}</Cell>

@@ -14,6 +14,7 @@ import { RunStateBadge } from '../components/run-state.tsx';
 import { Progress, Stat, Stats } from '../components/stat.tsx';
 import { EmptyState, ErrorState, Loading } from '../components/states.tsx';
 import { Tabs } from '../components/tabs.tsx';
+import { percent, points } from '../../main/format.ts';
 import { formatDate, formatDuration, formatValue } from '../format.ts';
 import { useActions } from '../state/actions.ts';
 import { deleteRuns, steer, useRuns } from '../state/runs.ts';
@@ -194,11 +195,7 @@ function Overview({ run }: { run: RunRow }) {
         <Stat
           label="Latest evaluation"
           value={run.last ? formatValue(run.last.rate, 'share') : '–'}
-          note={
-            run.last
-              ? `${(100 * run.last.low).toFixed(1)}–${(100 * run.last.high).toFixed(1)}%, ${run.last.k} of ${run.last.n}`
-              : 'not evaluated yet'
-          }
+          note={run.last ? `${points(run.last.low)}–${percent(run.last.high)}, ${run.last.k} of ${run.last.n}` : 'not evaluated yet'}
         />
         <Stat
           label="Best"

@@ -6,6 +6,7 @@ import { call, callOptions } from '../bridge.ts';
 import type { Claim } from '../../preload/contract/compare.ts';
 import { VERDICTS } from '../compare/claims.tsx';
 import { align } from '../compare/divergence.ts';
+import { points } from '../../main/format.ts';
 import { formatValue } from '../format.ts';
 import { writeView } from '../state/view.ts';
 import { markParting } from './parting.ts';
@@ -22,7 +23,7 @@ export interface TourStep {
 }
 
 const share = (value: number): string => formatValue(value, 'share');
-const apart = (a: number, b: number): string => `${Math.abs((a - b) * 100).toFixed(1)} points`;
+const apart = (a: number, b: number): string => `${points(Math.abs(a - b))} points`;
 const seeds = (count: number): string => `${count} ${count === 1 ? 'seed' : 'seeds'}`;
 
 /** Reads the study and lays the six steps out. */
