@@ -1,7 +1,5 @@
-// The lab's only source of randomness: a small seeded generator (xoshiro128**) whose state is four integers that are
-// saved with a checkpoint. Streams are derived by name, so what one part draws never shifts what another part draws.
-
-export type RandomState = readonly [number, number, number, number];
+// The lab's only source of randomness: a small seeded generator (xoshiro128**). Streams are derived by name (seed, update,
+// episode …), so what one part draws never shifts what another part draws, and nothing has to be saved for a resumed run to repeat.
 
 export class Random {
   #s: Uint32Array;
@@ -27,15 +25,6 @@ export class Random {
     const random = new Random(state);
     for (let i = 0; i < 8; i++) random.integer();
     return random;
-  }
-
-  static restore(state: RandomState): Random {
-    return new Random(Uint32Array.from(state));
-  }
-
-  save(): RandomState {
-    const [a, b, c, d] = this.#s as unknown as [number, number, number, number];
-    return [a, b, c, d];
   }
 
   /** Uniform over all 32-bit unsigned integers. */

@@ -79,7 +79,17 @@ export const LAYERS = [
   'commands',
   'ipc',
 ];
-const FOUNDATION = ['canonical.ts', 'format.ts', 'knob.ts', 'paths.ts', 'random.ts', 'settings.ts', 'statistics.ts', 'vocabulary.ts'];
+const FOUNDATION = [
+  'canonical.ts',
+  'format.ts',
+  'indexed.ts',
+  'knob.ts',
+  'paths.ts',
+  'random.ts',
+  'settings.ts',
+  'statistics.ts',
+  'vocabulary.ts',
+];
 
 /**
  * @param {string} root

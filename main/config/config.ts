@@ -112,6 +112,11 @@ const Training = group(
       'Most tokens that go through the model at once; a larger update is accumulated exactly.',
       'tokens',
     ),
+    recompute: knob(
+      z.boolean(),
+      false,
+      'Gradient checkpointing: the backward pass computes each layer again instead of keeping its activations. Less memory, more time.',
+    ),
     reward: knob(RewardKind, 'binary', 'Reward r of an episode in stage 2: success as 0 or 1, or the return with all its partial rewards.'),
     tasks: knob(whole(1, 1_000_000), 600, 'Training tasks that are used (and that V* is computed for).', 'tasks'),
     taskSampling: group(

@@ -1,4 +1,4 @@
-// Checkpoints: weights, optimizer state, random-generator states and the step in one safetensors file, which any
+// Checkpoints: weights, optimizer state and the step in one safetensors file, which any
 // safetensors reader opens by name. A file is complete or absent: it is written beside its place, synced and renamed.
 // Reading trusts nothing: length, header, offsets and a SHA-256 over the whole file are checked before a single
 // number is used, because a checkpoint may come from a crash, a full disk or a stranger.
@@ -9,7 +9,6 @@ import { closeSync, fstatSync, fsyncSync, openSync, readSync, renameSync, rmSync
 import { endianness } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import { z } from 'zod';
-import type { RandomState } from '../random.ts';
 
 export type TensorData = Float32Array | Float64Array | Int32Array | BigInt64Array | Uint8Array;
 
@@ -22,7 +21,6 @@ export interface Checkpoint {
   /** Weights under their own names; optimizer state under names that begin with `optimizer.`. */
   readonly tensors: ReadonlyMap<string, StoredTensor>;
   readonly step: number;
-  readonly random: Readonly<Record<string, RandomState>>;
   /** Free text that belongs to the weights, such as the model's config as JSON. */
   readonly notes: Readonly<Record<string, string>>;
 }
@@ -48,11 +46,11 @@ const LONGEST_HEADER = 100_000_000; // the limit of the reference implementation
 const CHUNK = 1 << 24;
 const NO_SUM = '0'.repeat(64);
 
-const word = z.int().min(0).max(0xffffffff);
 const stateSchema = z.strictObject({
   version: z.literal(1),
   step: z.int().min(0),
-  random: z.array(z.tuple([z.string(), z.tuple([word, word, word, word])])),
+  /** Part of version 1 of the format and always empty: random streams follow from seed and update. */
+  random: z.array(z.unknown()),
   notes: z.array(z.tuple([z.string(), z.string()])),
 });
 const entrySchema = z.strictObject({
@@ -102,7 +100,7 @@ function encodeHeader(tensors: [string, StoredTensor][], checkpoint: Checkpoint)
   const state: z.input<typeof stateSchema> = {
     version: 1,
     step: checkpoint.step,
-    random: Object.entries(checkpoint.random).map(([name, [a, b, c, d]]) => [name, [a, b, c, d]]),
+    random: [],
     notes: Object.entries(checkpoint.notes),
   };
   stateSchema.parse(state);
@@ -166,7 +164,7 @@ function readOpened(file: string, handle: number): Checkpoint {
   if (found !== sha256)
     throw refuse(`its checksum is ${found.slice(0, 12)}… where ${sha256.slice(0, 12)}… was written; the file was damaged or changed`);
 
-  return { tensors, step: state.step, random: record(state.random), notes: record(state.notes) };
+  return { tensors, step: state.step, notes: record(state.notes) };
 }
 
 function parseHeader(header: Buffer, refuse: (reason: string) => Error): Map<string, unknown> {

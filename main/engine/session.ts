@@ -41,8 +41,6 @@ export interface SessionOptions {
   readonly plannedMemory?: boolean;
   /** Outputs that stay on the device. */
   readonly keepOnDevice?: readonly string[];
-  /** Write a profile of every operator to this path prefix (read it with chrome://tracing). */
-  readonly profile?: string;
   /** Further options of onnxruntime, for measurements. */
   readonly extra?: Partial<InferenceSession.SessionOptions>;
 }
@@ -52,7 +50,7 @@ export class OutOfMemoryError extends Error {
   override name = 'OutOfMemoryError';
 }
 
-/** The device refused or stopped working; the work has to go on elsewhere. */
+/** The device refused or stopped working; the work has to continue elsewhere. */
 export class DeviceError extends Error {
   override name = 'DeviceError';
 }
@@ -103,7 +101,6 @@ export class Session {
       half = false,
       plannedMemory = true,
       keepOnDevice = [],
-      profile,
       extra,
     } = options;
     const locations = Object.fromEntries(
@@ -121,7 +118,6 @@ export class Session {
         enableMemPattern: plannedMemory,
         logSeverityLevel: 3,
         ...(keepOnDevice.length > 0 ? { preferredOutputLocation: locations } : {}),
-        ...(profile ? { enableProfiling: true, profileFilePrefix: profile } : {}),
         extra: { session: { set_denormal_as_zero: '1', intra_op: { allow_spinning: spinning ? '1' : '0' } } },
         ...extra,
       });
@@ -170,10 +166,6 @@ export class Session {
     this.#disposed = true;
     await this.#session.release();
   }
-
-  endProfile(): void {
-    this.#session.endProfiling();
-  }
 }
 
 /** Inside Electron the binding returns a copy beside a result that was written in place; its memory need not wait for the collector. */
@@ -189,7 +181,7 @@ function refuseTooLarge(graph: Graph): void {
 
 function outOfMemory(graph: Graph, reason: string): OutOfMemoryError {
   return new OutOfMemoryError(
-    `Not enough memory for "${graph.name}": ${reason}. Largest tensors: ${largestTensors(graph)}. Fewer rows, a shorter length or recomputing layers make them smaller`,
+    `Not enough memory for "${graph.name}": ${reason}. Largest tensors: ${largestTensors(graph)}. A smaller training.microBatch, a smaller policy.contextLength or training.recompute=true make them smaller`,
   );
 }
 

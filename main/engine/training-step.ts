@@ -57,10 +57,6 @@ export class Trainer {
     this.#keeper = new Keeper(layout, state, optimizer, this.#programs);
   }
 
-  get openSessions(): number {
-    return this.#programs.size;
-  }
-
   /** Takes one optimizer step on the sum of the micro-batches' losses. */
   async step(batches: readonly MicroBatch[], learningRate: number): Promise<StepReport> {
     this.#check(batches);

@@ -6,16 +6,8 @@ import { deviation, mean, passAtK } from '../statistics.ts';
 import { agentTokenCount, type Trajectory } from '../rollout/trajectory.ts';
 import { metricOf } from './glossary.ts';
 
-export interface UpdateRecord {
-  readonly update: number;
-  readonly values: Readonly<Record<string, number>>;
-  /** Raw samples behind a distribution chart. */
-  readonly distributions: Readonly<Record<string, Float32Array>>;
-}
-
 export class Recorder {
   #values: Record<string, number> = {};
-  #distributions: Record<string, Float32Array> = {};
 
   /** Notes numbers; a name noted twice in one update keeps its latest value. */
   record(values: Readonly<Record<string, number>>): void {
@@ -31,11 +23,6 @@ export class Recorder {
     this.#values[id] = (this.#values[id] ?? 0) + value;
   }
 
-  distribution(id: string, samples: Float32Array): void {
-    metricOf(id);
-    this.#distributions[id] = samples;
-  }
-
   /** Times `work` and adds its seconds to a time metric. */
   async time<T>(id: string, work: () => T | Promise<T>): Promise<T> {
     const start = performance.now();
@@ -46,12 +33,11 @@ export class Recorder {
     }
   }
 
-  /** The update's record; the recorder is empty again afterwards. */
-  take(update: number): UpdateRecord {
-    const record = { update, values: this.#values, distributions: this.#distributions };
+  /** The update's numbers; the recorder is empty again afterwards. */
+  take(): Readonly<Record<string, number>> {
+    const values = this.#values;
     this.#values = {};
-    this.#distributions = {};
-    return record;
+    return values;
   }
 }
 

@@ -1,4 +1,4 @@
-// Chooses the next token from a row of logits: under a mask, at a temperature, among the k likeliest, or simply the likeliest.
+// Chooses the next token from a row of logits: under a mask, at a temperature, or simply the likeliest.
 // Only allowed tokens are ever looked at, so a forbidden one has probability zero exactly, and all numbers are those of the
 // distribution that was drawn from. Sums are in double precision and in ascending token order: the same logits and the same
 // generator always give the same token.
@@ -20,31 +20,26 @@ export interface DrawnToken {
 export interface DrawSettings {
   /** Logits are divided by it; 1 leaves the policy as it is. */
   readonly temperature?: number;
-  /** Draw only among this many likeliest tokens; undefined: among all. */
-  readonly topK?: number | undefined;
   /** Take the likeliest token. The numbers are then those of the policy at temperature 1. */
   readonly greedy?: boolean;
 }
 
-/** A drawn token, with its log-probability under the distribution of the draw (tempered, top-k) beside the policy's own. */
+/** A drawn token, with its log-probability under the distribution of the draw (at its temperature) beside the policy's. */
 export interface Drawn extends DrawnToken {
   readonly logProb: number;
 }
 
 export class Drawer {
   readonly #temperature: number;
-  readonly #topK: number;
   readonly #greedy: boolean;
   #ids: Int32Array;
   #scores: Float64Array;
   #weights: Float64Array;
 
-  constructor(vocabulary: number, { temperature = 1, topK = vocabulary, greedy = false }: DrawSettings = {}) {
+  constructor(vocabulary: number, { temperature = 1, greedy = false }: DrawSettings = {}) {
     if (!(temperature > 0))
       throw new RangeError(`The temperature must be above 0, found ${temperature}; use greedy for the likeliest token`);
-    if (!(Number.isInteger(topK) && topK > 0)) throw new RangeError(`Top-k must be a whole number above 0, found ${topK}`);
     this.#temperature = greedy ? 1 : temperature;
-    this.#topK = greedy ? vocabulary : topK;
     this.#greedy = greedy;
     this.#ids = Int32Array.from({ length: vocabulary }, (_, id) => id);
     this.#scores = new Float64Array(vocabulary);
@@ -59,8 +54,7 @@ export class Drawer {
     const policyNormal = this.#load(logits, ids, 1);
     if (!Number.isFinite(policyNormal))
       throw new RangeError(`The policy's logits are not finite (log-sum ${policyNormal}); its weights are damaged`);
-    const tempered = this.#temperature !== 1 || this.#topK < count;
-    const normal = tempered ? this.#temper(logits, ids) : policyNormal;
+    const normal = this.#temperature === 1 ? policyNormal : this.#load(logits, ids, this.#temperature);
 
     const top = this.#top(count);
     const choice = this.#greedy ? (top[0] ?? 0) : this.#choose(count, uniform(), normal);
@@ -80,7 +74,7 @@ export class Drawer {
   #moment = 0;
 
   /** Fills scores and unnormalised weights; returns the logarithm of the weights' sum. */
-  #load(logits: Float32Array, ids: Int32Array, temperature: number, floor = Number.NEGATIVE_INFINITY): number {
+  #load(logits: Float32Array, ids: Int32Array, temperature: number): number {
     const count = ids.length;
     let most = Number.NEGATIVE_INFINITY;
     for (let i = 0; i < count; i++) {
@@ -92,7 +86,7 @@ export class Drawer {
     let moment = 0;
     for (let i = 0; i < count; i++) {
       const score = this.#scores[i] ?? 0;
-      const weight = score < floor ? 0 : Math.exp(score - most); // a NaN passes, and shows in the sum
+      const weight = Math.exp(score - most); // a NaN passes, and shows in the sum
       this.#weights[i] = weight;
       total += weight;
       if (weight > 0) moment += weight * score;
@@ -100,12 +94,6 @@ export class Drawer {
     this.#total = total;
     this.#moment = moment;
     return most + Math.log(total);
-  }
-
-  #temper(logits: Float32Array, ids: Int32Array): number {
-    if (this.#topK >= ids.length) return this.#load(logits, ids, this.#temperature);
-    const sorted = Float64Array.from(ids, (id) => (logits[id] ?? 0) / this.#temperature).sort();
-    return this.#load(logits, ids, this.#temperature, sorted[sorted.length - this.#topK] ?? Number.NEGATIVE_INFINITY);
   }
 
   #choose(count: number, uniform: number, normal: number): number {

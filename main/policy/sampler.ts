@@ -76,9 +76,9 @@ export class Sampler {
   readonly #capacity: number;
   readonly #options: SamplerOptions;
   readonly #sessions = new Map<number, Session>();
-  #cache: Cache;
-  #weights: Flat;
-  #feeds: Record<string, Value> = {};
+  readonly #cache: Cache;
+  readonly #weights: Flat;
+  readonly #feeds: Record<string, Value>;
 
   /** `weights` are read in place: after a training step on the CPU the sampler plays with the new ones at once (not when frozen). */
   constructor(config: ModelConfig, weights: Flat, options: SamplerOptions = {}) {
@@ -88,13 +88,7 @@ export class Sampler {
     this.#capacity = options.capacity ?? 64;
     this.#cache = new Cache(cacheStreams(config), this.#capacity);
     this.#weights = weights;
-    this.#useWeights(weights);
-  }
-
-  /** Plays with other weights from now on. */
-  async setWeights(weights: Flat): Promise<void> {
-    if (this.#options.frozen) await this.dispose();
-    this.#useWeights(weights);
+    this.#feeds = options.frozen ? {} : parameterFeeds(this.#layout, weights);
   }
 
   /** Plays all episodes to their end; they are taken from the list when there is room. */
@@ -234,11 +228,6 @@ export class Sampler {
         : {}),
       ...(count > 1 && aids.pointer ? { lastMask: float(lastMask, [rows.length, 1, 1, total]) } : {}),
     };
-  }
-
-  #useWeights(weights: Flat): void {
-    this.#weights = weights;
-    this.#feeds = this.#options.frozen ? {} : parameterFeeds(this.#layout, weights);
   }
 
   async #session(count: number): Promise<Session> {

@@ -19,11 +19,17 @@ export class Learner {
   readonly #reference: Scorer;
   readonly #critic: Scorer;
 
-  constructor(setup: RunSetup, trainer: Trainer, policy: Flat, reference: Flat, threads: number) {
+  constructor(
+    setup: RunSetup,
+    trainer: Trainer,
+    policy: Flat,
+    reference: Flat,
+    { threads, sessions }: { threads: number; sessions: number },
+  ) {
     this.#setup = setup;
-    this.#minibatches = new MinibatchTrainer(trainer, setup.model, setup.config.training.microBatch);
-    this.#reference = new Scorer(setup.referenceModel, reference, { threads, sessions: 24 });
-    this.#critic = new Scorer(setup.model, policy, { threads, sessions: 24 });
+    this.#minibatches = new MinibatchTrainer(trainer, setup.model, setup.config.training);
+    this.#reference = new Scorer(setup.referenceModel, reference, { threads, sessions });
+    this.#critic = new Scorer(setup.model, policy, { threads, sessions });
   }
 
   /** Fills in what the variant needs to know of each token: log π_ref, and the critic's value. */
@@ -56,7 +62,7 @@ export class Learner {
   }
 
   /** The optimizer steps of one update. Undefined when the variant kept no episode: then there is nothing to learn. */
-  async improve(episodes: readonly Episode[], prepared: Prepared, update: number, learningRate: number): Promise<StepReport | undefined> {
+  async update(episodes: readonly Episode[], prepared: Prepared, update: number, learningRate: number): Promise<StepReport | undefined> {
     const { config, variant } = this.#setup;
     const samples = episodes.flatMap(({ rows }, index) => (prepared.keep[index] ? [sample(rows, prepared, index)] : []));
     if (samples.length === 0) return undefined;

@@ -31,23 +31,30 @@ const MICRO_BATCH_COST = 80;
 /** Rows of a micro-batch. */
 const MOST_ROWS = 32;
 
+interface MinibatchSettings {
+  /** Most tokens, padding included, that go through the model at once. */
+  readonly microBatch: number;
+  /** Compute layers again in the backward pass instead of keeping their activations. */
+  readonly recompute: boolean;
+}
+
 export class MinibatchTrainer {
   readonly #trainer: Trainer;
   readonly #config: ModelConfig;
-  readonly #budget: number;
+  readonly #settings: MinibatchSettings;
 
-  /** `budget` is the most tokens, padding included, that go through the model at once. */
-  constructor(trainer: Trainer, config: ModelConfig, budget: number) {
+  constructor(trainer: Trainer, config: ModelConfig, settings: MinibatchSettings) {
     this.#trainer = trainer;
     this.#config = config;
-    this.#budget = budget;
+    this.#settings = settings;
   }
 
   /** One optimizer step over all samples. */
   async step(samples: readonly TrainingEpisode[], objective: LossDefinition, learningRate: number): Promise<StepReport> {
     const agentTokens = samples.reduce((sum, sample) => sum + tokensOf(sample), 0);
+    const options = { ...objective.options, recompute: this.#settings.recompute };
     const batches: MicroBatch[] = [];
-    for (const part of microBatches(samples, this.#budget)) {
+    for (const part of microBatches(samples, this.#settings.microBatch)) {
       const packed = new PackedBatch(
         part.map(({ rows }) => rows),
         this.#config,
@@ -64,7 +71,7 @@ export class MinibatchTrainer {
       Object.assign(feeds, await objective.extra?.(packed, part));
       batches.push({
         key: `${objective.name} ${Object.values(packed.shape).join('×')}`,
-        build: policyObjective(this.#config, packed.shape, objective.options, objective.loss),
+        build: policyObjective(this.#config, packed.shape, options, objective.loss),
         feeds,
       });
     }

@@ -69,7 +69,7 @@ export async function cloneReference(
     layout.initialise(() => normal.normal()),
   );
   const trainer = new Trainer({ layout, state, optimizer: ADAM, session: { threads, spinning: false }, sessions: 24 });
-  const minibatches = new MinibatchTrainer(trainer, model, config.training.microBatch);
+  const minibatches = new MinibatchTrainer(trainer, model, config.training);
   const sampler = new Sampler(model, state.values, { capacity: 128, threads });
   const success = async (): Promise<number> => {
     const requests = environment

@@ -32,7 +32,7 @@ const plain = z.json();
 
 export const runReport = z.discriminatedUnion('type', [
   /** The process is up and goes on after `update` (0: from the beginning). */
-  z.object({ type: z.literal('started'), update: count, device: z.string(), versions: z.record(z.string(), z.string()) }),
+  z.object({ type: z.literal('started'), update: count, device: z.string() }),
   /** One complete optimizer update: stored as a whole or not at all. */
   z.object({
     type: z.literal('update'),

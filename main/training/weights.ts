@@ -1,30 +1,10 @@
 // Weights on their way to and from files: a policy as a safetensors file that PyTorch reads by name, and the whole state
 // of a run (weights, Adam's moments, step, and what else training must remember) as a checkpoint.
 
-import { z } from 'zod';
-import { CurriculumState } from '../algorithm/curriculum.ts';
 import { type StoredTensor, readCheckpoint, writeCheckpoint } from '../engine/checkpoint.ts';
-import { GroupMemory } from '../metrics/groups.ts';
 import type { Flat, ParameterLayout } from '../engine/parameters.ts';
 import type { TrainingState } from '../engine/training-step.ts';
-
-/** What training remembers beside weights and moments. Random draws need nothing: their streams follow from seed and update. */
-export const TrainingMemory = z.strictObject({
-  update: z.int().min(0),
-  /** Running success by task. */
-  tasks: z.record(z.string(), z.number()),
-  /** Tasks that have a V*: task, level, samples. Their values are found again in the cache, or sampled again alike. */
-  valued: z.array(z.tuple([z.string(), z.int(), z.int()])),
-  curriculum: CurriculumState,
-  totals: z.strictObject({ episodes: z.int(), tokens: z.int(), seconds: z.number() }),
-  /** Alerts that are on, so that each is told once. */
-  alerts: z.array(z.string()),
-  /** What the alerts look back on; empty in checkpoints of before they were kept. */
-  history: z.array(z.record(z.string(), z.number())).default([]),
-  /** The latest episodes of each task. */
-  groups: GroupMemory.default({}),
-});
-export type TrainingMemory = z.infer<typeof TrainingMemory>;
+import { TrainingMemory } from './memory.ts';
 
 function* named(layout: ParameterLayout, flat: Flat, prefix: string): Generator<[string, StoredTensor]> {
   for (const { name, shape } of layout.specs) yield [prefix + name, { shape, data: layout.view(flat, name) }];
@@ -44,7 +24,7 @@ function fill(layout: ParameterLayout, flat: Flat, tensors: ReadonlyMap<string, 
 }
 
 export function saveWeights(file: string, layout: ParameterLayout, weights: Flat, notes: Readonly<Record<string, string>>): void {
-  writeCheckpoint(file, { tensors: new Map(named(layout, weights, '')), step: 0, random: {}, notes });
+  writeCheckpoint(file, { tensors: new Map(named(layout, weights, '')), step: 0, notes });
 }
 
 export function loadWeights(file: string, layout: ParameterLayout): Flat {
@@ -70,7 +50,7 @@ export function saveState(
     ...named(layout, state.first, 'optimizer.first.'),
     ...named(layout, state.second, 'optimizer.second.'),
   ]);
-  writeCheckpoint(file, { tensors, step: state.step, random: {}, notes: { ...notes, memory: JSON.stringify(memory) } });
+  writeCheckpoint(file, { tensors, step: state.step, notes: { ...notes, memory: JSON.stringify(memory) } });
 }
 
 export function loadState(file: string, layout: ParameterLayout): { state: TrainingState; memory: TrainingMemory } {

@@ -57,7 +57,7 @@ async function prepare(folder: string, given: string | undefined, cloning: numbe
   const { environment, seconds: environmentSeconds } = timedEnvironment(bench.environment);
   const state = freshState(layout, { decay: weights.decay.slice(), plain: weights.plain.slice() });
   const trainer = new Trainer({ layout, state, optimizer: OPTIMIZER, session: { threads, spinning: false }, sessions: 24 });
-  const learner = new Learner(bench, trainer, state.values, weights, threads);
+  const learner = new Learner(bench, trainer, state.values, weights, { threads, sessions: 24 });
   const player = {
     environment,
     codec: bench.codec,
@@ -88,7 +88,7 @@ async function prepare(folder: string, given: string | undefined, cloning: numbe
     const scored = now() - scoring;
     const prepared = learner.prepare(episodes, { update: number, updates: config.training.updates, reward: config.training.reward });
     const learning = now();
-    const step = await learner.improve(episodes, prepared, number, learningRate);
+    const step = await learner.update(episodes, prepared, number, learningRate);
     const seconds = { rollout: rolled, scoring: scored, update: now() - learning, total: now() - begin };
     const recorded = join(folder, `update-${number}.json`);
     writeFileSync(recorded, JSON.stringify(record(episodes, prepared.episode.advantage)));

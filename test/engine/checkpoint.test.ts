@@ -25,7 +25,6 @@ function sample(): Checkpoint {
       ['optimizer.step', { shape: [], data: BigInt64Array.of(12n) }],
     ]),
     step: 12,
-    random: { rollout: random.save(), tasks: Random.from('tasks').save() },
     notes: { model: '{"width":4}' },
   };
 }
@@ -41,14 +40,10 @@ function craft(header: string, data: Uint8Array = new Uint8Array(0), claimed?: b
 const metadata = `"__metadata__":{"sha256":"${'0'.repeat(64)}","astrolab":"{\\"version\\":1,\\"step\\":0,\\"random\\":[],\\"notes\\":[]}"}`;
 
 describe('a checkpoint', () => {
-  it('comes back bit for bit, with step, notes and generators that go on where they stopped', () => {
+  it('comes back bit for bit, with step and notes', () => {
     const before = sample();
     writeCheckpoint(file, before);
-    const after = readCheckpoint(file);
-    expect(after).toEqual(before);
-    const rollout = after.random.rollout;
-    if (!rollout || !before.random.rollout) throw new Error('The generator state is missing');
-    expect(Random.restore(rollout).next()).toBe(Random.restore(before.random.rollout).next());
+    expect(readCheckpoint(file)).toEqual(before);
   });
 
   it('keeps any names, shapes and numbers, even __proto__ and not-a-number', () => {
@@ -67,9 +62,8 @@ describe('a checkpoint', () => {
     fc.assert(
       fc.property(fc.array(fc.tuple(name, array), { maxLength: 6 }), fc.nat(), (list, step) => {
         const tensors = new Map(list.map(([key, data]) => [key, { shape: [1, data.length], data }]));
-        const random = Object.fromEntries(list.map(([key]) => [key, Random.from(key).save()]));
-        writeCheckpoint(file, { tensors, step, random, notes: {} });
-        expect(readCheckpoint(file)).toEqual({ tensors, step, random, notes: {} });
+        writeCheckpoint(file, { tensors, step, notes: {} });
+        expect(readCheckpoint(file)).toEqual({ tensors, step, notes: {} });
       }),
       { numRuns: 25 },
     );

@@ -13,6 +13,7 @@ import type { BatchShape, PolicyOptions } from '../../main/policy/batch.ts';
 import type { EncodedRow } from '../../main/policy/prompt.ts';
 import { modelLayout } from '../../main/policy/transformer.ts';
 import type { ModelConfig } from '../../main/policy/transformer.ts';
+import { SessionCache } from '../../main/engine/session-cache.ts';
 import { Random } from '../../main/random.ts';
 
 const CONFIG: ModelConfig = {
@@ -234,9 +235,17 @@ test('300 steps in three shapes do not grow memory', async () => {
   expect((process.memoryUsage().rss - before) / 2 ** 20).toBeLessThan(30);
 });
 
-test('at most the given number of sessions is kept', async () => {
-  const trainer = new Trainer({ layout: TOY, state: toyState(), session: { threads: 1 }, sessions: 2 });
-  trainers.push(trainer);
-  for (const key of ['a', 'b', 'c', 'a']) await trainer.step([{ ...toy(1), key }], 1e-3);
-  expect(trainer.openSessions).toBe(2);
+test('at most the given number of sessions is kept; the least recently used one is disposed of', async () => {
+  const cache = new SessionCache<{ dispose(): Promise<void> }>(2);
+  const log: string[] = [];
+  const get = (key: string) =>
+    cache.get(key, async () => {
+      log.push(`make ${key}`);
+      return { dispose: async () => void log.push(`dispose ${key}`) };
+    });
+  for (const key of ['a', 'b', 'a', 'c', 'a', 'b']) await get(key);
+  expect(log).toEqual(['make a', 'make b', 'dispose b', 'make c', 'dispose c', 'make b']);
+  expect(cache.size).toBe(2);
+  await cache.dispose();
+  expect(cache.size).toBe(0);
 });

@@ -2,7 +2,8 @@
 // whatever company it is played.
 
 import { afterAll, describe, expect, it } from 'vitest';
-import { PackedBatch } from '../../main/policy/batch.ts';
+import { Trainer, freshState } from '../../main/engine/training-step.ts';
+import { PackedBatch, policyObjective } from '../../main/policy/batch.ts';
 import type { Drawn } from '../../main/policy/draw.ts';
 import type { TokenMask } from '../../main/policy/grammar-mask.ts';
 import { tokenMask } from '../../main/policy/grammar-mask.ts';
@@ -183,15 +184,14 @@ describe('the sampler', () => {
     }
   });
 
-  it('plays with new weights at once: in place after a training step, and after setWeights when frozen', async () => {
+  it('plays with new weights at once after a training step, as one made with them and frozen does', async () => {
     const live = weightsOf(config, 5);
     const sampler = keep(new Sampler(config, live, { capacity: 4, threads: 1 }));
-    const frozen = keep(new Sampler(config, weightsOf(config, 5), { capacity: 4, threads: 1, frozen: true }));
     const before = await play(sampler, seeds);
     const other = weightsOf(config, 6);
     live.decay.set(other.decay);
     live.plain.set(other.plain);
-    await frozen.setWeights(other);
+    const frozen = keep(new Sampler(config, other, { capacity: 4, threads: 1, frozen: true }));
     const [after, swapped] = [await play(sampler, seeds), await play(frozen, seeds)];
     const said = (episodes: Babble[]): number[] => episodes.flatMap(({ drawn }) => drawn.map(({ token }) => token));
     expect(said(after)).not.toEqual(said(before));
@@ -224,11 +224,8 @@ describe('the scorer', () => {
       config,
     );
     const scorer = keep(new Scorer(config, weights, { threads: 1 }));
-    const other = keep(new Scorer(config, weightsOf(config, 2), { threads: 1 }));
-    const [own, reference] = [await scorer.logits(batch), await other.logits(batch)];
-    for (const kl of await scorer.divergence(batch, own)) for (const number of kl) expect(Math.abs(number)).toBeLessThan(1e-6);
-
-    const kls = await scorer.divergence(batch, reference);
+    const another = keep(new Scorer(config, weightsOf(config, 2), { threads: 1 }));
+    const [own, other] = [await scorer.logits(batch), await another.logits(batch)];
     const softmax = (logits: number[]): number[] => {
       const most = Math.max(...logits);
       const weights = logits.map((logit) => Math.exp(logit - most));
@@ -239,9 +236,30 @@ describe('the scorer', () => {
       const start = (row * batch.shape.agentTokens + a) * config.vocabulary;
       return Array.from(value.data.slice(start, start + config.vocabulary), Number);
     };
-    const first = batch.shape.agentTokens > 0 ? (kls[0]?.[0] ?? Number.NaN) : Number.NaN;
-    const [p, q] = [softmax(at(own, 0, 0)), softmax(at(reference, 0, 0))];
-    const expected = p.reduce((sum, x, i) => sum + (x > 0 ? x * Math.log(x / (q[i] ?? 0)) : 0), 0);
-    expect(Math.abs(first - expected)).toBeLessThan(1e-5);
+    const expected = (reference: typeof own): number => {
+      let sum = 0;
+      for (const [row, { agent }] of episodes.flatMap(({ rows }) => rows).entries()) {
+        for (const a of agent.keys()) {
+          const [p, q] = [softmax(at(own, row, a)), softmax(at(reference, row, a))];
+          sum += p.reduce((total, x, i) => total + (x > 0 ? x * Math.log(x / (q[i] ?? 0)) : 0), 0);
+        }
+      }
+      return sum;
+    };
+    const loss = policyObjective(config, batch.shape, { referenceLogits: true }, (_graph, { kl, tokenMean }) => {
+      if (!kl) throw new Error('The KL is missing');
+      return { loss: tokenMean(kl) };
+    });
+    const trainer = keep(
+      new Trainer({ layout: modelLayout(config), state: freshState(modelLayout(config), weights), session: { threads: 1 } }),
+    );
+    const measured = async (referenceLogits: typeof own): Promise<number> => {
+      const feeds = { ...batch.feeds, ...PackedBatch.divisors(1, 1), referenceLogits };
+      return (await trainer.gradients([{ key: 'kl', build: loss, feeds }])).report.loss;
+    };
+    expect(Math.abs(await measured(own))).toBeLessThan(1e-5);
+    const sum = expected(other);
+    expect(sum).toBeGreaterThan(0.1);
+    expect(Math.abs((await measured(other)) - sum)).toBeLessThan(1e-4 * sum);
   });
 });

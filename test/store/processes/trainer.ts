@@ -53,7 +53,7 @@ function saveCheckpoint(): void {
 }
 
 async function work(): Promise<void> {
-  report({ type: 'started', update, device: 'cpu', versions: {} });
+  report({ type: 'started', update, device: 'cpu' });
   while (update < settings.updates) {
     update++;
     weights = (weights * 1.3 + 0.7) % 10;

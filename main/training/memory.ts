@@ -1,0 +1,64 @@
+// What a run remembers from update to update beside weights and optimizer state: saved with every checkpoint, so that a resumed
+// run continues exactly. Random draws need no state: their streams follow from seed and update.
+
+import { z } from 'zod';
+import { CurriculumState, advanceCurriculum, startCurriculum } from '../algorithm/curriculum.ts';
+import type { RunConfig } from '../config/config.ts';
+import { field } from '../indexed.ts';
+import { alertsOf, remember } from '../metrics/alerts.ts';
+import { GroupMemory } from '../metrics/groups.ts';
+import { type Trajectory, agentTokenCount } from '../rollout/trajectory.ts';
+
+export const TrainingMemory = z.strictObject({
+  update: z.int().min(0),
+  /** Running success by task. */
+  tasks: z.record(z.string(), z.number()),
+  /** Tasks that have a V*: task, level, samples. Their values are found again in the cache, or sampled again alike. */
+  valued: z.array(z.tuple([z.string(), z.int(), z.int()])),
+  curriculum: CurriculumState,
+  totals: z.strictObject({ episodes: z.int(), tokens: z.int(), seconds: z.number() }),
+  /** Alerts that are active, so that each is reported once. */
+  alerts: z.array(z.string()),
+  /** Recent metrics that the alerts are computed from; empty in checkpoints of before they were kept. */
+  history: z.array(z.record(z.string(), z.number())).default([]),
+  /** The latest episodes of each task. */
+  groups: GroupMemory.default({}),
+});
+export type TrainingMemory = z.infer<typeof TrainingMemory>;
+
+/** The memory of a run that has not begun. */
+export function freshMemory(config: RunConfig, levels: number): TrainingMemory {
+  return {
+    update: 0,
+    tasks: {},
+    valued: [],
+    curriculum: startCurriculum(config.curriculum, levels),
+    totals: { episodes: 0, tokens: 0, seconds: 0 },
+    alerts: [],
+    history: [],
+    groups: {},
+  };
+}
+
+interface UpdateDone {
+  readonly update: number;
+  readonly metrics: Readonly<Record<string, number>>;
+  readonly trajectories: readonly Trajectory[];
+  readonly seconds: number;
+}
+
+/** The memory after an update: totals, the curriculum's level, the alerts that are active now. */
+export function nextMemory(memory: TrainingMemory, config: RunConfig, levels: number, done: UpdateDone): TrainingMemory {
+  const { update, metrics, trajectories, seconds } = done;
+  const { totals } = memory;
+  const tokens = trajectories.reduce((sum, trajectory) => sum + agentTokenCount(trajectory), 0);
+  const history = remember(memory.history, metrics);
+  return {
+    ...memory,
+    update,
+    curriculum: advanceCurriculum(memory.curriculum, config.curriculum, levels, field(metrics, 'rollout.success')),
+    totals: { episodes: totals.episodes + trajectories.length, tokens: totals.tokens + tokens, seconds: totals.seconds + seconds },
+    history,
+    alerts: alertsOf(history).map(({ id }) => id),
+  };
+}

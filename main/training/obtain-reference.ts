@@ -1,0 +1,31 @@
+// The reference policy of a run: found where an earlier run with the same recipe has left it, or cloned now and kept.
+
+import type { Flat } from '../engine/parameters.ts';
+import type { TrainingHost } from './host.ts';
+import type { ProgressReporter } from './progress.ts';
+import { cloneReference, keepReference, referenceRecipe } from './reference.ts';
+import { reportReference } from './reporter.ts';
+import type { RunSetup } from './run-setup.ts';
+import { loadWeights } from './weights.ts';
+
+export interface Reference {
+  readonly weights: Flat;
+  readonly sha256: string;
+}
+
+export async function obtainReference(
+  setup: RunSetup,
+  threads: number,
+  host: TrainingHost,
+  progress: ProgressReporter,
+): Promise<Reference> {
+  const found = host.references.find(referenceRecipe(setup));
+  if (found) return { weights: loadWeights(host.references.path(found), setup.referenceLayout), sha256: found.sha256 };
+  const { weights, success } = await cloneReference(setup, threads, async ({ step, steps, success: measured }) => {
+    const result = measured === undefined ? '' : ` (${(100 * measured).toFixed(0)}% success)`;
+    await progress.report(0, `cloning the reference${result}`, step, steps);
+  });
+  const policy = keepReference(host.dataFolder, setup, weights, success);
+  await reportReference(host, policy, success, setup.config.reference);
+  return { weights, sha256: policy.sha256 };
+}

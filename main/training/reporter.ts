@@ -1,0 +1,120 @@
+// Everything a run reports, and in which order. Within an update: `update` first, then `vstar`, `evaluation` and `event`, and the
+// checkpoint last (see reports.ts): after a crash whatever follows the newest checkpoint is dropped and happens again.
+
+import type { EvaluationReport } from '../evaluation/evaluation-report.ts';
+import { alertsOf } from '../metrics/alerts.ts';
+import type { Recorder } from '../metrics/recorder.ts';
+import type { Trajectory } from '../rollout/trajectory.ts';
+import type { CheckpointFile, ReferenceFile, TrainingHost } from './host.ts';
+import type { TrainingMemory } from './memory.ts';
+import type { ProgressReporter } from './progress.ts';
+import type { VstarEntry } from './reports.ts';
+
+export interface UpdateResult {
+  readonly update: number;
+  readonly metrics: Readonly<Record<string, number>>;
+  readonly distributions: Readonly<Record<string, Float32Array>>;
+  readonly trajectories: Trajectory[];
+  /** V* of tasks that were met for the first time. */
+  readonly valued: VstarEntry[];
+  readonly evaluations: readonly EvaluationReport[];
+  /** The run's memory before and after. */
+  readonly before: TrainingMemory;
+  readonly after: TrainingMemory;
+}
+
+export class RunReporter {
+  readonly #host: Pick<TrainingHost, 'report'>;
+  readonly #recorder: Recorder;
+  readonly #progress: ProgressReporter;
+  readonly #world: string;
+  readonly #updates: number;
+
+  constructor(host: TrainingHost, recorder: Recorder, progress: ProgressReporter, run: { world: string; updates: number }) {
+    this.#host = host;
+    this.#recorder = recorder;
+    this.#progress = progress;
+    this.#world = run.world;
+    this.#updates = run.updates;
+  }
+
+  async started(update: number, device: string): Promise<void> {
+    await this.#host.report({ type: 'started', update, device });
+  }
+
+  async progress(update: number, phase: string, done: number, total: number): Promise<void> {
+    await this.#progress.report(update, phase, done, total);
+  }
+
+  /** V* of tasks valued before the first update, with the reference's episodes. */
+  async vstar(update: number, entries: VstarEntry[], episodes: Trajectory[]): Promise<void> {
+    await this.#host.report({ type: 'vstar', update, world: this.#world, entries, episodes });
+  }
+
+  async evaluation(evaluation: EvaluationReport): Promise<void> {
+    await this.#host.report({ type: 'evaluation', ...evaluation });
+  }
+
+  /** One finished update. */
+  async update({ update, metrics, distributions, trajectories, valued, evaluations, before, after }: UpdateResult): Promise<void> {
+    await this.#recorder.time('system/time.storage', () =>
+      this.#host.report({
+        type: 'update',
+        update,
+        metrics: { ...metrics },
+        distributions: ownArrays(distributions),
+        episodes: trajectories,
+        totals: after.totals,
+      }),
+    );
+    if (valued.length > 0) await this.vstar(update, valued, []);
+    for (const evaluation of evaluations) await this.evaluation(evaluation);
+    if (after.curriculum.level !== before.curriculum.level) await this.#level(update, after.curriculum.level);
+    await this.progress(update, 'training', update, this.#updates);
+    await this.#alerts(update, before, after);
+  }
+
+  async checkpoint(checkpoint: CheckpointFile, kept: boolean): Promise<void> {
+    await this.#host.report({ type: 'checkpoint', checkpoint, kept });
+  }
+
+  async #level(update: number, level: number): Promise<void> {
+    const text = `Level ${level} from the next update on`;
+    await this.#host.report({ type: 'event', update, kind: 'level', severity: 'info', text, data: { level } });
+  }
+
+  /** Each alert is reported once, when it becomes active. */
+  async #alerts(update: number, before: TrainingMemory, after: TrainingMemory): Promise<void> {
+    for (const { id, sign, advice } of alertsOf(after.history)) {
+      if (before.alerts.includes(id)) continue;
+      await this.#host.report({ type: 'event', update, kind: 'alert', severity: 'warning', text: `${sign}. ${advice}`, data: { id } });
+    }
+  }
+}
+
+/** Reports a reference policy that was cloned for this run, and whether it is strong enough. */
+export async function reportReference(
+  host: Pick<TrainingHost, 'report'>,
+  policy: ReferenceFile,
+  success: number,
+  { targetSuccess: { low, high }, checkTasks }: { targetSuccess: { low: number; high: number }; checkTasks: number },
+): Promise<void> {
+  await host.report({ type: 'reference', policy });
+  const text = `The reference policy solves ${(100 * success).toFixed(1)}% of ${checkTasks} validation tasks when sampled`;
+  const weak =
+    success < low
+      ? `: below ${100 * low}%, so V* will be at the bottom for many tasks. Clone for more steps or from better demonstrations`
+      : '';
+  await host.report({
+    type: 'event',
+    update: 0,
+    kind: 'reference',
+    severity: success < low ? 'warning' : 'info',
+    text: text + weak,
+    data: { success, low, high, recipe: policy.recipe },
+  });
+}
+
+/** Copies that can be handed to another process. */
+const ownArrays = (arrays: Readonly<Record<string, Float32Array>>): Record<string, Float32Array<ArrayBuffer>> =>
+  Object.fromEntries(Object.entries(arrays).map(([name, numbers]) => [name, Float32Array.from(numbers)]));

@@ -1,0 +1,14 @@
+// A checkpoint of everything a run needs to continue exactly: weights, optimizer state and memory.
+
+import type { TrainingRun } from './training-run.ts';
+import { saveState } from './weights.ts';
+
+/** Saves the run after an update. `kept` checkpoints survive the pruning of old ones. */
+export async function saveCheckpoint(run: TrainingRun, update: number, kept: boolean): Promise<void> {
+  const { setup, trainer, tasks, vstar, groups } = run;
+  const state = await trainer.download();
+  run.memory = { ...run.memory, tasks: tasks.save(), valued: vstar.save(), groups: groups.save() };
+  const notes = { model: JSON.stringify(setup.model), tokenizer: JSON.stringify(setup.codec.tokenizer.json) };
+  const checkpoint = run.files.save(update, (path) => saveState(path, setup.layout, state, run.memory, notes));
+  await run.reporter.checkpoint(checkpoint, kept);
+}

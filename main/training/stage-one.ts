@@ -1,0 +1,40 @@
+// Stage 1 as the loop sees it: what happens before the first update (or when a run is resumed), and V* of tasks that come up later.
+// How a task is valued is in vstar-stage.ts.
+
+import { scheduled } from '../algorithm/vstar.ts';
+import type { Task } from '../environment/environment.ts';
+import type { VstarEntry } from './reports.ts';
+import { saveCheckpoint } from './save.ts';
+import type { TrainingRun } from './training-run.ts';
+import { evaluateNow } from './validation.ts';
+
+/** A new run values its tasks and evaluates the policy it starts from; a resumed one brings its values back. */
+export async function beginRun(run: TrainingRun): Promise<void> {
+  const { config, pool, vstar, reporter, policy } = run;
+  if (run.resumed) return vstar.restore(run.memory.valued, pool);
+  if (config.curriculum.mode === 'off' && config.vstar.samples.length === 1) await valueTasks(run, pool, policy.environment.levels - 1, 0);
+  if (config.evaluation.every > 0) await reporter.evaluation(await evaluateNow(run, 0, 'periodic'));
+  await saveCheckpoint(run, 0, false);
+}
+
+/** The training tasks of a level; with `dropUnsolved` only those that the reference has solved at least once. */
+export async function drawableTasks(run: TrainingRun, level: number, update: number): Promise<readonly Task[]> {
+  const tasks = run.pool.filter((task) => task.level <= level);
+  if (!run.config.vstar.dropUnsolved || !run.setup.variant.needs.vstar) return tasks;
+  await valueTasks(run, tasks, level, update);
+  return tasks.filter((task) => run.vstar.of(task.id, level).solved);
+}
+
+/** Values the tasks that have no V* yet. Before the first update they are reported at once, later they are returned. */
+export async function valueTasks(run: TrainingRun, tasks: readonly Task[], level: number, update: number): Promise<VstarEntry[]> {
+  const { config, vstar, reporter } = run;
+  if (!run.setup.variant.needs.vstar) return [];
+  const collected: VstarEntry[] = [];
+  const samples = scheduled(config.vstar.samples, Math.max(0, update - 1), config.training.updates);
+  await vstar.ensure(tasks, level, samples, async (entries, episodes, done, total) => {
+    if (update === 0) await reporter.vstar(update, entries, episodes);
+    else collected.push(...entries);
+    await reporter.progress(update, 'valuing tasks (V*)', done, total);
+  });
+  return collected;
+}

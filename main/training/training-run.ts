@@ -1,0 +1,125 @@
+// Set-up: everything a run is made of, opened from its config, and closed again at its end.
+
+import { availableParallelism } from 'node:os';
+import type { RunConfig } from '../config/config.ts';
+import { requireDevice } from '../engine/device.ts';
+import type { Flat } from '../engine/parameters.ts';
+import { Trainer, type TrainingState, freshState } from '../engine/training-step.ts';
+import type { Task } from '../environment/environment.ts';
+import { TaskGroups } from '../metrics/groups.ts';
+import { Recorder } from '../metrics/recorder.ts';
+import { SystemSampler } from '../metrics/system.ts';
+import { Sampler } from '../policy/sampler.ts';
+import { Random } from '../random.ts';
+import type { Actor } from '../rollout/rollout.ts';
+import { CommandHandler } from './commands.ts';
+import type { TrainingHost } from './host.ts';
+import { Learner } from './learner.ts';
+import { type TrainingMemory, freshMemory } from './memory.ts';
+import { obtainReference } from './obtain-reference.ts';
+import { ProgressReporter } from './progress.ts';
+import { RunReporter } from './reporter.ts';
+import { type RunSetup, openRun } from './run-setup.ts';
+import { TaskSampler } from './tasks.ts';
+import { timedEnvironment } from './timed-environment.ts';
+import { VstarStage } from './vstar-stage.ts';
+import { adopt, loadState } from './weights.ts';
+
+export interface TrainingRun {
+  readonly config: RunConfig;
+  readonly setup: RunSetup;
+  /** The policy that is trained, ready to play. */
+  readonly policy: Actor;
+  readonly trainer: Trainer;
+  readonly learner: Learner;
+  readonly vstar: VstarStage;
+  /** The training tasks of the run, and which of them come up in an update. */
+  readonly pool: readonly Task[];
+  readonly tasks: TaskSampler;
+  readonly groups: TaskGroups;
+  readonly recorder: Recorder;
+  readonly system: SystemSampler;
+  readonly reporter: RunReporter;
+  readonly commands: CommandHandler;
+  readonly files: TrainingHost['files'];
+  /** Whether it continues from a checkpoint. */
+  readonly resumed: boolean;
+  /** Replaced after every update. */
+  memory: TrainingMemory;
+  /** Starts a stopwatch; reading it gives the seconds since, and those of them spent inside the environment. */
+  startClock(): () => { seconds: number; environmentSeconds: number };
+  dispose(): Promise<void>;
+}
+
+/** Sessions kept by each of trainer, reference and critic. */
+const SESSIONS = 24;
+
+export async function openTraining(config: RunConfig, host: TrainingHost): Promise<TrainingRun> {
+  const device = await requireDevice(config.device);
+  const progress = new ProgressReporter((report) => host.report(report));
+  const setup = openRun(config, (share, what) => void progress.report(0, what, share, 1));
+  const threads = config.threads || availableParallelism();
+  const { training } = config;
+  const reference = await obtainReference(setup, threads, host, progress);
+  const { state, memory } = initialState(setup, reference.weights, host.resumeFrom);
+  const recorder = new Recorder();
+  const reporter = new RunReporter(host, recorder, progress, { world: setup.environment.name, updates: training.updates });
+  await reporter.started(memory.update, config.device);
+
+  const session = { threads, spinning: false, ...device };
+  const trainer = new Trainer({ layout: setup.layout, state, optimizer: adam(training), session, sessions: SESSIONS });
+  const learner = new Learner(setup, trainer, state.values, reference.weights, { threads, sessions: SESSIONS });
+  const { environment, seconds: environmentSeconds } = timedEnvironment(setup.environment);
+  const capacity = Math.min(256, Math.max(32, training.batch));
+  const policy = { environment, codec: setup.codec, sampler: new Sampler(setup.model, state.values, { capacity, threads }) };
+  const original = { ...policy, sampler: new Sampler(setup.referenceModel, reference.weights, { capacity, threads }) };
+  const allTasks = environment.tasks('train', environment.levels - 1);
+  return ({
+	config,
+	setup,
+	policy,
+	trainer,
+	learner,
+	recorder,
+	reporter,
+	memory,
+	vstar: new VstarStage(config, original, reference.sha256, host.vstar),
+	pool: Random.from('training-tasks', config.seed).shuffle(allTasks).slice(0, training.tasks),
+	tasks: new TaskSampler(training.taskSampling, memory.tasks),
+	groups: new TaskGroups(memory.groups),
+	system: new SystemSampler(),
+	commands: new CommandHandler(host),
+	files: host.files,
+	resumed: host.resumeFrom !== undefined,
+	startClock() {
+		const [begin, environmentBegin] = [performance.now(), environmentSeconds()];
+		return () => ({
+			seconds: (performance.now() - begin) / 1e3,
+			environmentSeconds: environmentSeconds() - environmentBegin
+		});
+	},
+	async dispose() {
+		await learner.dispose();
+		await policy.sampler.dispose();
+		await original.sampler.dispose();
+		await trainer.dispose();
+	}
+});
+}
+
+/** The state of a checkpoint; for a new run the reference's weights, with what the reference lacks (a critic) initialised. */
+function initialState(setup: RunSetup, reference: Flat, checkpoint: string | undefined): { state: TrainingState; memory: TrainingMemory } {
+  if (checkpoint !== undefined) return loadState(checkpoint, setup.layout);
+  const normal = Random.from('weights', setup.config.seed);
+  const values = setup.layout.initialise(() => normal.normal());
+  adopt(setup.referenceLayout, reference, setup.layout, values);
+  return { state: freshState(setup.layout, values), memory: freshMemory(setup.config, setup.environment.levels) };
+}
+
+const adam = ({ adamBeta1, adamBeta2, weightDecay, clip }: RunConfig['training']) => ({
+  beta1: adamBeta1,
+  beta2: adamBeta2,
+  epsilon: 1e-8,
+  weightDecay,
+  clip,
+});

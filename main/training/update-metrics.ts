@@ -1,0 +1,71 @@
+// The metrics of one update, collected from everything that happened in it. What each means is in metrics/glossary.ts.
+
+import type { Prepared } from '../algorithm/algorithm.ts';
+import { scheduled } from '../algorithm/vstar.ts';
+import type { RunConfig } from '../config/config.ts';
+import type { StepReport } from '../engine/training-step.ts';
+import { evaluationMetrics, tabulate } from '../evaluation/evaluate.ts';
+import type { EvaluationReport } from '../evaluation/evaluation-report.ts';
+import { rolloutMetrics } from '../metrics/recorder.ts';
+import { type Trajectory, agentTokenCount } from '../rollout/trajectory.ts';
+import type { TrainingRun } from './training-run.ts';
+import type { VstarStage } from './vstar-stage.ts';
+
+interface UpdateParts {
+  readonly update: number;
+  readonly level: number;
+  readonly temperature: number;
+  readonly learningRate: number;
+  readonly seconds: number;
+  /** Part of them spent inside the environment. */
+  readonly environmentSeconds: number;
+  readonly trajectories: readonly Trajectory[];
+  readonly prepared: Prepared;
+  /** Undefined where the algorithm kept no episode. */
+  readonly step: StepReport | undefined;
+  readonly evaluations: readonly EvaluationReport[];
+}
+
+export function updateMetrics(run: TrainingRun, parts: UpdateParts): Readonly<Record<string, number>> {
+  const { config, groups, recorder, system, setup, vstar, memory } = run;
+  const { update, trajectories, prepared, step, evaluations, seconds } = parts;
+  const tokens = trajectories.reduce((sum, trajectory) => sum + agentTokenCount(trajectory), 0);
+  const validation = evaluations.find(({ kind }) => kind === 'periodic');
+  recorder.record({
+    ...groups.metrics(trajectories),
+    ...rolloutMetrics(trajectories),
+    ...prepared.metrics,
+    ...step?.metrics,
+    ...(step && stepMetrics(step, config.training.clip)),
+    ...(validation && evaluationMetrics(tabulate(validation.results))),
+    'rollout.temperature': parts.temperature,
+    'rollout.level': parts.level,
+    learningRate: parts.learningRate,
+    'update.episodes': prepared.keep.filter(Boolean).length,
+    'update.tokens': tokens,
+    episodes: memory.totals.episodes + trajectories.length,
+    'system/time.environment': parts.environmentSeconds,
+    'system/time.total': seconds,
+    'system/speed.episodes': trajectories.length / seconds,
+    'system/speed.tokens': tokens / seconds,
+    ...system.sample(),
+    ...(setup.variant.needs.vstar && vstarMetrics(vstar, config, update)),
+  });
+  return recorder.take();
+}
+
+const stepMetrics = ({ loss, gradientNorm }: StepReport, clip: number): Record<string, number> => ({
+  loss,
+  'gradient.norm': gradientNorm,
+  'gradient.clipped': gradientNorm > clip ? 1 : 0,
+});
+
+function vstarMetrics(vstar: VstarStage, config: RunConfig, update: number): Record<string, number> {
+  const { values } = vstar;
+  const count = Math.max(1, values.length);
+  return {
+    'vstar.mean': values.reduce((sum, { value }) => sum + value, 0) / count,
+    'vstar.unsolved': values.filter(({ solved }) => !solved).length / count,
+    'vstar.samples': scheduled(config.vstar.samples, update - 1, config.training.updates),
+  };
+}
