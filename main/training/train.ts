@@ -65,34 +65,14 @@ export async function train(config: RunConfig, host: TrainingHost): Promise<'don
       const evaluations = await recorder.time('system/time.evaluation', () => evaluateUpdate(run, update));
 
       // Record.
-      const { seconds, environmentSeconds } = clock();
+      const time = clock();
       const trajectories = episodes.map(({ trajectory }) => trajectory);
-      const metrics = updateMetrics(run, ({
-	update,
-	level,
-	temperature,
-	learningRate,
-	seconds,
-	environmentSeconds,
-	...{
-		trajectories,
-		prepared,
-		step,
-		evaluations
-	}
-}));
+      const rates = { level, temperature, learningRate };
+      const metrics = updateMetrics(run, { update, time, rates, trajectories, prepared, step, evaluations });
       const before = run.memory;
-      run.memory = nextMemory(before, config, policy.environment.levels, { update, metrics, trajectories, seconds });
-      await reporter.update(({
-	update,
-	metrics,
-	trajectories,
-	valued,
-	evaluations,
-	before,
-	after: run.memory,
-	distributions: prepared.distributions
-}));
+      run.memory = nextMemory(before, config, policy.environment.levels, { update, metrics, trajectories, seconds: time.total });
+      const { distributions } = prepared;
+      await reporter.update({ update, metrics, distributions, trajectories, valued, evaluations, before, after: run.memory });
 
       // Save, then pause or stop if that was requested.
       if (last || (checkpoints.every > 0 && update % checkpoints.every === 0)) await saveCheckpoint(run, update, last);

@@ -25,6 +25,12 @@ import { timedEnvironment } from './timed-environment.ts';
 import { VstarStage } from './vstar-stage.ts';
 import { adopt, loadState } from './weights.ts';
 
+/** Seconds of an update, and those of them spent inside the environment. */
+export interface UpdateTime {
+  readonly total: number;
+  readonly environment: number;
+}
+
 export interface TrainingRun {
   readonly config: RunConfig;
   readonly setup: RunSetup;
@@ -46,8 +52,8 @@ export interface TrainingRun {
   readonly resumed: boolean;
   /** Replaced after every update. */
   memory: TrainingMemory;
-  /** Starts a stopwatch; reading it gives the seconds since, and those of them spent inside the environment. */
-  startClock(): () => { seconds: number; environmentSeconds: number };
+  /** Starts a stopwatch for an update. */
+  startClock(): () => UpdateTime;
   dispose(): Promise<void>;
 }
 
@@ -74,37 +80,37 @@ export async function openTraining(config: RunConfig, host: TrainingHost): Promi
   const policy = { environment, codec: setup.codec, sampler: new Sampler(setup.model, state.values, { capacity, threads }) };
   const original = { ...policy, sampler: new Sampler(setup.referenceModel, reference.weights, { capacity, threads }) };
   const allTasks = environment.tasks('train', environment.levels - 1);
-  return ({
-	config,
-	setup,
-	policy,
-	trainer,
-	learner,
-	recorder,
-	reporter,
-	memory,
-	vstar: new VstarStage(config, original, reference.sha256, host.vstar),
-	pool: Random.from('training-tasks', config.seed).shuffle(allTasks).slice(0, training.tasks),
-	tasks: new TaskSampler(training.taskSampling, memory.tasks),
-	groups: new TaskGroups(memory.groups),
-	system: new SystemSampler(),
-	commands: new CommandHandler(host),
-	files: host.files,
-	resumed: host.resumeFrom !== undefined,
-	startClock() {
-		const [begin, environmentBegin] = [performance.now(), environmentSeconds()];
-		return () => ({
-			seconds: (performance.now() - begin) / 1e3,
-			environmentSeconds: environmentSeconds() - environmentBegin
-		});
-	},
-	async dispose() {
-		await learner.dispose();
-		await policy.sampler.dispose();
-		await original.sampler.dispose();
-		await trainer.dispose();
-	}
-});
+  return {
+    config,
+    setup,
+    policy,
+    trainer,
+    learner,
+    recorder,
+    reporter,
+    memory,
+    vstar: new VstarStage(config, original, reference.sha256, host.vstar),
+    pool: Random.from('training-tasks', config.seed).shuffle(allTasks).slice(0, training.tasks),
+    tasks: new TaskSampler(training.taskSampling, memory.tasks),
+    groups: new TaskGroups(memory.groups),
+    system: new SystemSampler(),
+    commands: new CommandHandler(host),
+    files: host.files,
+    resumed: host.resumeFrom !== undefined,
+    startClock() {
+      const [begin, environmentBegin] = [performance.now(), environmentSeconds()];
+      return () => ({
+        total: (performance.now() - begin) / 1e3,
+        environment: environmentSeconds() - environmentBegin,
+      });
+    },
+    async dispose() {
+      await learner.dispose();
+      await policy.sampler.dispose();
+      await original.sampler.dispose();
+      await trainer.dispose();
+    },
+  };
 }
 
 /** The state of a checkpoint; for a new run the reference's weights, with what the reference lacks (a critic) initialised. */

@@ -8,17 +8,13 @@ import { evaluationMetrics, tabulate } from '../evaluation/evaluate.ts';
 import type { EvaluationReport } from '../evaluation/evaluation-report.ts';
 import { rolloutMetrics } from '../metrics/recorder.ts';
 import { type Trajectory, agentTokenCount } from '../rollout/trajectory.ts';
-import type { TrainingRun } from './training-run.ts';
+import type { TrainingRun, UpdateTime } from './training-run.ts';
 import type { VstarStage } from './vstar-stage.ts';
 
 interface UpdateParts {
   readonly update: number;
-  readonly level: number;
-  readonly temperature: number;
-  readonly learningRate: number;
-  readonly seconds: number;
-  /** Part of them spent inside the environment. */
-  readonly environmentSeconds: number;
+  readonly time: UpdateTime;
+  readonly rates: { readonly level: number; readonly temperature: number; readonly learningRate: number };
   readonly trajectories: readonly Trajectory[];
   readonly prepared: Prepared;
   /** Undefined where the algorithm kept no episode. */
@@ -28,7 +24,7 @@ interface UpdateParts {
 
 export function updateMetrics(run: TrainingRun, parts: UpdateParts): Readonly<Record<string, number>> {
   const { config, groups, recorder, system, setup, vstar, memory } = run;
-  const { update, trajectories, prepared, step, evaluations, seconds } = parts;
+  const { update, trajectories, prepared, step, evaluations, time, rates } = parts;
   const tokens = trajectories.reduce((sum, trajectory) => sum + agentTokenCount(trajectory), 0);
   const validation = evaluations.find(({ kind }) => kind === 'periodic');
   recorder.record({
@@ -38,16 +34,16 @@ export function updateMetrics(run: TrainingRun, parts: UpdateParts): Readonly<Re
     ...step?.metrics,
     ...(step && stepMetrics(step, config.training.clip)),
     ...(validation && evaluationMetrics(tabulate(validation.results))),
-    'rollout.temperature': parts.temperature,
-    'rollout.level': parts.level,
-    learningRate: parts.learningRate,
+    'rollout.temperature': rates.temperature,
+    'rollout.level': rates.level,
+    learningRate: rates.learningRate,
     'update.episodes': prepared.keep.filter(Boolean).length,
     'update.tokens': tokens,
     episodes: memory.totals.episodes + trajectories.length,
-    'system/time.environment': parts.environmentSeconds,
-    'system/time.total': seconds,
-    'system/speed.episodes': trajectories.length / seconds,
-    'system/speed.tokens': tokens / seconds,
+    'system/time.environment': time.environment,
+    'system/time.total': time.total,
+    'system/speed.episodes': trajectories.length / time.total,
+    'system/speed.tokens': tokens / time.total,
     ...system.sample(),
     ...(setup.variant.needs.vstar && vstarMetrics(vstar, config, update)),
   });
