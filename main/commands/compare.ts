@@ -10,7 +10,7 @@ import { findRun, withStore } from './store.ts';
 export function register(program: Command): void {
   program
     .command('compare <runs...>')
-    .description('compare runs on their held-out tasks: intervals, paired statistics, settings that differ')
+    .description('compare runs on their test tasks: intervals, paired statistics, settings that differ')
     .action((references: string[]) => {
       if (references.length < 2)
         throw new CallError('compare needs at least two runs', 'npm run lab -- compare 1 2; `lab runs` lists them');

@@ -1,4 +1,4 @@
-// `lab demo` (npm run demo): the whole idea in about five minutes. Trains the flagship in small, then plays held-out tasks with
+// `lab demo` (npm run demo): the whole idea in about five minutes. Trains the flagship in small, then plays test tasks with
 // what was learned and with everyone it should be compared with, and says where to look next.
 
 import type { Command } from 'commander';
@@ -50,7 +50,7 @@ export function register(program: Command): void {
           { run: id, seconds: run.seconds, agents: Object.fromEntries(rows.map(({ name, table }) => [name, table])) },
           [
             '',
-            `Held-out tasks (products never seen in training), ${TASKS} each:`,
+            `Test tasks (products never seen in training), ${TASKS} each:`,
             summaryText(rows),
             '',
             `${run.episodes} episodes in ${duration(run.seconds)} of updates took the policy from ${percent(before?.rate ?? 0)} (the reference) to ${percent(after?.rate ?? 0)}.`,

@@ -1,4 +1,4 @@
-// `lab eval`: play fixed held-out tasks without learning and say how well it went: success with its interval, return, steps,
+// `lab eval`: play fixed tasks (test unless --split says otherwise) without learning and say how well it went: success with its interval, return, steps,
 // per category and tier, and why episodes failed. Who plays is a run, or an agent that needs no learning (--agent with --world).
 
 import { Option, type Command } from 'commander';
@@ -30,7 +30,7 @@ interface EvalOptions extends WorldOptions {
 
 export function register(program: Command): void {
   addWorldOptions(program.command('eval [run]'))
-    .description('evaluate a run, or an agent without learning, on fixed held-out tasks')
+    .description('evaluate a run, or an agent without learning, on fixed tasks of a split')
     .option('--world <name>', `the world, when an agent plays (${WORLDS.map(({ name }) => name).join(', ')})`)
     .addOption(new Option('--agent <name>', 'who plays instead of a run').choices([...AGENT_NAMES, 'reference', 'all']))
     .addOption(new Option('--split <name>', 'which tasks').choices(['test', 'validation', 'train']).default('test'))

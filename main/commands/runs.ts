@@ -124,21 +124,43 @@ function filterOf(options: ListOptions): RunFilter {
 
 function listed(run: RunSummary) {
   const { id, name, variant, seed, state, updates, world, preset, planned, episodes, seconds, tags, reason } = run;
-  const success = run.last === null ? null : wilson(run.last.k, run.last.n);
-  return { run: id, name, variant, seed, state, updates, success, world, preset, planned, episodes, seconds, tags, reason };
+  const success = run.test && { ...wilson(run.test.k, run.test.n), temperature: run.test.temperature };
+  const during = (found: RunSummary['validation']) => found && { ...wilson(found.k, found.n), update: found.update };
+  const [validation, bestValidation] = [during(run.validation), during(run.best)];
+  return {
+    run: id,
+    name,
+    variant,
+    seed,
+    state,
+    updates,
+    success,
+    validation,
+    bestValidation,
+    world,
+    preset,
+    planned,
+    episodes,
+    seconds,
+    tags,
+    reason,
+  };
 }
 
 function runsTable(runs: readonly ReturnType<typeof listed>[]): string {
-  const rows = runs.map(({ run, name, variant, seed, state, updates, planned, success }) => [
+  const rows = runs.map(({ run, name, variant, seed, state, updates, planned, success, validation }) => [
     String(run),
     name,
     variant,
     String(seed),
     state,
     `${updates}/${planned}`,
-    success === null ? '–' : `${percent(success.rate)} of ${success.n} (${interval(success)})`,
+    success
+      ? `${percent(success.rate)} of ${success.n} (${interval(success)})${success.temperature === 0 ? '' : `, sampled at ${success.temperature}`}`
+      : '–',
+    validation ? `${percent(validation.rate)} of ${validation.n} at update ${validation.update}` : '–',
   ]);
-  const cells = [['run', 'name', 'variant', 'seed', 'state', 'updates', 'success'], ...rows];
+  const cells = [['run', 'name', 'variant', 'seed', 'state', 'updates', 'test success', 'validation'], ...rows];
   const widths = cells[0]?.map((_, column) => Math.max(...cells.map((row) => row[column]?.length ?? 0))) ?? [];
   return cells
     .map((row) =>

@@ -162,7 +162,7 @@ const Evaluation = group(
     temperature: knob(between(0, 10), 0, 'Sampling temperature of evaluation; 0 takes the most probable token.'),
     finalTasks: knob(whole(0, 100_000), 500, 'Test tasks played once training is done; 0 is none.', 'tasks'),
   },
-  'Evaluation on fixed held-out tasks.',
+  'Evaluation on fixed tasks: validation during training, test at the end.',
 );
 
 const Checkpoints = group(

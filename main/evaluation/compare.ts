@@ -1,4 +1,4 @@
-// Runs side by side: where their curves end, held-out success with intervals, the same tasks paired one by one, groups of seeds,
+// Runs side by side: where their curves end, final success with intervals, the same tasks paired one by one, groups of seeds,
 // and only the settings that differ. Every number also comes as a sentence, because that is what people take away.
 
 import { diffConfigs, type Difference } from '../config/overrides.ts';

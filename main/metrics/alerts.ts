@@ -135,7 +135,7 @@ const collapse: Rule = (history) => {
   if (now === undefined || best - now < 0.2) return undefined;
   return {
     id: 'collapse',
-    sign: `Held-out success fell to ${percent(now)}; its best was ${percent(best)}`,
+    sign: `Validation success fell to ${percent(now)}; its best was ${percent(best)}`,
     advice: 'Go on from the best checkpoint with a lower learning rate or a stronger KL.',
   };
 };

@@ -143,13 +143,13 @@ const rows: Record<Metric['group'], readonly Row[]> = {
   evaluation: [
     [
       'evaluation.success',
-      'Held-out success',
-      'Successful episodes ÷ episodes on fixed held-out tasks, no learning; shown with the Wilson 95% interval',
+      'Validation success',
+      'Successful episodes ÷ episodes on fixed validation tasks, no learning; shown with the Wilson 95% interval',
       'share',
       'up',
     ],
-    ['evaluation.return', 'Held-out return', 'Mean return on the held-out tasks', 'reward', 'up'],
-    ['evaluation.steps', 'Held-out steps', 'Mean number of turns on the held-out tasks', 'steps', 'down'],
+    ['evaluation.return', 'Validation return', 'Mean return on the validation tasks', 'reward', 'up'],
+    ['evaluation.steps', 'Validation steps', 'Mean number of turns on the validation tasks', 'steps', 'down'],
     ['evaluation.failure.search-loop', 'Search loops', 'Episodes that repeat searches and never decide ÷ all episodes', 'share', 'down'],
     [
       'evaluation.failure.wrong-purchase',
@@ -196,7 +196,7 @@ const rows: Record<Metric['group'], readonly Row[]> = {
     ['system/time.scoring', 'Time: scoring', 'Seconds spent on log-probabilities of the reference and values of the critic', 's', 'down'],
     ['system/time.update', 'Time: update', 'Seconds spent on gradients and the optimizer', 's', 'down'],
     ['system/time.storage', 'Time: storage', 'Seconds spent on writing episodes, metrics and checkpoints', 's', 'down'],
-    ['system/time.evaluation', 'Time: evaluation', 'Seconds spent on held-out evaluation', 's', 'down'],
+    ['system/time.evaluation', 'Time: evaluation', 'Seconds spent on evaluation', 's', 'down'],
     ['system/time.vstar', 'Time: V*', 'Seconds spent on sampling the reference for V*', 's', 'down'],
     ['system/time.total', 'Time of the update', 'Seconds from the start of the update to its end', 's', 'down'],
     ['system/speed.episodes', 'Episodes per second', 'Episodes of the update ÷ seconds of the update', 'episodes/s', 'up'],

@@ -1,4 +1,4 @@
-// The report of one run, gathered from what the store keeps: its decisive evaluation beside the reference and the agents
+// The report of one run, gathered from what the store keeps: its final evaluation beside the reference and the agents
 // without learning on the very same tasks, how success developed, where the time went, and why what failed did fail.
 
 import { AGENT_NAMES, createAgent } from '../environment/agents.ts';

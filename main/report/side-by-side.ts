@@ -1,4 +1,4 @@
-// Everything the Compare page shows of a set of runs, gathered from the store in one go: the comparison itself, held-out
+// Everything the Compare page shows of a set of runs, gathered from the store in one go: the comparison itself, validation
 // success and failure classes over training, categories, and who solved which task.
 
 import type { Answer } from '../../preload/contract.ts';

@@ -76,10 +76,12 @@ export function studyReport(store: Store, ids: readonly number[], title: string)
   const all = contenders.flatMap(({ results }) => results);
   const groups = grouped(comparison.runs);
   const many = comparison.runs.length > MOST_RUNS;
+  const tested = ids.every((id) => store.evaluations.decisive(id)?.kind === 'final');
+  const measured = tested ? 'Test success' : 'Success in the latest evaluation';
   return {
     title,
     about: [
-      `${runs.length} runs of ${[...new Set(runs.map(({ world }) => world))].join(', ')}; ${all.length} held-out episodes in the decisive evaluations`,
+      `${runs.length} runs of ${[...new Set(runs.map(({ world }) => world))].join(', ')}; ${all.length} episodes in their final evaluations`,
       `Variants: ${[...new Set(runs.map(({ variant }) => variant))].join(', ')}; seeds: ${[...new Set(runs.map(({ seed }) => seed))].join(', ')}`,
       ...(without.length > 0 ? [`Not evaluated yet: ${without.map(({ run }) => run).join(', ')}`] : []),
     ],
@@ -99,7 +101,7 @@ export function studyReport(store: Store, ids: readonly number[], title: string)
     episodes: all.length,
     figures: {
       learning: lineFigure(
-        many ? 'Held-out success during training (mean and range over seeds)' : 'Held-out success during training (95% intervals)',
+        many ? 'Validation success during training (mean and range over seeds)' : 'Validation success during training (95% intervals)',
         many
           ? grouped(runs).map(({ key, members }) =>
               meanLine(
@@ -110,7 +112,7 @@ export function studyReport(store: Store, ids: readonly number[], title: string)
           : runs.map((run) => learningLine(store, run)),
       ),
       final: barFigure(
-        many ? 'Held-out success (mean and range over seeds)' : 'Held-out success (95% intervals)',
+        many ? `${measured} (mean and range over seeds)` : `${measured} (95% intervals)`,
         many
           ? groupBars(groups)
           : comparison.runs.flatMap(({ run, variant, seed, success }) =>
@@ -230,7 +232,7 @@ function categoryTable(contenders: readonly ReturnType<typeof contenderOf>[]): R
   };
 }
 
-/** How often each class occurs in the decisive evaluations, with the first kept episode of it told step by step. */
+/** How often each class occurs in the final evaluations, with the first kept episode of it told step by step. */
 function failureCases(store: Store, ids: readonly number[], episodes: number): FailureCase[] {
   const results = ids.flatMap((id) => {
     const decisive = store.evaluations.decisive(id);
@@ -289,7 +291,7 @@ function reportMarkdown(report: StudyReport): string {
   const lines = [`# ${markdown(report.title)}`, '', ...report.about.map((line) => `- ${markdown(line)}`), ''];
   if (report.verdicts.rows.length > 0) lines.push('## Verdicts', '', table(report.verdicts), '');
   if (report.summary.rows.length > 0) lines.push('## Arms', '', table(report.summary), '');
-  lines.push('## Results', '', table(report.results), '', '![Held-out success](success.svg)', '', '![During training](learning.svg)', '');
+  lines.push('## Results', '', table(report.results), '', '![Success](success.svg)', '', '![During training](learning.svg)', '');
   if (report.paired.rows.length > 0)
     lines.push('## The same tasks, paired', '', ...report.words.map((words) => `- ${markdown(words)}`), '', table(report.paired), '');
   if (report.categories.rows.length > 0) lines.push('## Success per category', '', table(report.categories), '');

@@ -1,11 +1,11 @@
 // Evaluations with the outcome of every task, so that two runs can be compared task by task, and the numbers on the
-// runs themselves (latest and best held-out success).
+// runs themselves: the test, the latest and the best validation.
 
 import type { Trajectory } from '../rollout/trajectory.ts';
 import type { EvaluationReport, EvaluationResult } from '../evaluation/evaluation-report.ts';
 import type { Connection } from './database.ts';
 import { type Dictionary, fromColumn, toColumn } from './dictionary.ts';
-import type { RunStore, Successes } from './runs.ts';
+import type { RunStore, Successes, SuccessesAt } from './runs.ts';
 import { readSplit } from './trajectories.ts';
 
 export interface Evaluation {
@@ -132,10 +132,10 @@ export class EvaluationStore {
     return fromRow(row);
   }
 
-  /** The one that counts for a comparison: the final one, else the newest of the policy. */
+  /** The one that counts for a comparison: the test, else the latest validation, else whatever was asked for last. */
   decisive(run: number): Evaluation | undefined {
     const own = this.list(run).filter((evaluation) => evaluation.agent === 'policy');
-    return own.findLast((evaluation) => evaluation.kind === 'final') ?? own.at(-1);
+    return testOf(own) ?? own.findLast(({ kind }) => kind === 'periodic') ?? own.at(-1);
   }
 
   /** Task by task, in the order they were played. */
@@ -174,15 +174,25 @@ export class EvaluationStore {
     this.summarise(run);
   }
 
-  /** Latest and best success of the policy, kept on the run for the list. */
+  /** Test, latest and best validation of the policy, kept on the run for the list. */
   summarise(run: number): void {
     const own = this.list(run).filter((evaluation) => evaluation.agent === 'policy' && evaluation.success.n > 0);
+    const during = own.filter(({ kind }) => kind === 'periodic');
     let best: Evaluation | undefined;
-    for (const one of own) {
+    for (const one of during) {
       if (best === undefined || one.success.k / one.success.n > best.success.k / best.success.n) best = one;
     }
-    this.#runs.setEvaluated(run, own.at(-1)?.success ?? null, best === undefined ? null : { ...best.success, update: best.update });
+    const at = (one: Evaluation | undefined): SuccessesAt | null => (one ? { ...one.success, update: one.update } : null);
+    const final = testOf(own);
+    const test = final ? { ...final.success, update: final.update, temperature: final.temperature } : null;
+    this.#runs.setEvaluated(run, { test, validation: at(during.at(-1)), best: at(best) });
   }
+}
+
+/** The final evaluation; while there is none, the latest greedy one by hand on test tasks. */
+function testOf(own: readonly Evaluation[]): Evaluation | undefined {
+  const byHand = own.findLast(({ kind, split, temperature }) => kind === 'manual' && split === 'test' && temperature === 0);
+  return own.findLast(({ kind }) => kind === 'final') ?? byHand;
 }
 
 function fromRow(row: Row): Evaluation {

@@ -25,8 +25,13 @@ export interface Row {
   episodes: number;
   tokens: number;
   seconds: number;
-  last_k: number | null;
-  last_n: number | null;
+  validation_k: number | null;
+  validation_n: number | null;
+  validation_update: number | null;
+  test_k: number | null;
+  test_n: number | null;
+  test_update: number | null;
+  test_temperature: number | null;
   best_k: number | null;
   best_n: number | null;
   best_update: number | null;
@@ -40,8 +45,8 @@ export interface Row {
 }
 
 export const SUMMARY_COLUMNS = `id, uid, name, world, variant, preset, seed, device, config_hash, group_hash, state, reason, position, pause_at,
-  planned, updates, episodes, tokens, seconds, last_k, last_n, best_k, best_n, best_update, spark, notes, created_at, started_at,
-  finished_at, deleted_at, (SELECT json_group_array(tag) FROM run_tags WHERE run_id = runs.id) AS tags`;
+  planned, updates, episodes, tokens, seconds, validation_k, validation_n, validation_update, test_k, test_n, test_update,
+  test_temperature, best_k, best_n, best_update, spark, notes, created_at, started_at, finished_at, deleted_at, (SELECT json_group_array(tag) FROM run_tags WHERE run_id = runs.id) AS tags`;
 
 export function packSpark(points: readonly (readonly [number, number])[]): Buffer {
   const writer = new ByteWriter();
@@ -81,11 +86,9 @@ export function summary(row: Row): RunSummary {
     episodes: row.episodes,
     tokens: row.tokens,
     seconds: row.seconds,
-    last: row.last_k === null || row.last_n === null ? null : { k: row.last_k, n: row.last_n },
-    best:
-      row.best_k === null || row.best_n === null || row.best_update === null
-        ? null
-        : { k: row.best_k, n: row.best_n, update: row.best_update },
+    test: withTemperature(successes(row.test_k, row.test_n, row.test_update), row.test_temperature),
+    validation: successes(row.validation_k, row.validation_n, row.validation_update),
+    best: successes(row.best_k, row.best_n, row.best_update),
     spark: unpackSpark(row.spark),
     tags: JSON.parse(row.tags ?? '[]'),
     notes: row.notes,
@@ -94,6 +97,14 @@ export function summary(row: Row): RunSummary {
     finishedAt: row.finished_at,
     deletedAt: row.deleted_at,
   };
+}
+
+function successes(k: number | null, n: number | null, update: number | null): RunSummary['validation'] {
+  return k === null || n === null || update === null ? null : { k, n, update };
+}
+
+function withTemperature(test: RunSummary['validation'], temperature: number | null): RunSummary['test'] {
+  return test && { ...test, temperature: temperature ?? 0 };
 }
 
 export function object(text: string): StoredConfig {

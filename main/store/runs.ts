@@ -33,6 +33,10 @@ export interface Successes {
   readonly n: number;
 }
 
+export interface SuccessesAt extends Successes {
+  readonly update: number;
+}
+
 /** What the list shows of a run. */
 export interface RunSummary {
   readonly id: number;
@@ -55,9 +59,11 @@ export interface RunSummary {
   readonly episodes: number;
   readonly tokens: number;
   readonly seconds: number;
-  /** Held-out success: of the latest evaluation, and the best one with its update. */
-  readonly last: Successes | null;
-  readonly best: (Successes & { readonly update: number }) | null;
+  /** The final evaluation on test tasks; before there is one, a greedy one that was asked for by hand. */
+  readonly test: (SuccessesAt & { readonly temperature: number }) | null;
+  /** Evaluations during training: the latest, and the best. */
+  readonly validation: SuccessesAt | null;
+  readonly best: SuccessesAt | null;
   /** A few [update, share of successful training episodes] pairs. */
   readonly spark: readonly (readonly [number, number])[];
   readonly tags: readonly string[];
@@ -278,10 +284,14 @@ export class RunStore {
     this.#db.transaction(() => ids.forEach((id) => this.change(id, { deletedAt: null }))).immediate();
   }
 
-  setEvaluated(id: number, last: Successes | null, best: (Successes & { update: number }) | null): void {
+  setEvaluated(id: number, { test, validation, best }: Pick<RunSummary, 'test' | 'validation' | 'best'>): void {
+    const columns = (found: SuccessesAt | null): (number | null)[] => [found?.k ?? null, found?.n ?? null, found?.update ?? null];
     this.#db
-      .prepare('UPDATE runs SET last_k = ?, last_n = ?, best_k = ?, best_n = ?, best_update = ? WHERE id = ?')
-      .run(last?.k ?? null, last?.n ?? null, best?.k ?? null, best?.n ?? null, best?.update ?? null, id);
+      .prepare(
+        `UPDATE runs SET test_k = ?, test_n = ?, test_update = ?, test_temperature = ?, validation_k = ?, validation_n = ?,
+         validation_update = ?, best_k = ?, best_n = ?, best_update = ? WHERE id = ?`,
+      )
+      .run(...columns(test), test?.temperature ?? null, ...columns(validation), ...columns(best), id);
   }
 
   /** Adds a point to the spark line; when it is full every second point goes. */

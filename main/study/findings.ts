@@ -1,4 +1,4 @@
-// What the runs of a study say: every arm's held-out success over its seeds, and every claim's tests with their verdicts.
+// What the runs of a study say: every arm's test success over its seeds, and every claim's tests with their verdicts.
 // Reads the store only; the same runs always give the same numbers.
 
 import { aggregate } from '../statistics.ts';

@@ -31,7 +31,7 @@ const comparedRun = z.object({
   /** Where the numbers come from: which evaluation. */
   evaluated: z.object({ update: z.number(), split: z.string(), kind: z.string() }).nullable(),
   categories: z.record(z.string(), proportion),
-  /** Held-out success over training, and which share of the tasks failed in which way. */
+  /** Validation success over training, and which share of the tasks failed in which way. */
   evaluations: z.array(z.object({ update: z.number(), success: proportion, failures: z.record(z.string(), z.number()) })),
 });
 export type ComparedRun = z.infer<typeof comparedRun>;

@@ -31,8 +31,10 @@ export const runRow = z.object({
   episodes: z.number(),
   tokens: z.number(),
   seconds: z.number(),
-  /** Held-out success of the latest evaluation, and of the best one. */
-  last: proportion.nullable(),
+  /** The final evaluation on test tasks, once there is one. */
+  test: proportion.extend({ update: z.number(), temperature: z.number() }).nullable(),
+  /** Evaluations during training: the latest, and the best. */
+  validation: proportion.extend({ update: z.number() }).nullable(),
   best: proportion.extend({ update: z.number() }).nullable(),
   /** Share of successful training episodes, thinned out, oldest first. */
   spark: z.array(z.number()),

@@ -18,7 +18,8 @@ import { usePartingMark } from '../tour/parting.ts';
 import { type Curve, type Group, meanCurve } from './groups.ts';
 import styles from './compare.module.css';
 
-const HELD_OUT = 'validation success';
+/** Drawn from the evaluations during training, which also know how many tasks a point rests on. */
+const VALIDATION = 'evaluation.success';
 const POINTS = 600;
 
 interface CurvesProps {
@@ -31,30 +32,30 @@ const NO_MARKS: readonly Mark[] = [];
 
 export function Curves({ data, groups, onPoint }: CurvesProps) {
   const parting = usePartingMark();
-  const [metric, setMetric] = useView('compare.metric', z.string(), HELD_OUT);
+  const [metric, setMetric] = useView('compare.metric', z.string(), VALIDATION);
   const glossary = useCall('metrics.glossary', {});
   const looks = useGroupLooks(data.runs, groups);
-  const chosen = metric === HELD_OUT || data.metrics.includes(metric) ? metric : HELD_OUT;
+  const chosen = metric === VALIDATION || data.metrics.includes(metric) ? metric : VALIDATION;
   const meaning = glossary.data?.metrics.find(({ id }) => id === chosen);
   const recorded = useQuery({
     ...callOptions('compare.curves', { runs: data.runs.map(({ run }) => run), name: chosen, points: POINTS }),
-    enabled: chosen !== HELD_OUT,
+    enabled: chosen !== VALIDATION,
   });
-  const isShare = chosen === HELD_OUT || meaning?.unit === 'share';
+  const isShare = chosen === VALIDATION || meaning?.unit === 'share';
   const series = useMemo((): Series[] => {
     // A share cannot leave 0 … 1, whatever Student's t says of three seeds.
     const bounded = (value: number): number => (isShare ? Math.max(0, Math.min(1, value)) : value);
-    const curves: readonly Curve[] = chosen === HELD_OUT ? data.runs.map(heldOut) : (recorded.data?.curves ?? []);
+    const curves: readonly Curve[] = chosen === VALIDATION ? data.runs.map(validationCurve) : (recorded.data?.curves ?? []);
     return groups.map(({ key, runs }) => {
       const own = curves.filter(({ run }) => runs.includes(run));
       const { x, y, low, high, n } = meanCurve(own);
-      const single = runs.length === 1 && chosen === HELD_OUT ? data.runs.find(({ run }) => run === runs[0]) : undefined;
+      const single = runs.length === 1 && chosen === VALIDATION ? data.runs.find(({ run }) => run === runs[0]) : undefined;
       const bounds = single ? wilsonBand(single) : n > 1 ? { low: low.map(bounded), high: high.map(bounded) } : {};
       return { id: key, label: runs.length > 1 ? `${key} (${n} seeds)` : key, look: looks.get(key) ?? runStyle(0), x, y, ...bounds };
     });
   }, [chosen, data, groups, isShare, looks, recorded.data]);
   const seeds = Math.max(...groups.map(({ runs }) => runs.length));
-  const names = [HELD_OUT, ...data.metrics.filter((name) => !name.startsWith('system/'))];
+  const names = [VALIDATION, ...data.metrics.filter((name) => name !== VALIDATION && !name.startsWith('system/'))];
   return (
     <Section
       title="Curves"
@@ -74,12 +75,12 @@ export function Curves({ data, groups, onPoint }: CurvesProps) {
     >
       <div className={styles.chart}>
         <LineChart
-          title={meaning?.name ?? (chosen === HELD_OUT ? 'Validation success' : chosen)}
-          unit={chosen === HELD_OUT ? 'share' : (meaning?.unit ?? '')}
+          title={meaning?.name ?? (chosen === VALIDATION ? 'Validation success' : chosen)}
+          unit={chosen === VALIDATION ? 'share' : (meaning?.unit ?? '')}
           series={series}
-          sample={chosen === HELD_OUT ? sampleSize(data.runs) : ''}
+          sample={chosen === VALIDATION ? sampleSize(data.runs) : ''}
           height={260}
-          marks={chosen === HELD_OUT ? parting : NO_MARKS}
+          marks={chosen === VALIDATION ? parting : NO_MARKS}
           explain={
             meaning && (
               <Explain what={meaning.name}>
@@ -97,7 +98,7 @@ export function Curves({ data, groups, onPoint }: CurvesProps) {
   );
 }
 
-function heldOut({ run, evaluations }: ComparedRun): Curve {
+function validationCurve({ run, evaluations }: ComparedRun): Curve {
   return { run, x: evaluations.map(({ update }) => update), y: evaluations.map(({ success }) => success.rate) };
 }
 

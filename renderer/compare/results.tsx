@@ -30,7 +30,7 @@ export function Results({ data, baseline, onBaseline }: ResultsProps) {
   const [tab, setTab] = useView('compare.results', z.enum(['words', 'numbers', 'groups']), 'words');
   const name = (run: number): string => data.runs.find((one) => one.run === run)?.name ?? String(run);
   return (
-    <Section title="Results" hint="Final evaluation (or the latest if unfinished). 95% intervals (Wilson).">
+    <Section title="Results" hint="Final evaluation on test tasks (the latest validation if unfinished). 95% intervals (Wilson).">
       <RunTable runs={data.runs} paired={data.paired} baseline={baseline} />
       {data.runs.length > 1 && (
         <div className={styles.statistics}>
@@ -89,7 +89,7 @@ function RunTable({ runs, paired, baseline }: { runs: readonly ComparedRun[]; pa
             <Head numeric>95% interval</Head>
             <Head numeric>k of n</Head>
             <Head numeric>vs. baseline</Head>
-            <Head numeric>Best</Head>
+            <Head numeric>Best validation</Head>
             <Head numeric>Reference success</Head>
             <Head numeric>Return</Head>
             <Head numeric>Steps</Head>

@@ -163,7 +163,7 @@ function RunsDialog({ chosen, onClose, onDone }: { chosen: readonly number[]; on
             <Checkbox label={runName(run)} checked={selected.has(run.id)} onChecked={(on) => toggle(run, on)} />
             <span className={styles.choiceName}>{runName(run)}</span>
             <span className={styles.muted}>{run.variant}</span>
-            <span className={styles.choiceNumber}>{run.last ? formatValue(run.last.rate, 'share') : '–'}</span>
+            <span className={styles.choiceNumber}>{run.test ? formatValue(run.test.rate, 'share') : '–'}</span>
           </li>
         ))}
         {rows.length === 0 && <li className={styles.muted}>No runs match.</li>}

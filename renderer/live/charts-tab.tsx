@@ -172,7 +172,7 @@ function explained(plan: ChartPlan, lines: readonly Series[], glossary: ReturnTy
 function marksOf(events: readonly RunEvent[], answer: Answer<'runs.evaluations'> | undefined, placeOf: (update: number) => number): Mark[] {
   const marks: Mark[] = (answer?.checkpoints ?? []).map(({ update }) => ({ x: placeOf(update), label: 'checkpoint', kind: 'checkpoint' }));
   for (const { update, kind } of answer?.evaluations ?? []) {
-    if (kind === 'final') marks.push({ x: placeOf(update), label: 'final evaluation', kind: 'evaluation' });
+    if (kind === 'final') marks.push({ x: placeOf(update), label: 'test', kind: 'evaluation' });
   }
   for (const { update, kind, text } of events) {
     if (kind === 'level') marks.push({ x: placeOf(update), label: text.split(' from')[0] ?? text, kind: 'level' });

@@ -4,6 +4,7 @@
 import { useState } from 'react';
 import { useLocation, useParams } from 'wouter';
 import { z } from 'zod';
+import type { Proportion } from '../../preload/contract/definition.ts';
 import type { RunEvent, RunRow } from '../../preload/contract/runs.ts';
 import { useCall } from '../bridge.ts';
 import { Button, LinkButton } from '../components/button.tsx';
@@ -193,14 +194,21 @@ function Overview({ run }: { run: RunRow }) {
       </div>
       <Stats>
         <Stat
-          label="Latest evaluation"
-          value={run.last ? formatValue(run.last.rate, 'share') : '–'}
-          note={run.last ? `${points(run.last.low)}–${percent(run.last.high)}, ${run.last.k} of ${run.last.n}` : 'not evaluated yet'}
+          label="Test success"
+          value={run.test ? formatValue(run.test.rate, 'share') : '–'}
+          note={
+            run.test ? `${counted(run.test)}${run.test.temperature > 0 ? `, temperature ${run.test.temperature}` : ''}` : 'after training'
+          }
         />
         <Stat
-          label="Best"
+          label="Validation success"
+          value={run.validation ? formatValue(run.validation.rate, 'share') : '–'}
+          note={run.validation ? `${counted(run.validation)}, update ${run.validation.update}` : 'not evaluated yet'}
+        />
+        <Stat
+          label="Best validation"
           value={run.best ? formatValue(run.best.rate, 'share') : '–'}
-          note={run.best ? `at update ${run.best.update}` : ''}
+          note={run.best ? `${run.best.k} of ${run.best.n}, update ${run.best.update}` : ''}
         />
         <Stat label="Episodes" value={whole.format(run.episodes)} note={`${whole.format(run.tokens)} tokens`} />
         <Stat
@@ -212,6 +220,8 @@ function Overview({ run }: { run: RunRow }) {
     </section>
   );
 }
+
+const counted = ({ low, high, k, n }: Proportion): string => `${points(low)}–${percent(high)}, ${k} of ${n}`;
 
 /** The latest one in full; the others are in the log. */
 function Alerts({ alerts }: { alerts: readonly RunEvent[] }) {

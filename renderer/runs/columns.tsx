@@ -42,15 +42,25 @@ export const COLUMNS: readonly Column[] = [
   { id: 'world', title: 'World', width: 60, sort: ({ world }) => world, cell: ({ world }) => world },
   {
     id: 'success',
-    title: 'Success',
+    title: 'Test success',
     width: 122,
     numeric: true,
-    sort: ({ last }) => last?.rate ?? null,
-    cell: ({ last }) => <Share value={last} />,
+    sort: ({ test }) => test?.rate ?? null,
+    cell: ({ test }) => (
+      <Share value={test} tasks={test && test.temperature > 0 ? `test tasks, sampled at temperature ${test.temperature}` : 'test tasks'} />
+    ),
+  },
+  {
+    id: 'validation',
+    title: 'Validation',
+    width: 122,
+    numeric: true,
+    sort: ({ validation }) => validation?.rate ?? null,
+    cell: ({ validation }) => <Share value={validation} tasks={`validation tasks at update ${validation?.update ?? 0}`} />,
   },
   {
     id: 'best',
-    title: 'Best',
+    title: 'Best validation',
     width: 150,
     numeric: true,
     sort: ({ best }) => best?.rate ?? null,
@@ -138,6 +148,7 @@ export const DEFAULT_COLUMNS: readonly string[] = [
   'seed',
   'world',
   'success',
+  'validation',
   'spark',
   'updates',
   'time',
@@ -165,10 +176,10 @@ export function configColumn(key: string, values: ReadonlyMap<number, Json>): Co
 }
 
 /** A rate with its Wilson interval, aligned so that columns of it can be read down. */
-export function Share({ value }: { value: Proportion | null }) {
+function Share({ value, tasks }: { value: Proportion | null; tasks: string }) {
   if (!value) return <span className={styles.faint}>–</span>;
   return (
-    <span title={`${value.k} of ${value.n} tasks; 95% interval (Wilson)`}>
+    <span title={`${value.k} of ${value.n} ${tasks}; 95% interval (Wilson)`}>
       {formatValue(value.rate, 'share')}{' '}
       <span className={styles.interval}>
         {(100 * value.low).toFixed(0)}–{(100 * value.high).toFixed(0)}%

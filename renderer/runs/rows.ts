@@ -76,7 +76,7 @@ export function groupRuns(runs: readonly RunRow[], valueOf: (run: RunRow) => Jso
 }
 
 function meanOf(runs: readonly RunRow[]): GroupMean | null {
-  const rates = runs.flatMap(({ last }) => (last ? [last.rate] : []));
+  const rates = runs.flatMap(({ test }) => (test ? [test.rate] : []));
   const n = rates.length;
   if (n === 0) return null;
   const mean = rates.reduce((sum, rate) => sum + rate, 0) / n;

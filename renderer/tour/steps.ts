@@ -43,7 +43,7 @@ export async function loadSteps(id: number, client: QueryClient): Promise<TourSt
   const parted = example ? await partingStep(example.solver.episode, example.failer.episode) : null;
   const { claims } = await call('studies.claims', { id });
   const curvesFirst = (mark: number | null) => (): void => {
-    writeView('compare.metric', 'validation success');
+    writeView('compare.metric', 'evaluation.success');
     writeView('compare.grouping', '');
     markParting(mark);
   };

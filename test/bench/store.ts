@@ -95,7 +95,11 @@ function fillOurs(): { points: number; episodes: number } {
         newRun({ name: `run ${index}`, seed: index, variant: ['astar-po', 'grpo', 'ppo'][index % 3] ?? '', config }),
       );
       store.runs.change(id, { state: 'done', updates: 500 });
-      store.runs.setEvaluated(id, { k: 120, n: 200 }, { k: 130, n: 200, update: 5 });
+      store.runs.setEvaluated(id, {
+        test: { k: 120, n: 200, update: 500, temperature: 0 },
+        validation: { k: 120, n: 200, update: 500 },
+        best: { k: 130, n: 200, update: 5 },
+      });
       for (let update = 1; update <= 40; update++) store.runs.addSpark(id, update, random.next());
       copyEpisodes(from, id, episodeRange(id)[0], OTHERS.episodes);
       store.db

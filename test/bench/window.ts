@@ -35,7 +35,11 @@ function fill(runs: number): string {
       );
       store.runs.change(id, { state: 'done', updates: POINTS, episodes: POINTS * 128, seconds: 3600 * random.next(), position: null });
       for (let point = 0; point < 40; point++) store.runs.addSpark(id, point * 250, Math.min(1, random.next() * 0.2 + point / 60));
-      store.runs.setEvaluated(id, { k: random.below(200), n: 200 }, { k: 180, n: 200, update: 9000 });
+      store.runs.setEvaluated(id, {
+        test: { k: random.below(200), n: 200, update: 9000, temperature: 0 },
+        validation: { k: 160, n: 200, update: 9000 },
+        best: { k: 180, n: 200, update: 9000 },
+      });
     }
   });
   const updates = Int32Array.from({ length: POINTS }, (_, index) => index + 1);

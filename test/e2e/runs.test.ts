@@ -123,7 +123,7 @@ describe('a run from preset to done', () => {
     await expect
       .poll(() => figure.getByRole('button', { name: /Training success/ }).innerText())
       .toContain(percent(success.values.at(-1) ?? 0));
-    const { k, n } = run.last ?? { k: 0, n: 0 };
+    const { k, n } = run.test ?? { k: 0, n: 0 };
     const { rate, low, high } = wilson(k, n);
     const overview = lab.page.getByRole('region', { name: 'Run status' });
     await overview.getByText(percent(rate)).first().waitFor();

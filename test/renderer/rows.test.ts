@@ -24,7 +24,8 @@ function run(id: number, change: Partial<RunRow> = {}): RunRow {
     episodes: 100,
     tokens: 1000,
     seconds: 10,
-    last: null,
+    test: null,
+    validation: null,
     best: null,
     spark: [],
     tags: [],
@@ -35,7 +36,7 @@ function run(id: number, change: Partial<RunRow> = {}): RunRow {
     ...change,
   };
 }
-const rate = (value: number) => ({ k: 10 * value, n: 10, rate: value, low: 0, high: 1 });
+const rate = (value: number) => ({ k: 10 * value, n: 10, rate: value, low: 0, high: 1, update: 1, temperature: 0 });
 
 describe('the list', () => {
   test('every word of the filter must occur, #7 is a number and seed:2 a seed', () => {
@@ -48,17 +49,17 @@ describe('the list', () => {
   });
 
   test('what has no value is last, whichever way it is sorted', () => {
-    const runs = [run(1), run(2, { last: rate(0.2) }), run(3, { last: rate(0.8) })];
-    const order = (descending: boolean) => sortRuns(runs, ({ last }) => last?.rate ?? null, descending).map(({ id }) => id);
+    const runs = [run(1), run(2, { test: rate(0.2) }), run(3, { test: rate(0.8) })];
+    const order = (descending: boolean) => sortRuns(runs, ({ test: found }) => found?.rate ?? null, descending).map(({ id }) => id);
     expect(order(true)).toEqual([3, 2, 1]);
     expect(order(false)).toEqual([2, 3, 1]);
   });
 
   test('a group has the mean of its runs with Student’s interval: 0.5 ± 12.706 · 0.1414 ÷ √2, within 0 and 1', () => {
-    const [group] = groupRuns([run(1, { last: rate(0.4) }), run(2, { last: rate(0.6) }), run(3)], () => 'all');
+    const [group] = groupRuns([run(1, { test: rate(0.4) }), run(2, { test: rate(0.6) }), run(3)], () => 'all');
     expect(group?.success).toMatchObject({ n: 2, mean: 0.5, interval: [0, 1] });
     const [five] = groupRuns(
-      [0.5, 0.52, 0.48, 0.51, 0.49].map((value, index) => run(index, { last: rate(value) })),
+      [0.5, 0.52, 0.48, 0.51, 0.49].map((value, index) => run(index, { test: rate(value) })),
       () => 'all',
     );
     expect(five?.success?.interval?.[0]).toBeCloseTo(0.5 - (2.776 * 0.0158114) / Math.sqrt(5), 4);

@@ -47,8 +47,8 @@ describe('the commands of the store', () => {
   it('list runs with their success and interval, and filter them', async () => {
     const data = filled();
     expect(await lab(data, 'runs')).toMatchObject([
-      { run: 2, name: 'seed 2', variant: 'astar-po', seed: 2, state: 'done', updates: 3, success: { n: 4 } },
-      { run: 1, name: 'seed 1', variant: 'astar-po', seed: 1, state: 'done', updates: 3, success: { n: 4 } },
+      { run: 2, name: 'seed 2', variant: 'astar-po', seed: 2, state: 'done', updates: 3, success: null, validation: { n: 4 } },
+      { run: 1, name: 'seed 1', variant: 'astar-po', seed: 1, state: 'done', updates: 3, success: null, validation: { n: 4 } },
     ]);
     expect(await lab(data, 'runs', '--seed', '1', '--state', 'done,failed')).toHaveLength(1);
     await expect(lab(data, 'runs', '--state', 'asleep')).rejects.toThrow(CallError);

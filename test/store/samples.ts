@@ -114,9 +114,20 @@ export function someEvaluation(seed: number, update: number): Extract<RunReport,
 
 /** Everything a run recorded, as plain data to compare; ids and times left out. */
 export function record(store: Store, run: number): unknown {
-  const { seconds, updates, episodes, tokens, last, best } = store.runs.get(run);
+  const { seconds, updates, episodes, tokens, test, validation, best } = store.runs.get(run);
   const tables = ['episodes', 'steps', 'episode_tokens', 'distributions'];
   const rows = tables.map((table) => store.db.prepare(`SELECT * FROM ${table} ORDER BY 1, 2`).all());
   const results = store.evaluations.list(run).map(({ id }) => store.evaluations.results(id));
-  return { series: store.metrics.many(run, store.metrics.names(run)), rows, results, seconds, updates, episodes, tokens, last, best };
+  return {
+    series: store.metrics.many(run, store.metrics.names(run)),
+    rows,
+    results,
+    seconds,
+    updates,
+    episodes,
+    tokens,
+    test,
+    validation,
+    best,
+  };
 }

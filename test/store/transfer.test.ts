@@ -58,8 +58,8 @@ describe('an exported study', () => {
       [1, 2],
       [2, 3],
     ] as const) {
-      const { series, updates, episodes, last, best } = Object(record(source, from));
-      expect(record(target, to)).toMatchObject({ series, updates, episodes, last, best });
+      const { series, updates, episodes, test, validation, best } = Object(record(source, from));
+      expect(record(target, to)).toMatchObject({ series, updates, episodes, test, validation, best });
       const ids = (store: Store, run: number): number[] => store.episodes.page(run, {}, 'time', false, 1000).episodes.map(({ id }) => id);
       expect(ids(target, to).map((id) => target.trajectories.read(id))).toEqual(
         ids(source, from).map((id) => source.trajectories.read(id)),
