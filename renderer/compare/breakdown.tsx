@@ -14,6 +14,7 @@ import { runStyle } from '../theme/runs.ts';
 import { useView } from '../state/view.ts';
 import { useGroupLooks } from './curves.tsx';
 import { type Group, meanCurve, shown } from './groups.ts';
+import util from '../theme/utilities.module.css';
 import styles from './compare.module.css';
 
 const CLASSES = ['search-loop', 'wrong-purchase', 'unreachable', 'timeout', 'invalid-actions'] as const;
@@ -125,7 +126,7 @@ function Rate({ k, n }: { k: number; n: number }) {
     <span className={styles.rate}>
       <span className={styles.rateBar} style={{ width: `${(k / n) * 100}%` }} aria-hidden="true" />
       <span>{formatValue(k / n, 'share')}</span>
-      <span className={styles.muted}>
+      <span className={util.muted}>
         {k} of {n}
       </span>
     </span>
@@ -145,7 +146,7 @@ export function ConfigDiff({ data, groups }: { data: Answer<'compare.open'>; gro
   return (
     <Section title="Settings that differ" hint={data.diff.length === 0 ? undefined : 'All other settings are identical.'}>
       {data.diff.length === 0 ? (
-        <p className={styles.muted}>The settings are identical.</p>
+        <p className={util.muted}>The settings are identical.</p>
       ) : (
         <Grid
           label="Settings that differ"

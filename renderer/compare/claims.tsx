@@ -5,6 +5,7 @@ import { useCall } from '../bridge.ts';
 import type { Claim } from '../../preload/contract/compare.ts';
 import { Section } from '../components/page.tsx';
 import { Badge, type Tone } from '../components/stat.tsx';
+import util from '../theme/utilities.module.css';
 import styles from './claims.module.css';
 
 const TONES: Readonly<Record<Claim['verdict'], Tone>> = { holds: 'success', fails: 'failure', undecided: 'neutral' };
@@ -30,7 +31,7 @@ export function Claims({ study }: { study: number }) {
                 <span className={styles.claim}>{claim.claim}</span>
                 <span className={styles.source}>{claim.source}</span>
               </summary>
-              <p className={styles.muted}>{claim.experiment}</p>
+              <p className={util.muted}>{claim.experiment}</p>
               <ul className={styles.tests}>
                 {claim.tests.map(({ verdict, words }) => (
                   <li key={words}>

@@ -13,6 +13,7 @@ import { pValue, signedPoints } from '../../main/format.ts';
 import { formatDuration, formatValue } from '../format.ts';
 import { useView } from '../state/view.ts';
 import { runStyle, useRunStyles } from '../theme/runs.ts';
+import util from '../theme/utilities.module.css';
 import styles from './compare.module.css';
 
 interface ResultsProps {
@@ -110,7 +111,7 @@ function RunTable({ runs, paired, baseline }: { runs: readonly ComparedRun[]; pa
                 <Cell numeric>{run.seed}</Cell>
                 <Cell numeric>
                   {run.updates}
-                  {run.updates < run.planned && <span className={styles.muted}>/{run.planned}</span>}
+                  {run.updates < run.planned && <span className={util.muted}>/{run.planned}</span>}
                 </Cell>
                 <Cell numeric>
                   {run.success ? run.success.rate === best ? <strong>{share(run.success.rate)}</strong> : share(run.success.rate) : '–'}
@@ -122,7 +123,7 @@ function RunTable({ runs, paired, baseline }: { runs: readonly ComparedRun[]; pa
                   {run.success ? `${run.success.k} of ${run.success.n}` : '–'}
                 </Cell>
                 <Cell numeric>
-                  {run.run === baseline ? <span className={styles.muted}>baseline</span> : pair ? signedPoints(pair.difference) : '–'}
+                  {run.run === baseline ? <span className={util.muted}>baseline</span> : pair ? signedPoints(pair.difference) : '–'}
                 </Cell>
                 <Cell numeric muted>
                   {run.best ? `${share(run.best.rate)} at ${run.best.update}` : '–'}
@@ -219,13 +220,13 @@ function GroupTable({ groups }: { groups: Answer<'compare.open'>['groups'] }) {
             <Cell numeric>{runs.length}</Cell>
             <Cell numeric>
               {share(mean.value)}{' '}
-              <span className={styles.muted}>
+              <span className={util.muted}>
                 ({share(mean.low)}–{share(mean.high)})
               </span>
             </Cell>
             <Cell numeric>
               {share(iqm.value)}{' '}
-              <span className={styles.muted}>
+              <span className={util.muted}>
                 ({share(iqm.low)}–{share(iqm.high)})
               </span>
             </Cell>

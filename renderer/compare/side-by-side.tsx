@@ -13,6 +13,7 @@ import { formatValue } from '../format.ts';
 import { ShopPage } from '../replay/shop-page.tsx';
 import type { Pairing } from './compare-page.tsx';
 import { align } from './divergence.ts';
+import util from '../theme/utilities.module.css';
 import styles from './compare.module.css';
 
 interface SideBySideProps {
@@ -64,7 +65,7 @@ export function SideBySide({ data, task, pair, onPair }: SideBySideProps) {
           onValue={(value) => onPair({ task, left: a?.run ?? 0, right: Number(value) })}
         />
       </div>
-      {(!a || !b) && <p className={styles.muted}>Fewer than two of these runs stored an episode of this task.</p>}
+      {(!a || !b) && <p className={util.muted}>Fewer than two of these runs stored an episode of this task.</p>}
       {failed && <ErrorState title="Could not read the episodes" error={failed.error} />}
       {first?.data && second?.data ? (
         <Aligned a={first.data.replay} b={second.data.replay} />
@@ -105,8 +106,8 @@ function Aligned({ a, b }: { a: Replay; b: Replay }) {
         </div>
       ))}
       <div className={styles.pairRow}>
-        <p className={styles.muted}>End: {a.finalObservation}</p>
-        <p className={styles.muted}>End: {b.finalObservation}</p>
+        <p className={util.muted}>End: {a.finalObservation}</p>
+        <p className={util.muted}>End: {b.finalObservation}</p>
       </div>
     </div>
   );
@@ -119,7 +120,7 @@ function EpisodeTitle({ replay }: { replay: Replay }) {
         #{replay.run.id} {replay.run.name}
       </a>
       <Badge tone={replay.success ? 'success' : 'failure'}>{replay.success ? 'success' : (replay.diagnosis?.failure ?? 'failure')}</Badge>
-      <span className={styles.muted}>
+      <span className={util.muted}>
         return {formatValue(replay.return)}, {replay.steps.length} steps
       </span>
     </p>
@@ -127,7 +128,7 @@ function EpisodeTitle({ replay }: { replay: Replay }) {
 }
 
 function Side({ step, number, open }: { step: ReplayStep | undefined; number: number; open: boolean }) {
-  if (!step) return <p className={styles.muted}>ended</p>;
+  if (!step) return <p className={util.muted}>ended</p>;
   const probability = step.words.reduce((all, word) => all * (word.probability ?? 1), 1);
   return (
     <div className={styles.sideStep}>
@@ -138,12 +139,12 @@ function Side({ step, number, open }: { step: ReplayStep | undefined; number: nu
       )}
       <p>
         <span className={styles.stepNumber}>{number}</span> <code className={styles.action}>{step.action}</code>{' '}
-        <span className={styles.muted}>
+        <span className={util.muted}>
           {step.words.length > 0 && `p = ${formatValue(probability, 'share')}`}
           {step.reward !== 0 && `, reward ${formatValue(step.reward)}`}
         </span>
       </p>
-      {step.thought && <p className={styles.muted}>“{step.thought}”</p>}
+      {step.thought && <p className={util.muted}>“{step.thought}”</p>}
     </div>
   );
 }

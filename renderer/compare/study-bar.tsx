@@ -13,6 +13,7 @@ import { Menu } from '../components/menu.tsx';
 import { formatValue } from '../format.ts';
 import { runName, useRuns } from '../state/runs.ts';
 import { toast, toastError, toastWithUndo } from '../state/toasts.ts';
+import util from '../theme/utilities.module.css';
 import styles from './compare.module.css';
 
 interface StudyBarProps {
@@ -162,11 +163,11 @@ function RunsDialog({ chosen, onClose, onDone }: { chosen: readonly number[]; on
           <li key={run.id}>
             <Checkbox label={runName(run)} checked={selected.has(run.id)} onChecked={(on) => toggle(run, on)} />
             <span className={styles.choiceName}>{runName(run)}</span>
-            <span className={styles.muted}>{run.variant}</span>
+            <span className={util.muted}>{run.variant}</span>
             <span className={styles.choiceNumber}>{run.test ? formatValue(run.test.rate, 'share') : '–'}</span>
           </li>
         ))}
-        {rows.length === 0 && <li className={styles.muted}>No runs match.</li>}
+        {rows.length === 0 && <li className={util.muted}>No runs match.</li>}
       </ul>
     </Dialog>
   );

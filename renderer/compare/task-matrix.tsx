@@ -9,6 +9,7 @@ import { Icon } from '../components/icons.tsx';
 import { Section } from '../components/page.tsx';
 import { Segmented } from '../components/tabs.tsx';
 import { useView } from '../state/view.ts';
+import util from '../theme/utilities.module.css';
 import styles from './compare.module.css';
 
 const ROW = 28;
@@ -82,7 +83,7 @@ export function TaskMatrix({ data, onTask, chosen }: TaskMatrixProps) {
                   style={{ gridTemplateColumns: template, transform: `translateY(${start}px)`, height: ROW }}
                 >
                   <span className={styles.taskName} title={`${task.category}, ${task.tier}`}>
-                    {task.task} <span className={styles.muted}>{task.category}</span>
+                    {task.task} <span className={util.muted}>{task.category}</span>
                   </span>
                   {columns.map(({ run, outcome, episode }) => (
                     <MatrixCell key={run} run={run} task={task.task} outcome={outcome[row] ?? -1} episode={episode[row] ?? 0} />
@@ -106,13 +107,13 @@ export function TaskMatrix({ data, onTask, chosen }: TaskMatrixProps) {
 
 function MatrixCell({ run, task, outcome, episode }: { run: number; task: string; outcome: number; episode: number }) {
   const words = outcome === 1 ? 'solved' : outcome === 0 ? 'failed' : 'not played';
-  const mark = outcome === -1 ? <span className={styles.muted}>–</span> : <Icon name={outcome === 1 ? 'check' : 'cross'} size={13} />;
+  const mark = outcome === -1 ? <span className={util.muted}>–</span> : <Icon name={outcome === 1 ? 'check' : 'cross'} size={13} />;
   const label = `Run ${run}, task ${task}: ${words}`;
   if (episode === 0) {
     return (
       <span className={styles.mark} data-outcome={words} title={`${label} (episode not stored)`}>
         {mark}
-        <span className={styles.spoken}>{label}</span>
+        <span className={util.spoken}>{label}</span>
       </span>
     );
   }

@@ -5,6 +5,7 @@ import { useEffect, useId, useRef, useState } from 'react';
 import type { ReactNode } from 'react';
 import { IconButton } from './button.tsx';
 import { PortalContext } from './portal.ts';
+import util from '../theme/utilities.module.css';
 import styles from './dialog.module.css';
 
 interface DialogProps {
@@ -48,7 +49,7 @@ export function Dialog({ open, onClose, title, bare = false, width = 520, action
         <PortalContext value={portal}>
           <div className={styles.body} ref={setPortal} tabIndex={-1}>
             {bare ? (
-              <h2 id={id} className={styles.spoken}>
+              <h2 id={id} className={util.spoken}>
                 {title}
               </h2>
             ) : (

@@ -6,6 +6,7 @@ import { call, CallError } from '../bridge.ts';
 import { toast, toastError } from '../state/toasts.ts';
 import { Button } from './button.tsx';
 import { Icon } from './icons.tsx';
+import util from '../theme/utilities.module.css';
 import styles from './states.module.css';
 
 interface EmptyStateProps {
@@ -41,7 +42,7 @@ export function ErrorState({ title, error, retry }: { title: string; error: unkn
         <strong>{title}</strong>
       </div>
       <p>{message}</p>
-      {hint && <p className={styles.muted}>{hint}</p>}
+      {hint && <p className={util.muted}>{hint}</p>}
       <div className={styles.errorActions}>
         {retry && <Button onClick={retry}>Try again</Button>}
         <CopyButton text={() => errorReport(title, error)} label="Copy details" />

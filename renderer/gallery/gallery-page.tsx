@@ -18,6 +18,7 @@ import { formatDate, formatValue } from '../format.ts';
 import { toast, toastWithUndo } from '../state/toasts.ts';
 import { runStyle, useRunStyles } from '../theme/runs.ts';
 import { GalleryCharts } from './gallery-charts.tsx';
+import util from '../theme/utilities.module.css';
 import styles from './gallery.module.css';
 
 export default function GalleryPage() {
@@ -134,7 +135,7 @@ function Numbers() {
           <thead>
             <tr>
               <Head width={34}>
-                <span className={styles.spoken}>Chosen</span>
+                <span className={util.spoken}>Chosen</span>
               </Head>
               <Head>Run</Head>
               <Head>State</Head>

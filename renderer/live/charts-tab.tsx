@@ -97,7 +97,7 @@ export function ChartsTab({ run, events, evaluations, onPoint }: ChartsTabProps)
           options={SMOOTHINGS.map((value) => ({ value: String(value), label: value === 0 ? 'No smoothing' : `Smoothing ${value}` }))}
           onValue={(value) => setSmoothing(Number(value))}
         />
-        <span className={styles.faint}>Drag to zoom, double-click to reset. Click a point for its episodes.</span>
+        <span className={styles.remark}>Drag to zoom, double-click to reset. Click a point for its episodes.</span>
       </div>
       <div className={styles.charts}>
         {charts.map(({ plan, lines }, index) => (

@@ -18,7 +18,7 @@ export function ConfigTab({ run }: { run: number }) {
       {changes && (
         <Section title={`Changes from preset ${row.preset}`}>
           {changes.length === 0 ? (
-            <p className={styles.faint}>Only name and seed.</p>
+            <p className={styles.remark}>Only name and seed.</p>
           ) : (
             <Table label="Changed settings">
               <thead>
@@ -51,7 +51,7 @@ export function ConfigTab({ run }: { run: number }) {
         </pre>
       </Section>
       <Section title="Versions">
-        <p className={styles.faint}>
+        <p className={styles.remark}>
           {Object.entries(versions)
             .map(([name, version]) => `${name} ${version}`)
             .join(' · ')}

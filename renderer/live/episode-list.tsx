@@ -4,6 +4,7 @@ import { Link } from 'wouter';
 import type { EpisodeRow } from '../../preload/contract/runs.ts';
 import { Icon } from '../components/icons.tsx';
 import { formatValue } from '../format.ts';
+import util from '../theme/utilities.module.css';
 import styles from './live.module.css';
 
 export function EpisodeList({ run, episodes, label }: { run: number; episodes: readonly EpisodeRow[]; label: string }) {
@@ -18,12 +19,12 @@ export function EpisodeList({ run, episodes, label }: { run: number; episodes: r
               title={episode.failure ?? (episode.success ? 'success' : 'failure')}
             >
               <Icon name={episode.success ? 'check' : 'cross'} size={13} />
-              <span className={styles.spoken}>{episode.success ? 'success' : 'failure'}</span>
+              <span className={util.spoken}>{episode.success ? 'success' : 'failure'}</span>
             </span>
             <span className={styles.task}>{episode.task}</span>
             <code className={styles.said}>{episode.actions.join(' → ')}</code>
             <span className={styles.number}>{formatValue(episode.return)}</span>
-            <span className={styles.faint}>u{episode.update}</span>
+            <span className={styles.remark}>u{episode.update}</span>
           </Link>
         </li>
       ))}

@@ -33,7 +33,7 @@ export function HistogramChart({
     <figure className={styles.histogram} aria-label={title}>
       <figcaption>
         <strong>{title}</strong>
-        <span className={styles.faint}>{metric?.unit}</span>
+        <span className={styles.remark}>{metric?.unit}</span>
         {metric && <MetricExplain title={title} metrics={[metric]} />}
         {shown && (
           <span className={styles.right}>

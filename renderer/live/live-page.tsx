@@ -184,7 +184,7 @@ function Overview({ run }: { run: RunRow }) {
           <span>
             Update <strong data-testid="updates">{whole.format(run.updates)}</strong> of {whole.format(run.planned)}
           </span>
-          <span className={styles.faint}>
+          <span className={styles.remark}>
             {live
               ? [doing?.phase ?? 'starting', left === null ? null : `about ${formatDuration(left)} left`].filter(Boolean).join(' · ')
               : (run.reason ?? '')}
@@ -233,7 +233,7 @@ function Alerts({ alerts }: { alerts: readonly RunEvent[] }) {
       <Icon name="warning" />
       <p>
         <strong>Update {latest.update}.</strong> {latest.text}
-        {alerts.length > 1 && <span className={styles.faint}> {alerts.length - 1} earlier in the log.</span>}
+        {alerts.length > 1 && <span className={styles.remark}> {alerts.length - 1} earlier in the log.</span>}
       </p>
       <Button kind="quiet" onClick={() => setHidden(latest.id)}>
         Hide
@@ -246,7 +246,7 @@ function LatestEpisodes({ run }: { run: RunRow }) {
   const query = useCall('runs.episodes', { run: run.id, purpose: 'train', limit: LATEST });
   if (query.isError) return <ErrorState title="Could not read the episodes" error={query.error} />;
   if (!query.data) return <Loading label="Loading episodes" />;
-  if (query.data.total === 0) return <p className={styles.faint}>No training episodes stored yet.</p>;
+  if (query.data.total === 0) return <p className={styles.remark}>No training episodes stored yet.</p>;
   return (
     <>
       <p className={styles.caption}>
@@ -275,13 +275,13 @@ function Behind({ run, point }: { run: number; point: Point }) {
 }
 
 function Log({ events }: { events: readonly RunEvent[] }) {
-  if (events.length === 0) return <p className={styles.faint}>No events.</p>;
+  if (events.length === 0) return <p className={styles.remark}>No events.</p>;
   return (
     <ol className={styles.log} aria-label="Run log">
       {events.toReversed().map(({ id, update, time, kind, severity, text }) => (
         <li key={id} data-severity={severity}>
           <span className={styles.number}>u{update}</span>
-          <span className={styles.faint}>{formatDate(time)}</span>
+          <span className={styles.remark}>{formatDate(time)}</span>
           <span className={styles.kind}>
             {severity !== 'info' && <Icon name="warning" size={13} />}
             {kind}

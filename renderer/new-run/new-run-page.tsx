@@ -24,6 +24,7 @@ import type { FieldState } from './knob-form.tsx';
 import { Changes, CommandLine, Cost, Repeats } from './order-panel.tsx';
 import type { SweptSettings } from './order-panel.tsx';
 import { QueuePanel } from './queue-panel.tsx';
+import util from '../theme/utilities.module.css';
 import styles from './new-run.module.css';
 
 const FIRST_PRESET = 'shop-tiny';
@@ -266,7 +267,7 @@ function Setup({ base, preferred, presets, schema }: SetupProps) {
               />
             );
           })}
-          {groups.length === 0 && <p className={styles.muted}>No setting matches.</p>}
+          {groups.length === 0 && <p className={util.muted}>No setting matches.</p>}
         </div>
         <aside className={styles.right} aria-label="Summary">
           <Section title="Changes">

@@ -13,12 +13,13 @@ import { formatBytes, formatDuration } from '../format.ts';
 import { toastError } from '../state/toasts.ts';
 import { showValue } from './draft.ts';
 import type { Change } from './draft.ts';
+import util from '../theme/utilities.module.css';
 import styles from './new-run.module.css';
 
 export type SweptSettings = Order['sweep'];
 
 export function Changes({ changes, base, onReset }: { changes: readonly Change[]; base: string; onReset: () => void }) {
-  if (changes.length === 0) return <p className={styles.muted}>No changes from {base}.</p>;
+  if (changes.length === 0) return <p className={util.muted}>No changes from {base}.</p>;
   return (
     <>
       <table className={styles.changes} aria-label={`Changed from ${base}`}>
@@ -110,7 +111,7 @@ export function Cost({ estimate, runs, config }: { estimate: Estimate | null; ru
     onSuccess: () => client.invalidateQueries({ queryKey: ['setup.check'] }),
     onError: (error) => toastError('Measuring failed', error),
   });
-  if (!estimate || !config) return <p className={styles.muted}>Fix the errors to see an estimate.</p>;
+  if (!estimate || !config) return <p className={util.muted}>Fix the errors to see an estimate.</p>;
   const { seconds, memoryBytes, diskBytes, freeBytes, basis } = estimate;
   const each = runs > 1 ? ' each' : '';
   const measured = measuring.data;

@@ -10,6 +10,7 @@ import { RunStateBadge } from '../components/run-state.tsx';
 import { Progress } from '../components/stat.tsx';
 import { queued, steer } from '../state/runs.ts';
 import { toastError } from '../state/toasts.ts';
+import util from '../theme/utilities.module.css';
 import styles from './new-run.module.css';
 
 export function QueuePanel({ runs }: { runs: readonly RunRow[] }) {
@@ -24,7 +25,7 @@ export function QueuePanel({ runs }: { runs: readonly RunRow[] }) {
     call('queue.move', { run, before }).catch((error: unknown) => toastError('Could not reorder the queue', error));
   };
 
-  if (active.length === 0 && waiting.length === 0) return <p className={styles.muted}>The queue is empty.</p>;
+  if (active.length === 0 && waiting.length === 0) return <p className={util.muted}>The queue is empty.</p>;
   return (
     <>
       {active.map((run) => (
@@ -75,7 +76,7 @@ export function QueuePanel({ runs }: { runs: readonly RunRow[] }) {
               <Link href={`/runs/${run.id}`} tabIndex={-1}>
                 #{run.id} {run.name}
               </Link>
-              <span className={styles.muted}>seed {run.seed}</span>
+              <span className={util.muted}>seed {run.seed}</span>
               <span className={styles.queueTools}>
                 <IconButton icon="cross" label={`Remove run ${run.id} from the queue`} onClick={() => steer(run.id, 'cancel')} />
               </span>

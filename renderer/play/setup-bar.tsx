@@ -9,6 +9,7 @@ import { Select } from '../components/field.tsx';
 import { Segmented } from '../components/tabs.tsx';
 import { Explain } from '../components/tooltip.tsx';
 import { words } from '../new-run/draft.ts';
+import util from '../theme/utilities.module.css';
 import styles from './play.module.css';
 
 export const setupSchema = z.object({
@@ -74,7 +75,7 @@ export function SetupBar({ setup, game, onSetup, onStart }: SetupBarProps) {
           </Explain>
         </span>
       ))}
-      <span className={styles.gap} />
+      <span className={util.spacer} />
       <Select
         aria-label="Tasks from"
         value={filter.split}

@@ -9,6 +9,7 @@ import { ErrorState } from '../components/states.tsx';
 import { Segmented } from '../components/tabs.tsx';
 import { SPLITS } from './setup-bar.tsx';
 import type { Setup } from './setup-bar.tsx';
+import util from '../theme/utilities.module.css';
 import styles from './play.module.css';
 
 const SHOWN = 100;
@@ -60,7 +61,7 @@ function TaskList({ setup, onSetup, onPick }: Pick<TaskDialogProps, 'setup' | 'o
         />
       </div>
       {found.error && <ErrorState title="Could not read the tasks" error={found.error} retry={() => void found.refetch()} />}
-      <p className={styles.muted} aria-live="polite">
+      <p className={util.muted} aria-live="polite">
         {found.data && `${found.data.total.toLocaleString('en')} ${found.data.total === 1 ? 'task' : 'tasks'}`}
         {found.data && found.data.total > SHOWN && `, first ${SHOWN} listed`}
         {filter.tier !== null && ` (${filter.tier})`}
@@ -70,7 +71,7 @@ function TaskList({ setup, onSetup, onPick }: Pick<TaskDialogProps, 'setup' | 'o
           <li key={id}>
             <button type="button" className={styles.task} onClick={() => onPick(id)}>
               <span>{instruction}</span>
-              <span className={styles.muted}>
+              <span className={util.muted}>
                 {category} · {tier} · <code>{id}</code>
               </span>
             </button>

@@ -8,6 +8,7 @@ import { Button } from '../components/button.tsx';
 import { Badge } from '../components/stat.tsx';
 import { ShopPage } from '../replay/shop-page.tsx';
 import { signed } from './signed.ts';
+import util from '../theme/utilities.module.css';
 import styles from './play.module.css';
 
 interface TranscriptProps {
@@ -61,7 +62,7 @@ function Said({ move, step }: { move: PlayMove; step: number }) {
       {move.by === 'oracle' && <Badge tone="accent">oracle</Badge>}
       {!move.valid && <Badge tone="warning">invalid</Badge>}
       <span className={styles.paid}>
-        <strong data-sign={Math.sign(move.reward)}>{signed(move.reward)}</strong> <span className={styles.muted}>{move.reason}</span>
+        <strong data-sign={Math.sign(move.reward)}>{signed(move.reward)}</strong> <span className={util.muted}>{move.reason}</span>
       </span>
     </div>
   );
@@ -75,7 +76,7 @@ function End({ game, onRandom, onRestart }: { game: PlayGame; onRandom: () => vo
       <div className={styles.endLine}>
         <Badge tone={success ? 'success' : 'failure'}>{success ? 'success' : 'failure'}</Badge>
         <strong>Return {signed(game.return)}</strong>
-        <span className={styles.muted}>
+        <span className={util.muted}>
           after {moves.length} {moves.length === 1 ? 'step' : 'steps'}
           {byOracle > 0 && `, ${byOracle} of them by the oracle`}
         </span>

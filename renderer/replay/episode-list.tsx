@@ -10,6 +10,7 @@ import { callOptions } from '../bridge.ts';
 import { Icon } from '../components/icons.tsx';
 import { ErrorState } from '../components/states.tsx';
 import { formatValue } from '../format.ts';
+import util from '../theme/utilities.module.css';
 import styles from './replay.module.css';
 
 const ROW = 50;
@@ -99,7 +100,7 @@ export function EpisodeList({ run, view, selected, onSelect, onTotal }: EpisodeL
                 if (event.key === 'Enter' && episode) onSelect(episode.id);
               }}
             >
-              {episode ? <EpisodeRow episode={episode} /> : <span className={styles.faint}>…</span>}
+              {episode ? <EpisodeRow episode={episode} /> : <span className={util.faint}>…</span>}
             </div>
           );
         })}
@@ -123,7 +124,7 @@ function EpisodeRow({ episode }: { episode: Episode }) {
       <span className={styles.episodeTop}>
         <span className={styles.mark} data-success={episode.success}>
           <Icon name={episode.success ? 'check' : 'cross'} size={12} />
-          <span className={styles.spoken}>{episode.success ? 'success' : 'failure'}</span>
+          <span className={util.spoken}>{episode.success ? 'success' : 'failure'}</span>
         </span>
         <span className={styles.episodeTask}>{episode.task}</span>
         <span className={styles.episodeReturn}>{formatValue(episode.return)}</span>

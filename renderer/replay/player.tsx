@@ -14,7 +14,8 @@ import { PAINTS, scaleOf } from './paint.ts';
 import { Resample } from './resample.tsx';
 import { StepView } from './step-view.tsx';
 import { episodeLink, episodeText } from './text.ts';
-import styles from './replay.module.css';
+import util from '../theme/utilities.module.css';
+import styles from './player.module.css';
 import note from './resample.module.css';
 
 const drawingSchema = z.enum(['page', 'text']);
@@ -163,7 +164,7 @@ function EpisodeHead({ replay }: { replay: Replay }) {
             Advantage <strong>{formatValue(replay.advantage)}</strong>
           </span>
         )}
-        <span className={styles.muted}>
+        <span className={util.muted}>
           {replay.category} · {replay.tier} · {replay.purpose === 'vstar' ? 'V* sample' : replay.purpose} at update {replay.update} · task{' '}
           {replay.task}
         </span>

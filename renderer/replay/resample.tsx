@@ -11,6 +11,7 @@ import { Select } from '../components/field.tsx';
 import { Badge } from '../components/stat.tsx';
 import { ErrorState } from '../components/states.tsx';
 import { formatValue } from '../format.ts';
+import util from '../theme/utilities.module.css';
 import styles from './resample.module.css';
 
 /** Rollouts at a temperature; the greedy one is always the same. */
@@ -78,11 +79,11 @@ export function Resample({ replay, step, onClose, onOpen }: ResampleProps) {
         <Button kind="primary" disabled={sample.isPending || update === undefined} onClick={go}>
           {sample.isPending ? 'Sampling…' : sample.data ? 'Sample again' : 'Sample'}
         </Button>
-        <span className={styles.spacer} />
+        <span className={util.spacer} />
         <IconButton icon="cross" label="Close" onClick={onClose} />
       </header>
       {policies.isError && <ErrorState title="Could not list the policies" error={policies.error} />}
-      {policies.data && list.length === 0 && <p className={styles.muted}>No run of this world has stored a checkpoint.</p>}
+      {policies.data && list.length === 0 && <p className={util.muted}>No run of this world has stored a checkpoint.</p>}
       {sample.isError && <ErrorState title="Sampling failed" error={sample.error} />}
       {sample.data && (
         <>
@@ -118,20 +119,20 @@ function Branch({ title, replay, from, onOpen }: { title: string; replay: Replay
       <h3>
         {title}{' '}
         <Badge tone={replay.success ? 'success' : 'failure'}>{replay.success ? 'success' : (replay.diagnosis?.failure ?? 'failure')}</Badge>{' '}
-        <span className={styles.muted}>return {formatValue(replay.return)}</span>
+        <span className={util.muted}>return {formatValue(replay.return)}</span>
       </h3>
       <ol start={from + 1}>
         {replay.steps.slice(from).map((step, index) => (
           <li key={index}>
-            <span className={styles.faint}>{from + index + 1}</span> <code>{step.action}</code>{' '}
-            <span className={styles.muted}>
+            <span className={util.faint}>{from + index + 1}</span> <code>{step.action}</code>{' '}
+            <span className={util.muted}>
               {step.words.length > 0 && `p = ${formatValue(product(step.words.map(({ probability }) => probability ?? 1)), 'share')}`}
               {step.reward !== 0 && `, reward ${formatValue(step.reward)}`}
             </span>
           </li>
         ))}
       </ol>
-      <p className={styles.muted}>{replay.finalObservation}</p>
+      <p className={util.muted}>{replay.finalObservation}</p>
       {onOpen && (
         <span className={styles.open}>
           <Button icon="replay" onClick={onOpen}>

@@ -4,7 +4,8 @@
 import type { DrawnPage, Product } from '../../preload/contract/replay.ts';
 import { Icon } from '../components/icons.tsx';
 import { Badge } from '../components/stat.tsx';
-import styles from './replay.module.css';
+import util from '../theme/utilities.module.css';
+import styles from './shop-page.module.css';
 
 /** The product that the next action names, if it names one. */
 function named(action: string | undefined): { id: string; verb: string } | null {
@@ -18,9 +19,9 @@ export function ShopPage({ page, action }: { page: DrawnPage; action: string | u
     case 'start':
       return (
         <div className={styles.start}>
-          <span className={styles.faint}>The user wants</span>
+          <span className={util.faint}>The user wants</span>
           <p className={styles.instruction}>{page.instruction}</p>
-          {page.note && <p className={styles.muted}>{page.note}</p>}
+          {page.note && <p className={util.muted}>{page.note}</p>}
           <SearchBox action={action} />
         </div>
       );
@@ -28,7 +29,7 @@ export function ShopPage({ page, action }: { page: DrawnPage; action: string | u
       return (
         <div className={styles.shop}>
           <SearchBox action={action} />
-          <p className={styles.muted}>
+          <p className={util.muted}>
             {page.total} {page.total === 1 ? 'result' : 'results'}
             {page.products.length < page.total && page.products.length > 0 && `, the first ${page.products.length} shown`}
             {page.page > 1 && `, page ${page.page}`}
@@ -38,7 +39,7 @@ export function ShopPage({ page, action }: { page: DrawnPage; action: string | u
               <ProductCard key={product.id} product={product} verb={next?.id === product.id.toLowerCase() ? next.verb : null} />
             ))}
           </ol>
-          {page.products.length === 0 && <p className={styles.muted}>No results.</p>}
+          {page.products.length === 0 && <p className={util.muted}>No results.</p>}
         </div>
       );
     case 'item': {
@@ -51,7 +52,7 @@ export function ShopPage({ page, action }: { page: DrawnPage; action: string | u
               <span className={styles.price}>{product.price}</span>
             </div>
             {page.description && <p>{page.description}</p>}
-            <p className={styles.muted}>{[product.category, product.id && `Product ${product.id}`].filter(Boolean).join(' · ')}</p>
+            <p className={util.muted}>{[product.category, product.id && `Product ${product.id}`].filter(Boolean).join(' · ')}</p>
             {page.options.length > 0 && (
               <ul className={styles.options}>
                 {page.options.map((option, index) => (
@@ -71,7 +72,7 @@ export function ShopPage({ page, action }: { page: DrawnPage; action: string | u
       return (
         <div className={styles.start}>
           <Icon name={page.right === false ? 'cross' : 'check'} size={22} />
-          <span className={styles.faint}>Bought</span>
+          <span className={util.faint}>Bought</span>
           <p className={styles.instruction}>{page.name}</p>
           {page.right !== null && (
             <Badge tone={page.right ? 'success' : 'failure'}>{page.right ? 'correct product' : 'wrong product'}</Badge>
@@ -91,7 +92,7 @@ function ProductCard({ product, verb }: { product: Product; verb: string | null 
         {product.target && <Badge tone="accent">target</Badge>}
         {verb && <Badge icon="chevronRight">{verb === 'buy' ? 'buys it next' : 'clicks it next'}</Badge>}
       </span>
-      <span className={styles.muted}>{product.category}</span>
+      <span className={util.muted}>{product.category}</span>
       <span className={styles.productId}>{product.id}</span>
       <span className={styles.price}>{product.price}</span>
     </li>

@@ -11,7 +11,9 @@ import { formatValue } from '../format.ts';
 import { MEANING, PAINTS, type Paint } from './paint.ts';
 import { ShopPage } from './shop-page.tsx';
 import { Words } from './words.tsx';
-import styles from './replay.module.css';
+import util from '../theme/utilities.module.css';
+import drawn from './shop-page.module.css';
+import styles from './step.module.css';
 
 export type Drawing = 'page' | 'text';
 
@@ -37,11 +39,11 @@ export function StepView({ replay, position, drawing, onDrawing, paint, onPaint,
           <h3>{step ? 'Observation' : 'Final observation'}</h3>
           <DrawingChoice drawing={drawing} onDrawing={onDrawing} />
         </header>
-        {drawing === 'page' ? <ShopPage page={page} action={step?.action} /> : <pre className={styles.raw}>{text}</pre>}
+        {drawing === 'page' ? <ShopPage page={page} action={step?.action} /> : <pre className={drawn.raw}>{text}</pre>}
         {step && step.view !== null && (
           <>
             <h4>Policy input</h4>
-            <pre className={styles.raw}>{step.view}</pre>
+            <pre className={drawn.raw}>{step.view}</pre>
           </>
         )}
       </section>
@@ -55,18 +57,18 @@ export function StepView({ replay, position, drawing, onDrawing, paint, onPaint,
             <dl className={styles.outcome}>
               <dt>Reward</dt>
               <dd>
-                <strong>{formatValue(step.reward)}</strong> <span className={styles.muted}>{step.reason}</span>
+                <strong>{formatValue(step.reward)}</strong> <span className={util.muted}>{step.reason}</span>
                 {!step.valid && <Badge tone="warning">invalid</Badge>}
               </dd>
               <dt>Return so far</dt>
               <dd>
                 {formatValue(step.returned)}
-                {replay.vstar && <span className={styles.muted}> (V* {formatValue(replay.vstar.value)})</span>}
+                {replay.vstar && <span className={util.muted}> (V* {formatValue(replay.vstar.value)})</span>}
               </dd>
               <dt>Oracle</dt>
               <dd>
                 {step.oracle === null ? (
-                  <span className={styles.muted}>{replay.retraced ? 'not available here' : 'not available: the world has changed'}</span>
+                  <span className={util.muted}>{replay.retraced ? 'not available here' : 'not available: the world has changed'}</span>
                 ) : step.oracle === step.action ? (
                   <span>
                     <Icon name="check" size={13} /> agrees
@@ -131,23 +133,23 @@ function End({ replay }: { replay: Replay }) {
             <>
               {formatValue(replay.vstar.value)}
               {replay.vstar.k !== null && (
-                <span className={styles.muted}>
+                <span className={util.muted}>
                   {' '}
                   {replay.vstar.k} of {replay.vstar.n} reference samples solved
                 </span>
               )}
             </>
           ) : (
-            <span className={styles.muted}>not estimated for this task</span>
+            <span className={util.muted}>not estimated for this task</span>
           )}
         </dd>
         <dt>Advantage</dt>
-        <dd>{replay.advantage === null ? <span className={styles.muted}>not used for training</span> : formatValue(replay.advantage)}</dd>
+        <dd>{replay.advantage === null ? <span className={util.muted}>not used for training</span> : formatValue(replay.advantage)}</dd>
       </dl>
       <ol className={styles.recap}>
         {replay.steps.map((step, index) => (
           <li key={index}>
-            <code>{step.action}</code> <span className={styles.muted}>{step.reason}</span>
+            <code>{step.action}</code> <span className={util.muted}>{step.reason}</span>
           </li>
         ))}
       </ol>

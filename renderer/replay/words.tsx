@@ -8,7 +8,8 @@ import { Cell, Head, Row, Table } from '../components/table.tsx';
 import { formatValue } from '../format.ts';
 import { useView } from '../state/view.ts';
 import { MEANING, numberOf, type Paint, strength, tint } from './paint.ts';
-import styles from './replay.module.css';
+import util from '../theme/utilities.module.css';
+import styles from './step.module.css';
 
 interface WordsProps {
   step: ReplayStep;
@@ -27,7 +28,7 @@ export function Words({ step, paint, scale }: WordsProps) {
   if (step.words.length === 0) {
     return (
       <p className={styles.said}>
-        {step.action} <span className={styles.muted}>(token statistics not stored)</span>
+        {step.action} <span className={util.muted}>(token statistics not stored)</span>
       </p>
     );
   }
@@ -50,7 +51,7 @@ export function Words({ step, paint, scale }: WordsProps) {
         {thought.length > 0 && <span className={styles.partName}>Action</span>}
         <div className={styles.said}>{part('action')}</div>
       </div>
-      {known ? <Legend paint={paint} scale={scale} /> : <p className={styles.muted}>{missing(paint)}</p>}
+      {known ? <Legend paint={paint} scale={scale} /> : <p className={util.muted}>{missing(paint)}</p>}
       {word && <WordDetails word={word} />}
       <details className={styles.details} open={table} onToggle={(event) => onTable(event.currentTarget.open)}>
         <summary>Token table</summary>

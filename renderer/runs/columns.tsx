@@ -9,6 +9,7 @@ import { Progress } from '../components/stat.tsx';
 import { formatDate, formatDuration, formatValue } from '../format.ts';
 import type { RunStyle } from '../theme/runs.ts';
 import type { SortValue } from './rows.ts';
+import util from '../theme/utilities.module.css';
 import styles from './runs.module.css';
 
 export interface Column {
@@ -67,7 +68,7 @@ export const COLUMNS: readonly Column[] = [
     cell: ({ best }) =>
       best && (
         <>
-          {formatValue(best.rate, 'share')} <span className={styles.faint}>at update {whole.format(best.update)}</span>
+          {formatValue(best.rate, 'share')} <span className={util.faint}>at update {whole.format(best.update)}</span>
         </>
       ),
   },
@@ -177,7 +178,7 @@ export function configColumn(key: string, values: ReadonlyMap<number, Json>): Co
 
 /** A rate with its Wilson interval, aligned so that columns of it can be read down. */
 function Share({ value, tasks }: { value: Proportion | null; tasks: string }) {
-  if (!value) return <span className={styles.faint}>–</span>;
+  if (!value) return <span className={util.faint}>–</span>;
   return (
     <span title={`${value.k} of ${value.n} ${tasks}; 95% interval (Wilson)`}>
       {formatValue(value.rate, 'share')}{' '}
@@ -191,7 +192,7 @@ function Share({ value, tasks }: { value: Proportion | null; tasks: string }) {
 function Updates({ run: { updates, planned, state } }: { run: RunRow }) {
   const numbers = (
     <span>
-      {whole.format(updates)} <span className={styles.faint}>/ {whole.format(planned)}</span>
+      {whole.format(updates)} <span className={util.faint}>/ {whole.format(planned)}</span>
     </span>
   );
   if (state !== 'running' && state !== 'paused' && state !== 'stopping') return numbers;

@@ -8,6 +8,7 @@ import { Dialog } from '../components/dialog.tsx';
 import { Checkbox, Field, Select, TextInput } from '../components/field.tsx';
 import { toastError } from '../state/toasts.ts';
 import { COLUMNS, DEFAULT_COLUMNS } from './columns.tsx';
+import util from '../theme/utilities.module.css';
 import styles from './runs.module.css';
 
 /** Every key of the schema, for grouping and columns. */
@@ -171,7 +172,7 @@ function EditForm({ run, onClose }: { run: RunRow; onClose: () => void }) {
         {(ids) => <textarea {...ids} className={styles.notes} value={notes} onChange={(event) => setNotes(event.target.value)} />}
       </Field>
       <div className={styles.bulk}>
-        <span className={styles.gap} />
+        <span className={util.spacer} />
         <Button type="submit" kind="primary" disabled={name.trim() === ''}>
           Save
         </Button>

@@ -26,6 +26,7 @@ import { filterRuns, groupRuns, NO_FILTER, sortRuns } from './rows.ts';
 import type { RunFilter } from './rows.ts';
 import { RunsTable } from './runs-table.tsx';
 import type { Item } from './runs-table.tsx';
+import util from '../theme/utilities.module.css';
 import styles from './runs.module.css';
 
 const filterSchema: z.ZodType<RunFilter> = z.object({
@@ -268,7 +269,7 @@ function Toolbar({ runs, filter, onFilter, groupKey, onGroup, onColumns, search 
       {tags.length > 0 && (
         <Select aria-label="Tag" value={filter.tag} options={any('Any tag', tags)} onValue={(tag) => onFilter({ ...filter, tag })} />
       )}
-      <span className={styles.gap} />
+      <span className={util.spacer} />
       <div className={styles.group}>
         <Select
           aria-label="Group by"

@@ -10,6 +10,7 @@ import { Head } from '../components/table.tsx';
 import { formatValue } from '../format.ts';
 import type { Column } from './columns.tsx';
 import type { RunGroup } from './rows.ts';
+import util from '../theme/utilities.module.css';
 import styles from './runs.module.css';
 
 export type Item =
@@ -270,13 +271,13 @@ function GroupRow({
       </td>
       <td className={styles.cell} colSpan={columns}>
         <strong>{label}</strong>{' '}
-        <span className={styles.faint}>
+        <span className={util.faint}>
           {runs.length} {runs.length === 1 ? 'run' : 'runs'}
         </span>
         {success && (
           <span className={styles.groupMean}>
             mean success {formatValue(success.mean, 'share')}{' '}
-            <span className={styles.faint}>
+            <span className={util.faint}>
               {success.interval
                 ? `${formatValue(success.interval[0], 'share')}–${formatValue(success.interval[1], 'share')}, 95% interval over ${success.n} runs (Student’s t)`
                 : 'one run, no interval'}

@@ -42,7 +42,7 @@ export function Devices() {
                 <DeviceRow key={device.id} device={device} />
               ))}
             </ul>
-            <p className={styles.muted}>Tested {formatDate(data.testedAt)}.</p>
+            <p className={styles.prose}>Tested {formatDate(data.testedAt)}.</p>
           </>
         )}
       </Card>
@@ -58,9 +58,9 @@ function DeviceRow({ device }: { device: DeviceState }) {
         <Badge tone={ok ? 'success' : 'neutral'}>{ok ? 'available' : 'unavailable'}</Badge>
         <strong>{id}</strong>
         <span>{name}</span>
-        {memory !== null && <span className={styles.muted}>{formatBytes(memory)}</span>}
+        {memory !== null && <span className={styles.prose}>{formatBytes(memory)}</span>}
       </div>
-      <p className={styles.muted}>{capital(reason)}.</p>
+      <p className={styles.prose}>{capital(reason)}.</p>
       {check && (
         <table className={styles.check} aria-label={`Self-test of ${id}`}>
           <thead>

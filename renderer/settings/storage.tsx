@@ -54,7 +54,7 @@ export function Storage() {
                 <td className={styles.barCell} aria-hidden>
                   <span className={styles.bar} style={{ width: `${(100 * bytes) / largest}%` }} />
                 </td>
-                <td className={styles.muted}>{what}</td>
+                <td className={styles.prose}>{what}</td>
               </tr>
             ))}
           </tbody>
@@ -64,7 +64,7 @@ export function Storage() {
               <td className={styles.bytes} data-testid="total">
                 {formatBytes(total)}
               </td>
-              <td colSpan={2} className={styles.muted}>
+              <td colSpan={2} className={styles.prose}>
                 {formatBytes(data.free)} free on this disk
               </td>
             </tr>
@@ -92,7 +92,7 @@ function Trash({ runs }: { runs: number }) {
   const words = runs === 1 ? '1 deleted run' : `${runs} deleted runs`;
   return (
     <div className={styles.trash}>
-      <span className={styles.muted}>{runs === 0 ? 'The trash is empty.' : `${words} in the trash.`}</span>
+      <span className={styles.prose}>{runs === 0 ? 'The trash is empty.' : `${words} in the trash.`}</span>
       {runs > 0 && (
         <Button kind="quiet" icon="trash" onClick={() => setAsking(true)}>
           Empty the trash…

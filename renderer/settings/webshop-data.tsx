@@ -81,7 +81,7 @@ export function WebshopData() {
             </form>
           )
         )}
-        {cancelled && <p className={styles.muted}>{`${cancelled.message} ${cancelled.hint}`}</p>}
+        {cancelled && <p className={styles.prose}>{`${cancelled.message} ${cancelled.hint}`}</p>}
         {load.error && !cancelled && <ErrorState title="Import failed" error={load.error} retry={() => load.mutate()} />}
       </Card>
     </Section>
@@ -104,7 +104,7 @@ function Imported({ imported }: { imported: NonNullable<WebshopState['imported']
           <strong data-testid="products">{products.toLocaleString('en')} products</strong>
           <span>{goals.toLocaleString('en')} tasks</span>
         </p>
-        <p className={styles.muted}>
+        <p className={styles.prose}>
           {folder}, indexed in {formatDuration(seconds)}. The index takes {formatBytes(indexBytes)} in {index}.
           {notes > 0 && ` ${notes} records skipped, as in the original.`}
         </p>
@@ -122,7 +122,7 @@ function Importing({ importing }: { importing: NonNullable<WebshopState['importi
     <div className={styles.importing}>
       <p>
         Importing {folder}: {what}, {(share * 100).toFixed(0)}%
-        {secondsLeft !== null && <span className={styles.muted}>, about {formatDuration(secondsLeft)} left</span>}
+        {secondsLeft !== null && <span className={styles.prose}>, about {formatDuration(secondsLeft)} left</span>}
       </p>
       <Progress label="Importing WebShop data" value={share} />
       <Button

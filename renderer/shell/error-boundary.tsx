@@ -6,6 +6,7 @@ import type { ErrorInfo, ReactNode } from 'react';
 import { Button, LinkButton } from '../components/button.tsx';
 import { Icon } from '../components/icons.tsx';
 import { CopyButton, errorReport } from '../components/states.tsx';
+import util from '../theme/utilities.module.css';
 import styles from './error-boundary.module.css';
 
 interface Props {
@@ -42,7 +43,7 @@ export class ErrorBoundary extends Component<Props, State> {
             <h1>This page stopped working</h1>
           </div>
           <p>{error.message}</p>
-          <p className={styles.muted}>Your runs and data are not affected, and training continues. Try again, or open another page.</p>
+          <p className={util.muted}>Your runs and data are not affected, and training continues. Try again, or open another page.</p>
           <details className={styles.details}>
             <summary>Details</summary>
             <pre tabIndex={0} aria-label="Stack trace">{`${error.stack ?? ''}\n${trace}`}</pre>

@@ -12,6 +12,7 @@ import { Keys } from '../components/keys.tsx';
 import { Tooltip } from '../components/tooltip.tsx';
 import { baseAddress, PAGES } from '../pages.ts';
 import { toastError } from '../state/toasts.ts';
+import util from '../theme/utilities.module.css';
 import styles from './sidebar.module.css';
 
 export function Sidebar({ location, onSearch, onKeys }: { location: string; onSearch: () => void; onKeys: () => void }) {
@@ -29,7 +30,7 @@ export function Sidebar({ location, onSearch, onKeys }: { location: string; onSe
         </span>
       </button>
       <PageLinks place="top" location={location} />
-      <div className={styles.gap} />
+      <div className={util.spacer} />
       <WorkerLine />
       <PageLinks place="bottom" location={location} />
       <div className={styles.tools}>
