@@ -24,6 +24,7 @@ const families: readonly Family[] = [
   { commands: ['runs', 'metrics', 'delete', 'restore', 'clean'], load: () => import('./commands/runs.ts') },
   { commands: ['export', 'import'], load: () => import('./commands/export.ts') },
   { commands: ['graph'], load: () => import('./commands/graph.ts') },
+  { commands: ['models'], load: () => import('./commands/models.ts') },
   { commands: ['chars'], load: () => import('./commands/chars.ts') },
 ];
 

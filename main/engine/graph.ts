@@ -3,7 +3,7 @@
 // The graph says what is computed; onnx.ts writes it as an ONNX file and session.ts runs it.
 // Left out on purpose: control flow and computed shapes. A dimension is a number, or a name for a size known only when run.
 
-export type DType = 'float32' | 'float16' | 'int32' | 'int64' | 'bool';
+export type DType = 'float32' | 'float16' | 'int32' | 'int64' | 'bool' | 'uint8';
 /** A name stands for a size that is only known when the graph is run (e.g. the filled part of a cache). */
 export type Dimension = number | string;
 export type Shape = readonly Dimension[];
@@ -11,9 +11,19 @@ export type Attribute = number | string | readonly number[];
 export type Attributes = Readonly<Record<string, Attribute>>;
 export type ConstantData = Float32Array | Int32Array | BigInt64Array | Uint8Array;
 
+/** Where the numbers of a constant lie on disk: they are mapped from there, never copied into the graph. */
+export interface ExternalData {
+  /** Absolute path. */
+  readonly file: string;
+  readonly offset: number;
+  readonly bytes: number;
+}
+
 export class GraphError extends Error {
   override name = 'GraphError';
 }
+
+export const BYTES_PER_ELEMENT: Readonly<Record<DType, number>> = { float32: 4, int32: 4, int64: 8, bool: 1, float16: 2, uint8: 1 };
 
 export function showShape(shape: Shape): string {
   return `[${shape.join(', ')}]`;
@@ -49,13 +59,16 @@ export class Tensor {
   node: Node | undefined;
   /** The value, for a constant. */
   readonly data: ConstantData | undefined;
+  /** The place of the value in a file, for a constant that is mapped. */
+  readonly external: ExternalData | undefined;
 
-  constructor(graph: Graph, name: string, dtype: DType, shape: Shape, data?: ConstantData) {
+  constructor(graph: Graph, name: string, dtype: DType, shape: Shape, data?: ConstantData, external?: ExternalData) {
     this.graph = graph;
     this.name = name;
     this.dtype = dtype;
     this.shape = shape;
     this.data = data;
+    this.external = external;
   }
 
   get rank(): number {
@@ -106,6 +119,7 @@ export class Graph {
   #scopes: string[] = [];
   #counters = new Map<string, number>();
   #scalars = new Map<string, Tensor>();
+  #externals = new Map<string, Tensor>();
 
   constructor(name = 'graph') {
     this.name = name;
@@ -140,6 +154,19 @@ export class Graph {
       throw new GraphError(`Constant "${name}" has ${data.length} values, but shape ${showShape(shape)} holds ${elementCount(shape)}`);
     const tensor = new Tensor(this, this.#unique(`constant/${name}`), dtype, shape, data);
     this.constants.push(tensor);
+    return tensor;
+  }
+
+  /** A constant whose numbers stay in a file; the same name is declared once. */
+  external(name: string, dtype: DType, shape: Shape, place: ExternalData): Tensor {
+    const known = this.#externals.get(name);
+    if (known) return known;
+    const bytes = elementCount(shape) * BYTES_PER_ELEMENT[dtype];
+    if (bytes !== place.bytes)
+      throw new GraphError(`External constant "${name}" ${dtype}${showShape(shape)} needs ${bytes} bytes, but ${place.bytes} are given`);
+    const tensor = new Tensor(this, name, dtype, shape, undefined, place);
+    this.constants.push(tensor);
+    this.#externals.set(name, tensor);
     return tensor;
   }
 
@@ -229,6 +256,7 @@ function scalarData(value: number, dtype: DType): ConstantData {
     case 'int64':
       return BigInt64Array.of(BigInt(value));
     case 'bool':
+    case 'uint8':
       return Uint8Array.of(value);
     case 'float16':
       throw new GraphError('Half-precision constants are made by casting a float32 constant (operators.cast)');

@@ -1,17 +1,17 @@
 // How much memory a graph will need, worked out before anything is allocated. It has to be known beforehand: inside Electron an
 // allocation that fails ends the process at once, so there would be nobody left to say which tensors were too large.
 
-import { elementCount, showShape } from './graph.ts';
-import type { DType, Graph, Tensor } from './graph.ts';
+import { BYTES_PER_ELEMENT, elementCount, showShape } from './graph.ts';
+import type { Graph, Tensor } from './graph.ts';
 import { liveNodes } from './onnx.ts';
 
-const BYTES: Readonly<Record<DType, number>> = { float32: 4, int32: 4, int64: 8, bool: 1, float16: 2 };
 /** Operators whose result shares its input's memory. */
 const SHARING = new Set(['Reshape', 'StopGradient']);
 
-/** 0 for what is only known at run time. */
+/** 0 for what is only known at run time, and for what is mapped from a file. */
 function bytesOf(tensor: Tensor): number {
-  return tensor.shape.every((size) => typeof size === 'number') ? elementCount(tensor.shape) * BYTES[tensor.dtype] : 0;
+  if (tensor.external) return 0;
+  return tensor.shape.every((size) => typeof size === 'number') ? elementCount(tensor.shape) * BYTES_PER_ELEMENT[tensor.dtype] : 0;
 }
 
 /** The largest sum of tensors alive at once when the nodes run in order: inputs, constants and what is still to be read. */

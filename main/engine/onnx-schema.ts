@@ -29,7 +29,19 @@ type ShapeProto = Message<'onnx.TensorShapeProto'> & { dim: DimensionProto[] };
 type TensorTypeProto = Message<'onnx.TensorTypeProto'> & { elemType: number; shape?: ShapeProto };
 type TypeProto = Message<'onnx.TypeProto'> & { tensorType?: TensorTypeProto };
 export type ValueProto = Message<'onnx.ValueInfoProto'> & { name: string; type?: TypeProto };
-export type TensorProto = Message<'onnx.TensorProto'> & { dims: bigint[]; dataType: number; name: string; rawData: Uint8Array };
+type EntryProto = Message<'onnx.StringStringEntryProto'> & { key: string; value: string };
+export type TensorProto = Message<'onnx.TensorProto'> & {
+  dims: bigint[];
+  dataType: number;
+  name: string;
+  rawData: Uint8Array;
+  /** Where other writers put a few numbers instead of raw bytes. */
+  floatData: number[];
+  int32Data: number[];
+  /** 1: the numbers lie in a file, which `externalData` describes. */
+  dataLocation: number;
+  externalData: EntryProto[];
+};
 type GraphProto = Message<'onnx.GraphProto'> & {
   node: NodeProto[];
   name: string;
@@ -80,8 +92,16 @@ const MESSAGES: Readonly<Record<string, readonly (readonly [number, string, stri
   TensorProto: [
     [1, 'dims', 'int64[]'],
     [2, 'data_type', 'int32'],
+    [4, 'float_data', 'float[]'],
+    [5, 'int32_data', 'int32[]'],
     [8, 'name', 'string'],
     [9, 'raw_data', 'bytes'],
+    [13, 'external_data', 'StringStringEntryProto[]'],
+    [14, 'data_location', 'int32'],
+  ],
+  StringStringEntryProto: [
+    [1, 'key', 'string'],
+    [2, 'value', 'string'],
   ],
   GraphProto: [
     [1, 'node', 'NodeProto[]'],

@@ -3,16 +3,17 @@
 // (measured: a fused RMSNorm returns a wrong second output on WebGPU; a Split with many outputs exceeds its buffer limit).
 // Nodes that no output needs are left out.
 
+import { dirname, isAbsolute, relative, sep } from 'node:path';
 import { create, toBinary } from '@bufbuild/protobuf';
-import { elementCount } from './graph.ts';
-import type { Attribute, Attributes, ConstantData, DType, Graph, Node, Shape, Tensor } from './graph.ts';
+import { GraphError, elementCount } from './graph.ts';
+import type { Attribute, Attributes, ConstantData, DType, ExternalData, Graph, Node, Shape, Tensor } from './graph.ts';
 import { AttributeSchema, ModelSchema, NodeSchema, TensorSchema, ValueSchema } from './onnx-schema.ts';
 import type { NodeProto, TensorProto, ValueProto } from './onnx-schema.ts';
 
 export type Target = 'cpu' | 'gpu';
 
 const MICROSOFT = 'com.microsoft';
-const TYPES: Readonly<Record<DType, number>> = { float32: 1, int32: 6, int64: 7, bool: 9, float16: 10 };
+const TYPES: Readonly<Record<DType, number>> = { float32: 1, int32: 6, int64: 7, bool: 9, float16: 10, uint8: 2 };
 const FLOAT_ATTRIBUTES = new Set(['alpha', 'beta', 'epsilon']);
 /** Fewer elements than the runtime would share out among threads, whichever way it counts them. */
 const ONE_THREAD_ELEMENTS = 16_384;
@@ -54,10 +55,25 @@ export function liveNodes(graph: Graph): readonly Node[] {
   return live.toReversed();
 }
 
+/** The folder that all mapped files lie in (their locations are written relative to it); undefined where nothing is mapped. */
+export function externalFolder(graph: Graph): string | undefined {
+  const folders = [...new Set(graph.constants.flatMap(({ external }) => (external ? [dirname(external.file)] : [])))];
+  const [first] = folders;
+  if (first === undefined) return undefined;
+  let common = first;
+  while (folders.some((folder) => relative(common, folder).startsWith('..') || isAbsolute(relative(common, folder)))) {
+    const parent = dirname(common);
+    if (parent === common) throw new GraphError(`The mapped files ${folders.join(', ')} lie on different drives; convert the model first`);
+    common = parent;
+  }
+  return common;
+}
+
 class Writer {
   readonly nodes: NodeProto[] = [];
   readonly target: Target;
   readonly half: boolean;
+  readonly #folder: string | undefined;
   #names = new Map<Tensor, string>();
   #used = new Set<Tensor>();
   #extra: TensorProto[] = [];
@@ -67,12 +83,13 @@ class Writer {
   constructor(graph: Graph, target: Target, half: boolean) {
     this.target = target;
     this.half = half;
+    this.#folder = externalFolder(graph);
     // A result computed by a node carries the output's name directly, which spares a copy.
     for (const [name, tensor] of graph.outputs) if (tensor.node && !this.#names.has(tensor)) this.#names.set(tensor, name);
   }
 
   name(tensor: Tensor): string {
-    if (tensor.data) this.#used.add(tensor);
+    if (tensor.data || tensor.external) this.#used.add(tensor);
     return this.#names.get(tensor) ?? tensor.name;
   }
 
@@ -114,7 +131,11 @@ class Writer {
   }
 
   initializers(): TensorProto[] {
-    const used = [...this.#used].map((tensor) => tensorProto(tensor.name, tensor.data ?? new Float32Array(), tensor.shape, tensor.dtype));
+    const used = [...this.#used].map((tensor) =>
+      tensor.external
+        ? externalProto(tensor, tensor.external, this.#folder)
+        : tensorProto(tensor.name, tensor.data ?? new Float32Array(), tensor.shape, tensor.dtype),
+    );
     return [...used, ...this.#extra];
   }
 }
@@ -324,5 +345,20 @@ function tensorProto(name: string, data: ConstantData, shape: Shape, dtype: DTyp
     dims: shape.map((dimension) => BigInt(dimension)),
     dataType: TYPES[dtype],
     rawData: new Uint8Array(data.buffer, data.byteOffset, data.byteLength),
+  });
+}
+
+function externalProto({ name, shape, dtype }: Tensor, { file, offset, bytes }: ExternalData, folder = ''): TensorProto {
+  const location = relative(folder, file).split(sep).join('/');
+  return create(TensorSchema, {
+    name,
+    dims: shape.map((dimension) => BigInt(dimension)),
+    dataType: TYPES[dtype],
+    dataLocation: 1,
+    externalData: [
+      { key: 'location', value: location },
+      { key: 'offset', value: String(offset) },
+      { key: 'length', value: String(bytes) },
+    ],
   });
 }

@@ -7,7 +7,7 @@ import type { InferenceSession, Tensor as RuntimeTensor } from 'onnxruntime-node
 import { elementCount, showShape } from './graph.ts';
 import type { DType, Graph } from './graph.ts';
 import { largestTensors, megabytes, peakBytes } from './memory.ts';
-import { encode } from './onnx.ts';
+import { encode, externalFolder } from './onnx.ts';
 import type { Target } from './onnx.ts';
 
 process.env.ORT_DISABLE_TELEMETRY = '1';
@@ -118,7 +118,7 @@ export class Session {
         enableMemPattern: plannedMemory,
         logSeverityLevel: 3,
         ...(keepOnDevice.length > 0 ? { preferredOutputLocation: locations } : {}),
-        extra: { session: { set_denormal_as_zero: '1', intra_op: { allow_spinning: spinning ? '1' : '0' } } },
+        extra: { session: { set_denormal_as_zero: '1', intra_op: { allow_spinning: spinning ? '1' : '0' }, ...mapped(graph) } },
         ...extra,
       });
       return new Session(graph, session);
@@ -172,6 +172,12 @@ export class Session {
 function freeCopy(copy: Value | undefined, given: Value): Value {
   if (copy && copy !== given) release(copy);
   return given;
+}
+
+/** Mapped weights stay where they are: rearranged copies of them would cost every session the size of the model. */
+function mapped(graph: Graph): Record<string, string> {
+  const folder = externalFolder(graph);
+  return folder === undefined ? {} : { model_external_initializers_file_folder_path: folder, disable_prepacking: '1' };
 }
 
 function refuseTooLarge(graph: Graph): void {

