@@ -3,13 +3,14 @@
 import { cpSync, readFileSync, rmSync, truncateSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { parseModelConfig } from '../../../main/policy/model/architecture.ts';
+import { parseModelConfig, weightSpecs } from '../../../main/policy/model/architecture.ts';
 import { readGguf } from '../../../main/policy/model/gguf.ts';
+import { ggufName, huggingFaceName } from '../../../main/policy/model/gguf-model.ts';
 import { decode } from '../../../main/policy/model/numbers.ts';
 import { ModelRegistry, defaultName } from '../../../main/policy/model/registry.ts';
 import { readSafetensors } from '../../../main/policy/model/safetensors.ts';
 import { openSource } from '../../../main/policy/model/source.ts';
-import { interleave } from '../../../main/policy/model/tensor-source.ts';
+import { interleave, readAll } from '../../../main/policy/model/tensor-source.ts';
 import { GOLDEN, goldenFolder, goldenJson, temporaryFolder, writeHeader } from './samples.ts';
 
 /** A copy of a golden model whose config.json was changed. */
@@ -41,6 +42,18 @@ describe('number formats', () => {
 });
 
 describe('a model folder', () => {
+  it('has names that go to those of llama.cpp and back', () => {
+    for (const { name } of weightSpecs(openSource(goldenFolder('tiny-qwen3')).config)) expect(huggingFaceName(ggufName(name))).toBe(name);
+    expect(ggufName('model.layers.7.self_attn.q_norm.weight')).toBe('blk.7.attn_q_norm.weight');
+  });
+
+  it('is read in full, number by number', () => {
+    const tensor = openSource(goldenFolder('tiny-qwen2-bf16-shards')).tensors.get('model.norm.weight');
+    const numbers = tensor ? readAll(tensor) : new Float32Array();
+    expect(numbers).toHaveLength(64);
+    expect(numbers.every((number) => Math.abs(number - 1) < 0.5)).toBe(true); // 1 + 0.1 · normal
+  });
+
   it.each(GOLDEN)('%s is opened with every tensor in its place', (name) => {
     const { config, tensors, kind } = openSource(goldenFolder(name));
     expect([kind, config.layers, config.heads, config.keyValueHeads]).toEqual(['folder', 3, 8, 2]);
