@@ -68,7 +68,11 @@ async function main(args: readonly string[]): Promise<number> {
   }
 }
 
-// A reader that has seen enough (`| head`) is no failure.
-process.stdout.on('error', (error: NodeJS.ErrnoException) => process.exit(error.code === 'EPIPE' ? 0 : 1));
+// A reader that has seen enough (`| head`) or a terminal that was closed is no failure: the work goes on and decides the exit code.
+for (const output of [process.stdout, process.stderr]) {
+  output.on('error', (error: NodeJS.ErrnoException) => {
+    if (error.code !== 'EPIPE' && error.code !== 'EIO') process.exitCode = 1;
+  });
+}
 
 process.exitCode = await main(process.argv.slice(2));

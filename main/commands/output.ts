@@ -1,8 +1,10 @@
 // What every command shares: how it answers and how it fails. With --json exactly one JSON document goes to stdout and
-// everything else to stderr; without it people get text. Exit codes: 0 done, 1 the work failed, 2 the call was wrong.
+// everything else to stderr; without it people get text. Exit codes: 0 done, 1 the work failed, 2 the call was wrong, and for a
+// run that did not reach its end (EXIT): 3 paused, 4 stopped or interrupted.
 
 import { terminal } from '../format.ts';
 import { defaultDataFolder } from '../paths.ts';
+import type { RunState } from '../vocabulary.ts';
 
 /** The call itself was wrong: an unknown run, a value out of range, a file that is not there. Ends with exit code 2. */
 export class CallError extends Error {
@@ -13,6 +15,23 @@ export class CallError extends Error {
     super(message);
     this.hint = hint;
   }
+}
+
+/** How a command ends whose run has not reached its end; `lab resume` continues it. */
+const EXIT: Readonly<Record<RunState, number>> = {
+  done: 0,
+  failed: 1,
+  paused: 3,
+  stopped: 4,
+  interrupted: 4,
+  stopping: 4,
+  queued: 4,
+  running: 4,
+};
+
+/** The exit code is the outcome of the run. */
+export function exitWith(run: RunState): void {
+  process.exitCode = EXIT[run];
 }
 
 const state = { json: false, data: '' };

@@ -1,5 +1,6 @@
 // What commands that read or write runs share: the store of the data folder, and a run by its number or name.
 
+import { recover } from '../queue/resume.ts';
 import { RunLocked } from '../store/locks.ts';
 import { Store } from '../store/store.ts';
 import { CallError, dataFolder } from './output.ts';
@@ -8,6 +9,8 @@ import { CallError, dataFolder } from './output.ts';
 export async function withStore<T>(work: (store: Store) => Promise<T> | T): Promise<T> {
   const store = Store.open(dataFolder());
   try {
+    // A run whose process is gone is never shown as running.
+    recover(store);
     return await work(store);
   } catch (error) {
     if (error instanceof RunLocked) throw new CallError(error.message, 'Nothing was changed. `lab runs` shows how far it is');

@@ -17,9 +17,9 @@ import { applyOverrides } from '../config/overrides.ts';
 import { loadPreset, presetIds } from '../config/presets.ts';
 import { RunQueue } from '../queue/queue.ts';
 import type { RunReport } from '../training/reports.ts';
-import { recover } from '../queue/resume.ts';
 import { newRun, writerOptions } from '../queue/new-run.ts';
-import { CallError, answer, note, noteLine } from './output.ts';
+import { CallError, answer, exitWith, note, noteLine } from './output.ts';
+import { onInterrupt } from './interrupt.ts';
 import { findRun, withStore } from './store.ts';
 import { webshopFolder } from './world-options.ts';
 
@@ -61,11 +61,11 @@ export function register(program: Command): void {
   program
     .command('resume <run>')
     .description('go on with an interrupted, paused or stopped run, exactly where it stopped')
-    .action(async (reference: string) => {
+    .option('--restart', 'start from the beginning if no checkpoint can be read, and drop what was recorded')
+    .action(async (reference: string, options: { restart?: boolean }) => {
       await withStore(async (store) => {
-        recover(store);
         const run = findRun(store, reference);
-        await trainHere(store, run);
+        await trainHere(store, run, { restart: options.restart === true });
         tellOutcome(store, run);
       });
     });
@@ -95,7 +95,7 @@ function configOf(options: TrainOptions): RunConfig {
 }
 
 /** Trains a run to its end, telling how it goes. */
-export async function trainHere(store: Store, id: number): Promise<void> {
+export async function trainHere(store: Store, id: number, options: { restart?: boolean } = {}): Promise<void> {
   const queue = new RunQueue({
     store,
     launch: launchWith(spawnChild, store.dataFolder),
@@ -103,26 +103,23 @@ export async function trainHere(store: Store, id: number): Promise<void> {
     onReport: (_run, report) => narrate(report),
   });
   let asked = 0;
-  const interrupt = (): void => {
+  const ignore = onInterrupt(() => {
     asked += 1;
     if (asked === 1) {
       note('\nFinishing this update and saving a checkpoint; Ctrl-C again ends at once');
       queue.stop(id);
     } else queue.cancel(id);
-  };
-  process.on('SIGINT', interrupt);
-  process.on('SIGTERM', interrupt);
+  });
   try {
-    queue.train(id);
+    queue.train(id, options);
     await queue.settled();
   } finally {
     await queue.close();
-    process.off('SIGINT', interrupt);
-    process.off('SIGTERM', interrupt);
+    ignore();
   }
 }
 
-/** The command's answer; a run that failed ends the command with exit code 1. */
+/** The command's answer; the exit code is the outcome of the run. */
 function tellOutcome(store: Store, id: number): void {
   const run = store.runs.get(id);
   const evaluation = store.evaluations.decisive(id);
@@ -139,7 +136,7 @@ function tellOutcome(store: Store, id: number): void {
       spent.length > 0 ? `Where the time of the updates went: ${spent.join(', ')}` : '',
     ].join('\n'),
   );
-  if (state !== 'done' && state !== 'stopped' && state !== 'paused') process.exitCode = 1;
+  exitWith(state);
 }
 
 let lastLine = '';

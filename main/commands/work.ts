@@ -9,6 +9,7 @@ import type { WorkOptions, WorkProgress } from '../study/work.ts';
 import { spawnChild } from '../process/child.ts';
 import { ConfigError } from '../config/config.ts';
 import { launchWith } from '../process/launch.ts';
+import { onInterrupt } from './interrupt.ts';
 import { CallError, note, noteLine } from './output.ts';
 
 export const collect = (text: string, before: readonly string[]): string[] => [...before, text];
@@ -29,21 +30,18 @@ export const addJobs = (command: Command): Command =>
 /** Calls `act` with everything it needs to train many runs; a wrong setting is the caller's mistake. */
 export async function working<T>(store: Store, jobs: number, act: (work: WorkOptions) => Promise<T>): Promise<T> {
   const stop = new AbortController();
-  const interrupt = (): void => {
+  const ignore = onInterrupt(() => {
     if (stop.signal.aborted) process.exit(130);
     note('\nFinishing the current updates and saving checkpoints; Ctrl-C again ends at once');
     stop.abort();
-  };
-  process.on('SIGINT', interrupt);
-  process.on('SIGTERM', interrupt);
+  });
   try {
     return await act({ launch: launchWith(spawnChild, store.dataFolder), jobs, signal: stop.signal, progress: (now) => tell(store, now) });
   } catch (error) {
     if (error instanceof ConfigError) throw new CallError(error.message);
     throw error;
   } finally {
-    process.off('SIGINT', interrupt);
-    process.off('SIGTERM', interrupt);
+    ignore();
   }
 }
 

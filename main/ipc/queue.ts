@@ -11,6 +11,7 @@ import { newRun } from '../queue/new-run.ts';
 import { checkOrder } from '../config/orders.ts';
 import { allPresets } from '../config/presets.ts';
 import { probe } from '../queue/probe.ts';
+import { NoSoundCheckpoint } from '../queue/resume.ts';
 import type { Context } from './context.ts';
 import { CallFailure } from './dispatch.ts';
 import type { Handlers } from './dispatch.ts';
@@ -85,6 +86,7 @@ export function queueHandlers(context: Context): Handlers<typeof queueCalls> {
       try {
         context.lab.queue[action](run);
       } catch (error) {
+        if (error instanceof NoSoundCheckpoint) throw new CallFailure(error.code, error.message, error.hint);
         const message = error instanceof Error ? error.message : String(error);
         throw new CallFailure('not-possible', message, 'Its state may have just changed.');
       }

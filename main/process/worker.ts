@@ -79,6 +79,8 @@ function receive(raw: unknown): void {
   }
 }
 
+// The terminal it once wrote to may be gone; that is no reason to end.
+for (const output of [process.stdout, process.stderr]) output.on('error', () => {});
 if (parentPort) parentPort.on('message', ({ data }) => receive(data));
 else {
   process.on('message', receive);

@@ -2,6 +2,7 @@
 // process that `launch` starts; what they report is stored here, by the one writer. Every state is on disk before it is
 // shown, so a restart finds the queue as it was; a run that crashes is marked with its reason and the next one starts.
 
+import { DataFolderGone } from '../store/checkpoints.ts';
 import { isDiskFull } from '../store/database.ts';
 import { keepReserve, releaseReserve } from '../store/disk-space.ts';
 import { RunLocked } from '../store/locks.ts';
@@ -10,7 +11,7 @@ import type { NewRun, Run } from '../store/runs.ts';
 import type { Store } from '../store/store.ts';
 import { type RunCommand, type RunReport, runReport } from '../training/reports.ts';
 import type { RunState } from '../vocabulary.ts';
-import { begin, recover, type StartingPoint } from './resume.ts';
+import { begin, checkResumable, NoSoundCheckpoint, recover, type StartingPoint } from './resume.ts';
 
 /** A training process as the queue sees it. */
 export interface Launched {
@@ -50,12 +51,18 @@ interface Live {
   end: { readonly state: RunState; readonly reason: string | null } | null;
 }
 
+/** How often the queue looks whether the data folder is still there and whether another lab left a run behind. */
+const WATCH_MS = 1000;
+
 const RESUMABLE: readonly RunState[] = ['paused', 'stopped', 'failed', 'interrupted'];
 
 export class RunQueue {
   readonly #store: Store;
   readonly #options: QueueOptions;
   readonly #live = new Map<number, Live>();
+  /** Runs whose record may be dropped because the user said so. */
+  readonly #restarts = new Set<number>();
+  #watch: NodeJS.Timeout | undefined;
   #concurrent: number;
   #open = false;
 
@@ -70,6 +77,7 @@ export class RunQueue {
     const interrupted = recover(this.#store);
     keepReserve(this.#store.dataFolder);
     this.#open = true;
+    this.#keepWatch();
     this.#fill();
     return interrupted;
   }
@@ -114,22 +122,33 @@ export class RunQueue {
     this.#command(id, { type: 'pause' });
   }
 
-  /** Trains one run now, whatever else waits: what the command line does, without opening the queue. Throws `RunLocked`. */
-  train(id: number): void {
+  /** Trains one run now, whatever else waits: what the command line does, without opening the queue. Throws `RunLocked` and `NoSoundCheckpoint`. */
+  train(id: number, { restart = false } = {}): void {
     this.#store.write(() => {
       this.#store.locks.check(id);
       this.#need(id, [...RESUMABLE, 'queued'], 'trained');
+      if (restart) this.#restarts.add(id);
+      else checkResumable(this.#store, id);
       this.#enqueueFirst(id, null);
     });
     const locked = this.#launch(id);
     if (locked) throw locked;
   }
 
-  /** Goes on, as soon as there is a place. */
+  /** Goes on, as soon as there is a place. Throws `NoSoundCheckpoint` when that would drop its record. */
   resume(id: number): void {
     this.#need(id, RESUMABLE, 'resumed');
     const live = this.#live.get(id);
     if (live?.idle === true) return this.#go(id, live, null);
+    checkResumable(this.#store, id);
+    this.#enqueueFirst(id, null);
+    this.#fill();
+  }
+
+  /** Starts from the beginning; what no checkpoint covers is dropped. */
+  restart(id: number): void {
+    this.#need(id, RESUMABLE, 'started again');
+    this.#restarts.add(id);
     this.#enqueueFirst(id, null);
     this.#fill();
   }
@@ -140,6 +159,7 @@ export class RunQueue {
     const until = run.updates + 1;
     const live = this.#live.get(id);
     if (live?.idle === true) return this.#go(id, live, until);
+    checkResumable(this.#store, id);
     this.#enqueueFirst(id, until);
     this.#launch(id);
   }
@@ -184,6 +204,8 @@ export class RunQueue {
       return live.process.ended;
     });
     await Promise.all(ending);
+    clearInterval(this.#watch);
+    this.#watch = undefined;
   }
 
   /** Resolves when nothing trains and nothing waits. */
@@ -210,9 +232,13 @@ export class RunQueue {
     const { pauseAt } = this.#store.runs.get(id);
     let start: StartingPoint;
     try {
-      start = begin(this.#store, id);
+      start = begin(this.#store, id, this.#restarts.delete(id));
     } catch (error) {
       if (error instanceof RunLocked) return error;
+      if (error instanceof NoSoundCheckpoint) {
+        this.#set(id, { state: 'failed', reason: `${error.message} ${error.hint}`, position: null });
+        return null;
+      }
       this.#set(id, { ...(isDiskFull(error) ? diskFull() : { state: 'failed', reason: message(error) }), position: null });
       return null;
     }
@@ -224,6 +250,7 @@ export class RunQueue {
       });
       live = { process, writer, idle: false, end: null };
       this.#live.set(id, live);
+      this.#keepWatch();
       if (process.pid !== undefined) this.#store.locks.setTrainer(id, process.pid);
       const launched = live;
       void process.ended.then((reason) => this.#gone(id, launched, reason));
@@ -241,6 +268,7 @@ export class RunQueue {
   #receive(id: number, live: Live, raw: unknown): void {
     // Reports that were under way when the run was cancelled or failed no longer count.
     if (live.end !== null) return;
+    if (!this.#store.present()) return this.#folderGone();
     try {
       const report = runReport.parse(raw);
       live.writer.apply(report);
@@ -273,6 +301,24 @@ export class RunQueue {
         return;
       default:
         return;
+    }
+  }
+
+  /** A look every second while there is something to look after; it keeps no process alive. */
+  #keepWatch(): void {
+    this.#watch ??= setInterval(() => {
+      if (this.#live.size > 0 && !this.#store.present()) this.#folderGone();
+      else if (this.#open) for (const run of this.#store.present() ? recover(this.#store) : []) this.#options.onChange?.(run);
+    }, WATCH_MS).unref();
+  }
+
+  /** What is recorded from now on would be lost, so training stops here; the record up to now is in the folder that went away. */
+  #folderGone(): void {
+    const end = { state: 'paused' as const, reason: new DataFolderGone(this.#store.dataFolder).message };
+    for (const live of this.#live.values()) {
+      if (live.end !== null) continue;
+      live.end = end;
+      live.process.kill();
     }
   }
 

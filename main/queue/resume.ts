@@ -13,10 +13,32 @@ export interface StartingPoint {
   readonly checkpoint: Checkpoint | undefined;
 }
 
-/** Locks the run for this process and brings its record to where training goes on. Throws `RunLocked`. */
-export function begin(store: Store, run: number): StartingPoint {
+/** Everything the run recorded would be dropped: only on request. */
+export class NoSoundCheckpoint extends Error {
+  override name = 'NoSoundCheckpoint';
+  readonly code = 'no-checkpoint';
+  readonly hint: string;
+
+  constructor(run: Run, damaged: number) {
+    const why =
+      damaged === 0 ? 'it has no checkpoint' : `none of its ${damaged} checkpoints is whole (the files are missing or were changed)`;
+    super(`Run ${run.id} cannot be resumed after update ${run.updates}: ${why}. Nothing was changed.`);
+    this.hint = `Starting again from the beginning would drop its ${run.updates} recorded updates: \`lab resume ${run.id} --restart\`, or Restart in the window. \`lab check\` says what is damaged.`;
+  }
+}
+
+/** Throws `NoSoundCheckpoint` when resuming would drop recorded updates because no checkpoint can be read. */
+export function checkResumable(store: Store, id: number): void {
+  const run = store.runs.get(id);
+  if (run.updates === 0 || store.checkpoints.newestSound(id) !== undefined) return;
+  throw new NoSoundCheckpoint(run, store.checkpoints.list(id).length);
+}
+
+/** Locks the run for this process and brings its record to where training goes on. Throws `RunLocked` and `NoSoundCheckpoint`. */
+export function begin(store: Store, run: number, restart = false): StartingPoint {
   store.locks.take(run);
   try {
+    if (!restart) checkResumable(store, run);
     const before = store.runs.get(run);
     const checkpoint = rewind(store, run);
     const update = checkpoint?.update ?? 0;

@@ -36,6 +36,18 @@ interface Row {
   created_at: number;
 }
 
+/** The data folder was there when training began and is not there now. */
+export class DataFolderGone extends Error {
+  override name = 'DataFolderGone';
+  readonly code = 'data-folder-gone';
+
+  constructor(dataFolder: string) {
+    super(
+      `The data folder ${dataFolder} is gone (moved, deleted or unmounted). Bring it back, then resume: training continues from the last checkpoint.`,
+    );
+  }
+}
+
 /** What the training process uses: files only, no database. */
 export class CheckpointFiles {
   readonly #dataFolder: string;
@@ -54,6 +66,8 @@ export class CheckpointFiles {
   save(update: number, write: (path: string) => void): CheckpointFile {
     const file = `${this.#folder}/${String(update).padStart(8, '0')}.safetensors`;
     const path = this.path({ file });
+    // A folder made anew would stand in the way of the one that comes back.
+    if (!existsSync(this.#dataFolder)) throw new DataFolderGone(this.#dataFolder);
     mkdirSync(dirname(path), { recursive: true });
     write(path);
     const data = readFileSync(path);

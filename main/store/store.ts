@@ -1,6 +1,7 @@
 // The store as one object: a connection and everything that reads and writes through it. The main process (or the
 // command line) opens the one writer; pages, exports and workers may open as many readers as they like.
 
+import { statSync } from 'node:fs';
 import { CheckpointStore } from './checkpoints.ts';
 import { type Connection, databaseFile, openDatabase, openReader } from './database.ts';
 import { Dictionary } from './dictionary.ts';
@@ -32,6 +33,8 @@ export class Store {
   readonly references: ReferencePolicyStore;
   readonly studies: StudyStore;
   readonly settings: SettingStore;
+  /** Which file on which disk the connection is open on. */
+  readonly #file: string;
 
   private constructor(dataFolder: string, db: Connection) {
     this.dataFolder = dataFolder;
@@ -49,6 +52,7 @@ export class Store {
     this.references = new ReferencePolicyStore(db, dataFolder);
     this.studies = new StudyStore(db);
     this.settings = new SettingStore(db);
+    this.#file = identity(dataFolder);
   }
 
   /** The writer: creates and upgrades the database as needed. */
@@ -66,7 +70,21 @@ export class Store {
     return this.dictionary.write(work);
   }
 
+  /**
+   * Whether the data folder still holds the file that is open here. SQLite itself does not notice that the folder was moved,
+   * deleted or unmounted: it goes on writing into a file that nobody will find again.
+   */
+  present(): boolean {
+    return identity(this.dataFolder) === this.#file;
+  }
+
   close(): void {
     this.db.close();
   }
+}
+
+/** The same for as long as the same database lies in the folder; empty when there is none. */
+function identity(dataFolder: string): string {
+  const found = statSync(databaseFile(dataFolder), { throwIfNoEntry: false });
+  return found === undefined ? '' : `${found.dev} ${found.ino}`;
 }

@@ -3,8 +3,9 @@
 import { useQueryClient } from '@tanstack/react-query';
 import type { QueryClient } from '@tanstack/react-query';
 import { useEffect } from 'react';
+import type { Input } from '../../preload/contract.ts';
 import type { RunRow } from '../../preload/contract/runs.ts';
-import { call, callOptions, listen, useCall } from '../bridge.ts';
+import { call, CallError, callOptions, listen, useCall } from '../bridge.ts';
 import { useActions } from './actions.ts';
 import { toast, toastError, toastWithUndo } from './toasts.ts';
 
@@ -75,8 +76,18 @@ export async function deleteRuns(runs: readonly number[]): Promise<void> {
   }
 }
 
-export type Steering = 'pause' | 'resume' | 'step' | 'stop' | 'cancel';
+export type Steering = Input<'queue.steer'>['action'];
 
 export function steer(run: number, action: Steering): void {
-  call('queue.steer', { run, action }).catch((error: unknown) => toastError('The run was not changed', error));
+  call('queue.steer', { run, action }).catch((error: unknown) => {
+    if (!(error instanceof CallError) || error.code !== 'no-checkpoint') return toastError('The run was not changed', error);
+    // Its record would be dropped, so that is asked for and not done at once.
+    toast({
+      title: 'No checkpoint can be read',
+      body: `${error.message} Starting again drops what it recorded.`,
+      tone: 'failure',
+      action: { label: 'Restart from the beginning', run: () => steer(run, 'restart') },
+      milliseconds: 60_000,
+    });
+  });
 }

@@ -1,0 +1,72 @@
+// The lab as a user starts it from a shell, for the tests of what happens to it from outside: signals, a closed terminal, a data
+// folder that goes away. Trains a run as small as can be.
+
+import { spawn } from 'node:child_process';
+import { join } from 'node:path';
+import { projectFolder } from '../../main/paths.ts';
+
+/** Never ends by itself within a test; an update takes a fraction of a second. */
+const TINY = [
+  'threads=1',
+  'algorithm=grpo',
+  'policy.width=16',
+  'policy.layers=1',
+  'reference.demonstrations=8',
+  'reference.steps=1',
+  'reference.checkTasks=1',
+  'training.updates=5000',
+  'training.batch=4',
+  'training.tasks=2',
+  'evaluation.every=0',
+  'evaluation.finalTasks=2',
+  'checkpoints.every=0',
+];
+
+export const tinyRun = (...changes: readonly string[]): string[] => [
+  'train',
+  '--preset',
+  'shop-tiny',
+  ...[...TINY, ...changes].flatMap((setting) => ['--set', setting]),
+];
+
+export interface StartedLab {
+  readonly pid: number;
+  readonly stdout: NodeJS.ReadableStream;
+  readonly stderr: NodeJS.ReadableStream;
+  /** All that came so far. */
+  said(): { readonly out: string; readonly err: string };
+  /** Resolves when standard error has said it. */
+  hears(text: string | RegExp): Promise<void>;
+  readonly ended: Promise<{ readonly code: number | null; readonly signal: string | null; readonly out: string; readonly err: string }>;
+}
+
+/** A group of its own, as a terminal's foreground job is. */
+export function startLab(folder: string, args: readonly string[], env: NodeJS.ProcessEnv = {}): StartedLab {
+  const child = spawn(process.execPath, [join(projectFolder(), 'main', 'cli.ts'), '--data', folder, ...args], {
+    detached: true,
+    stdio: ['ignore', 'pipe', 'pipe'],
+    env: { ...process.env, ELECTRON_RUN_AS_NODE: '1', NODE_NO_WARNINGS: '1', ...env },
+  });
+  let out = '';
+  let err = '';
+  child.stdout.on('data', (text) => (out += String(text)));
+  child.stderr.on('data', (text) => (err += String(text)));
+  const ended = new Promise<Awaited<StartedLab['ended']>>((resolve) =>
+    child.on('close', (code, signal) => resolve({ code, signal, out, err })),
+  );
+  return {
+    pid: child.pid ?? 0,
+    stdout: child.stdout,
+    stderr: child.stderr,
+    said: () => ({ out, err }),
+    hears: async (text) => {
+      let over = false;
+      void ended.then(() => (over = true));
+      while (typeof text === 'string' ? !err.includes(text) : !text.test(err)) {
+        if (over) throw new Error(`The lab ended without having said ${String(text)}; it said ${err}${out}`);
+        await new Promise((resolve) => setTimeout(resolve, 20));
+      }
+    },
+    ended,
+  };
+}
