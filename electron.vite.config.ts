@@ -11,6 +11,7 @@ const entries = {
   index: 'main/index.ts',
   worker: 'main/process/worker.ts',
   cli: 'main/cli.ts',
+  'cluster-task': 'main/cluster/task-program.ts',
   'device-check': 'main/engine/device-check.ts',
   'webshop-import': 'main/environment/webshop/import-program.ts',
 };

@@ -21,6 +21,7 @@ const families: readonly Family[] = [
   { commands: ['compare'], load: () => import('./commands/compare.ts') },
   { commands: ['tune'], load: () => import('./commands/tune.ts') },
   { commands: ['study'], load: () => import('./commands/study.ts') },
+  { commands: ['cluster'], load: () => import('./commands/cluster.ts') },
   { commands: ['runs', 'metrics', 'delete', 'restore', 'clean'], load: () => import('./commands/runs.ts') },
   { commands: ['export', 'import'], load: () => import('./commands/export.ts') },
   { commands: ['graph'], load: () => import('./commands/graph.ts') },

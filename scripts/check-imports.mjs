@@ -74,6 +74,7 @@ export const LAYERS = [
   'queue',
   'replay',
   'process',
+  'cluster',
   'report',
   'study',
   'commands',

@@ -17,12 +17,16 @@ import { hasDefinition, loadDefinition, parseDefinition, Settings, type StudyDef
 import { studyPage } from '../study/page.ts';
 import { readRecord, type StudyRecord } from '../study/record.ts';
 import { judged, keep, runStudy } from '../study/run-study.ts';
+import { armConfig, armsToTune, type PlanOptions, planRuns } from '../study/plan.ts';
+import { trialConfig } from '../study/tune.ts';
+import { finishedRuns } from '../study/work.ts';
 import { thinning } from '../study/sample.ts';
 import { answer, CallError, note } from './output.ts';
 import { findRun, withStore } from './store.ts';
+import { addOn, answerDryRun, type OnOptions, remoteWork } from './on-cluster.ts';
 import { addJobs, collect, wholeNumber, words, working } from './work.ts';
 
-interface RunOptions {
+interface RunOptions extends OnOptions {
   readonly definition?: string;
   readonly jobs: number;
   readonly only?: string;
@@ -65,7 +69,7 @@ export function register(program: Command): void {
       }),
     );
 
-  addJobs(study.command('run <name>'))
+  addOn(addJobs(study.command('run <name>')))
     .description('tune, train all arms with all seeds and decide the claims; the same call goes on after any interruption')
     .option('--definition <file>', `a definition of your own instead of one of ${studyIds().join(', ')}`)
     .option('--only <arms>', 'these arms only, with commas between them')
@@ -80,20 +84,22 @@ export function register(program: Command): void {
         working(store, options.jobs, async (work) => {
           const definition = definitionOf(name, options.definition);
           const plan = planOf(definition, options);
+          if (options.on !== undefined && options.dryRun === true) return dryRun(store, options.on, name, definition, plan, options);
+          const remote = options.on === undefined ? {} : { remote: remoteWork(store, options.on, name, work.signal) };
           const begin = performance.now();
           const { record, failed } = await runStudy(
             store,
             name,
             definition,
             { ...plan, tuned: tunedOf(options.tuned), stage: note },
-            options.finished === true ? null : work,
+            options.finished === true ? null : { ...work, ...remote },
           );
           const seconds = (performance.now() - begin) / 1000;
           for (const { id, name: arm, seed, reason } of failed) note(`Run ${id} (${arm}, seed ${seed}) failed: ${reason ?? ''}`);
           if (failed.length > 0) process.exitCode = 1;
           const files = options.out === undefined ? [] : writePage(store, record, options.out);
           const { runs } = findStudy(store, name);
-          answer(
+          return answer(
             { study: name, runs, done: failed.length === 0, failed: failed.map(({ id }) => id), seconds, claims: verdicts(record), files },
             [summary(record), '', `Study “${name}”: ${runs.length} runs, ${duration(seconds)} in this call`, ...files].join('\n'),
           );
@@ -150,6 +156,33 @@ export function register(program: Command): void {
         answer({ ...done, study: name, runs: runs.length }, `${done.file}: ${size(done.bytes)}, ${runs.length} runs`);
       }),
     );
+}
+
+/** What would be submitted: the trials if there are arms to tune whose settings are not known yet, else all runs. */
+function dryRun(
+  store: Store,
+  on: string,
+  name: string,
+  definition: StudyDefinition,
+  plan: PlanOptions,
+  { tuned }: RunOptions,
+): Promise<void> {
+  const { preset } = definition.base;
+  const known = tunedOf(tuned) ?? readRecord(store.studies.find(name)?.plan)?.tuned ?? {};
+  const untuned = armsToTune(definition, plan.only).filter(({ id }) => known[id] === undefined);
+  const trials = untuned.flatMap((arm) =>
+    Array.from({ length: definition.tuning.trials }, (_, trial) =>
+      trialConfig({ id: arm.id, preset, config: armConfig(definition, arm, plan, {}) }, trial, definition.tuning),
+    ),
+  );
+  const configs = trials.length > 0 ? trials : planRuns(definition, plan, known).map(({ config }) => config);
+  const done = finishedRuns(
+    store,
+    configs.map((config) => ({ config, preset, tags: [] })),
+  );
+  const wanted = configs.filter((_, at) => done[at] === undefined).map((config) => ({ config, preset, tags: [] }));
+  if (trials.length > 0) note(`${untuned.length} arms are tuned first: these are their trials`);
+  return answerDryRun(store, on, wanted, `study ${name}`);
 }
 
 function definitionOf(name: string, file: string | undefined): StudyDefinition {

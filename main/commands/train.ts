@@ -13,6 +13,7 @@ import type { Store } from '../store/store.ts';
 import { spawnChild } from '../process/child.ts';
 import { ConfigError, type RunConfig, parseConfig } from '../config/config.ts';
 import { launchWith } from '../process/launch.ts';
+import { parseSeeds } from '../config/orders.ts';
 import { applyOverrides } from '../config/overrides.ts';
 import { loadPreset, presetIds } from '../config/presets.ts';
 import { RunQueue } from '../queue/queue.ts';
@@ -20,10 +21,13 @@ import type { RunReport } from '../training/reports.ts';
 import { newRun, writerOptions } from '../queue/new-run.ts';
 import { CallError, answer, exitWith, note, noteLine } from './output.ts';
 import { onInterrupt } from './interrupt.ts';
+import { addOn, answerDryRun, type OnOptions, sendTo, waitFor } from './on-cluster.ts';
 import { findRun, withStore } from './store.ts';
 import { webshopFolder } from './world-options.ts';
 
-interface TrainOptions {
+interface TrainOptions extends OnOptions {
+  readonly seeds?: string;
+  readonly wait?: boolean;
   readonly preset?: string;
   readonly config?: string;
   readonly seed?: string;
@@ -37,12 +41,13 @@ interface TrainOptions {
 const collect = (text: string, before: readonly string[]): string[] => [...before, text];
 
 export function register(program: Command): void {
-  program
-    .command('train')
+  addOn(program.command('train'))
     .description('train a run: reference policy, V*, updates, evaluation')
     .option('--preset <name>', `where the config starts from (${presetIds().join(', ')})`)
     .option('--config <file>', 'a JSON file with a run config instead of a preset')
     .option('--seed <n>', 'every random draw of the run follows from it')
+    .option('--seeds <list>', 'a run for each of these seeds, for example 1-20')
+    .option('--wait', 'with --on: wait for the runs and collect them')
     .option('--set <key=value>', 'change one field of the config, e.g. training.updates=50 (repeatable)', collect, [])
     .option('--device <id>', '`lab doctor` lists what there is')
     .option('--name <text>', 'name of the run, for people')
@@ -50,11 +55,25 @@ export function register(program: Command): void {
     .option('--webshop-data <dir>', 'WebShop: the folder with the original data files')
     .action(async (options: TrainOptions) => {
       const config = configOf(options);
+      const seeds = seedsOf(options, config);
       await withStore(async (store) => {
-        const run = store.runs.create(newRun(config, options.preset ?? null, options.tag));
+        if (options.on !== undefined)
+          return trainOn(
+            store,
+            options.on,
+            seeds.map((seed) => ({ ...config, seed })),
+            options,
+          );
+        if (seeds.length > 1)
+          return trainSeeds(
+            store,
+            seeds.map((seed) => ({ ...config, seed })),
+            options,
+          );
+        const run = store.runs.create(newRun({ ...config, seed: seeds[0] ?? config.seed }, options.preset ?? null, options.tag));
         note(`Run ${run.id} “${run.name}” in ${store.dataFolder}`);
         await trainHere(store, run.id);
-        tellOutcome(store, run.id);
+        return tellOutcome(store, run.id);
       });
     });
 
@@ -92,6 +111,53 @@ function configOf(options: TrainOptions): RunConfig {
     if (error instanceof SyntaxError) throw new CallError(`${options.config} is not JSON: ${error.message}`);
     throw error;
   }
+}
+
+function seedsOf({ seeds, seed, on, dryRun, wait }: TrainOptions, config: RunConfig): readonly number[] {
+  if (on === undefined && (dryRun === true || wait === true)) throw new CallError('--dry-run and --wait are for --on CLUSTER');
+  if (seeds === undefined) return [config.seed];
+  if (seed !== undefined) throw new CallError('Expected --seed or --seeds, not both');
+  const parsed = parseSeeds(seeds);
+  if (typeof parsed === 'string') throw new CallError(`--seeds: ${parsed}`);
+  return parsed;
+}
+
+/** One run after the other on this machine. */
+async function trainSeeds(store: Store, configs: readonly RunConfig[], { preset, tag }: TrainOptions): Promise<void> {
+  const runs: { run: number; seed: number; state: string }[] = [];
+  for (const config of configs) {
+    const { id } = store.runs.create(newRun(config, preset ?? null, tag));
+    note(`Run ${id}, seed ${config.seed}`);
+    await trainHere(store, id);
+    const { state } = store.runs.get(id);
+    runs.push({ run: id, seed: config.seed, state });
+    if (state !== 'done') process.exitCode = 1;
+    if (state === 'stopped') break;
+  }
+  answer({ runs }, runs.map(({ run, seed, state }) => `Run ${run}, seed ${seed}: ${state}`).join('\n'));
+}
+
+async function trainOn(store: Store, on: string, configs: readonly RunConfig[], options: TrainOptions): Promise<void> {
+  const wanted = configs.map((config) => ({ config, preset: options.preset ?? null, tags: options.tag }));
+  const title = `${configs[0]?.name ?? ''}, ${configs.length} runs`;
+  if (options.dryRun === true) return answerDryRun(store, on, wanted, title);
+  const { at, submissions } = await sendTo(store, on, wanted, title);
+  const ids = submissions.map(({ id }) => id);
+  if (options.wait !== true) {
+    const next = `npm run lab -- cluster status ${ids.at(-1) ?? 'last'}`;
+    return answer(
+      { cluster: on, submissions: ids, runs: [] },
+      `Submitted. ${next} shows the tasks, cluster collect brings finished runs here`,
+    );
+  }
+  const failed = await waitFor(at, submissions);
+  const runs = submissions.flatMap(({ file }) => file.tasks.flatMap(({ uid }) => store.runs.findByUid(uid)?.id ?? []));
+  for (const { id, name, seed, reason } of failed) note(`Task ${id} (${name}, seed ${seed}) failed: ${reason}`);
+  if (failed.length > 0) process.exitCode = 1;
+  answer(
+    { cluster: on, submissions: ids, runs, failed: failed.map(({ id }) => id) },
+    `${runs.length} runs here: ${runs.join(', ')}; ${failed.length} failed`,
+  );
 }
 
 /** Trains a run to its end, telling how it goes. */

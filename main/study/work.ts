@@ -28,6 +28,13 @@ export interface WorkOptions {
   readonly progress?: (progress: WorkProgress) => void;
   /** Aborted: what trains finishes its update and saves a checkpoint, nothing new starts. */
   readonly signal?: AbortSignal;
+  /** Trains the runs somewhere else (a cluster) and brings them into the store; answers those that failed. Nothing is trained here then. */
+  readonly remote?: (wanted: readonly WantedRun[]) => Promise<readonly RemoteFailure[]>;
+}
+
+export interface RemoteFailure {
+  readonly config: RunConfig;
+  readonly reason: string;
 }
 
 export interface WorkProgress {
@@ -93,6 +100,7 @@ export function finishedRuns(store: Store, wanted: readonly WantedRun[]): (Run |
 
 /** The runs of the list in its order, trained. A run that fails is tried once more; if it fails again it stays failed. */
 export async function trainAll(store: Store, wanted: readonly WantedRun[], options: WorkOptions): Promise<Run[]> {
+  if (options.remote) return trainRemotely(store, wanted, options.remote);
   const find = runFinder(store);
   const different = new Map(wanted.map((one) => [identity(one.config), one]));
   const ids = new Map<string, number>();
@@ -194,6 +202,26 @@ export async function trainAll(store: Store, wanted: readonly WantedRun[], optio
   }
   if (options.signal?.aborted === true) throw new WorkStopped(`Stopped with ${pace.left} runs to go`);
   return wanted.map(({ config }) => store.runs.get(ids.get(identity(config)) ?? 0));
+}
+
+/** What is not done yet goes elsewhere. A run that failed there has a row here too, so that it is seen in the list with its reason. */
+async function trainRemotely(store: Store, wanted: readonly WantedRun[], remote: NonNullable<WorkOptions['remote']>): Promise<Run[]> {
+  const before = runFinder(store);
+  const different = [...new Map(wanted.map((one) => [identity(one.config), one])).values()];
+  const open = different.filter(({ config }) => before(config)?.state !== 'done');
+  const failures = new Map((await remote(open)).map(({ config, reason }) => [identity(config), reason]));
+  const find = runFinder(store);
+  return wanted.map((run) => {
+    const known = find(run.config);
+    if (known?.state === 'done') {
+      addTags(store, known.id, run.tags);
+      return store.runs.get(known.id);
+    }
+    const reason = failures.get(identity(run.config)) ?? 'It did not come back';
+    const id = known?.id ?? findOrCreate(store, { hash: identity(run.config), run });
+    store.write(() => store.runs.change(id, { state: 'failed', reason, position: null, finishedAt: Date.now() }));
+    return store.runs.get(id);
+  });
 }
 
 interface Open {

@@ -16,7 +16,7 @@ export interface Reference {
 export async function obtainReference(
   setup: RunSetup,
   threads: number,
-  host: TrainingHost,
+  host: Pick<TrainingHost, 'dataFolder' | 'references' | 'report'>,
   progress: ProgressReporter,
 ): Promise<Reference> {
   const found = host.references.find(referenceRecipe(setup));

@@ -2,8 +2,9 @@
 // something is still to be learned while nothing mastered is ever forgotten. Drawn without replacement within an update
 // (weights as exponential races), which keeps a small batch varied.
 
-import type { Task } from '../environment/environment.ts';
-import type { Random } from '../random.ts';
+import type { RunConfig } from '../config/config.ts';
+import type { Environment, Task } from '../environment/environment.ts';
+import { Random } from '../random.ts';
 
 export interface TaskSamplingSettings {
   readonly mode: 'uniform' | 'prioritised';
@@ -13,6 +14,13 @@ export interface TaskSamplingSettings {
 
 /** Running success by task id: plain data, saved with a checkpoint. */
 export type TaskMemory = Readonly<Record<string, number>>;
+
+/** The tasks that a run trains on: which ones depends on its seed. */
+export function trainingPool({ seed, training }: RunConfig, environment: Environment): Task[] {
+  return Random.from('training-tasks', seed)
+    .shuffle(environment.tasks('train', environment.levels - 1))
+    .slice(0, training.tasks);
+}
 
 export class TaskSampler {
   readonly #settings: TaskSamplingSettings;

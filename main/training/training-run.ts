@@ -20,7 +20,7 @@ import { obtainReference } from './obtain-reference.ts';
 import { ProgressReporter } from './progress.ts';
 import { RunReporter } from './reporter.ts';
 import { type RunSetup, openRun } from './run-setup.ts';
-import { TaskSampler } from './tasks.ts';
+import { TaskSampler, trainingPool } from './tasks.ts';
 import { timedEnvironment } from './timed-environment.ts';
 import { VstarStage } from './vstar-stage.ts';
 import { adopt, loadState } from './weights.ts';
@@ -79,7 +79,6 @@ export async function openTraining(config: RunConfig, host: TrainingHost): Promi
   const capacity = Math.min(256, Math.max(32, training.batch));
   const policy = { environment, codec: setup.codec, sampler: new Sampler(setup.model, state.values, { capacity, threads }) };
   const original = { ...policy, sampler: new Sampler(setup.referenceModel, reference.weights, { capacity, threads }) };
-  const allTasks = environment.tasks('train', environment.levels - 1);
   return {
     config,
     setup,
@@ -90,7 +89,7 @@ export async function openTraining(config: RunConfig, host: TrainingHost): Promi
     reporter,
     memory,
     vstar: new VstarStage(config, original, reference.sha256, host.vstar),
-    pool: Random.from('training-tasks', config.seed).shuffle(allTasks).slice(0, training.tasks),
+    pool: trainingPool(config, environment),
     tasks: new TaskSampler(training.taskSampling, memory.tasks),
     groups: new TaskGroups(memory.groups),
     system: new SystemSampler(),

@@ -1,0 +1,111 @@
+// What the attempts of all tasks have said so far, read from their growing files. Only what was added since the last look is read, and of
+// a file met for the first time only its beginning and its end, so that a look at a thousand tasks takes a fraction of a second.
+
+import { closeSync, existsSync, fstatSync, openSync, readdirSync, readSync } from 'node:fs';
+import { join } from 'node:path';
+import { progressLine, type ProgressLine, taskId } from './submission.ts';
+
+/** One attempt, in the words of its file. */
+export interface AttemptNews {
+  readonly task: string;
+  readonly label: string;
+  /** The array that it belongs to; empty before its first line is there. */
+  readonly job: string;
+  readonly node: string;
+  readonly processor: string;
+  readonly phase: string;
+  readonly done: number;
+  readonly total: number;
+  readonly success: number | null;
+  /** The newest update that a later attempt can go on from. */
+  readonly saved: number | null;
+  /** The last word, if it was one. */
+  readonly end: Extract<ProgressLine, { is: 'done' | 'failed' | 'stopped' }> | null;
+  /** When it last said anything, by the node's clock. */
+  readonly at: number;
+}
+
+const EDGE_BYTES = 8192;
+
+export class ProgressReader {
+  readonly #folder: string;
+  readonly #known = new Map<string, { news: AttemptNews; offset: number }>();
+
+  constructor(submissionFolder: string) {
+    this.#folder = join(submissionFolder, 'progress');
+  }
+
+  /** The attempts of every task that has any, oldest first. */
+  read(): Map<string, AttemptNews[]> {
+    const names = existsSync(this.#folder) ? readdirSync(this.#folder) : [];
+    for (const name of names) this.#look(name);
+    const byTask = Map.groupBy(
+      [...this.#known.values()].map(({ news }) => news),
+      ({ task }) => task,
+    );
+    for (const attempts of byTask.values()) attempts.sort((a, b) => order(a.label) - order(b.label));
+    return byTask;
+  }
+
+  #look(name: string): void {
+    const [task = '', label = '', ending = ''] = name.split('.');
+    if (ending !== 'jsonl' || !taskId.safeParse(task).success) return;
+    const before = this.#known.get(name);
+    if (before?.news.end?.is === 'done') return;
+    const handle = openSync(join(this.#folder, name), 'r');
+    try {
+      const { size } = fstatSync(handle);
+      const from = before?.offset ?? 0;
+      if (size === from) return;
+      const whole = size - from <= 2 * EDGE_BYTES;
+      const begin = before || whole ? '' : read(handle, 0, EDGE_BYTES).replace(/[^\n]*$/, '');
+      const rest = whole ? read(handle, from, size - from) : read(handle, size - EDGE_BYTES, EDGE_BYTES).replace(/^[^\n]*\n/, '');
+      const unfinished = rest.length - (rest.lastIndexOf('\n') + 1);
+      const news = [...lines(begin), ...lines(rest)].reduce(tell, before?.news ?? silence(task, label));
+      this.#known.set(name, { news, offset: size - Buffer.byteLength(rest.slice(rest.length - unfinished)) });
+    } finally {
+      closeSync(handle);
+    }
+  }
+}
+
+function read(handle: number, offset: number, length: number): string {
+  const buffer = Buffer.alloc(length);
+  return buffer.subarray(0, readSync(handle, buffer, 0, length, offset)).toString('utf8');
+}
+
+function lines(text: string): ProgressLine[] {
+  const whole = text.slice(0, text.lastIndexOf('\n') + 1);
+  return whole.split('\n').flatMap((line) => {
+    try {
+      const parsed = progressLine.safeParse(JSON.parse(line));
+      return parsed.success ? [parsed.data] : [];
+    } catch {
+      return [];
+    }
+  });
+}
+
+const silence = (task: string, label: string): AttemptNews => {
+  return { task, label, job: '', node: '', processor: '', phase: '', done: 0, total: 0, success: null, saved: null, end: null, at: 0 };
+};
+
+function tell(news: AttemptNews, line: ProgressLine): AttemptNews {
+  const { at } = line;
+  switch (line.is) {
+    case 'started':
+      return { ...news, at, job: line.job, node: line.node, processor: line.processor, saved: line.from > 0 ? line.from : news.saved };
+    case 'progress':
+      return { ...news, at, phase: line.phase, done: line.done, total: line.total, success: line.success ?? news.success };
+    case 'saved':
+      return { ...news, at, saved: line.update };
+    default:
+      return { ...news, at, end: line };
+  }
+}
+
+/** By job, then by restart. */
+function order(label: string): number {
+  const [job = '', restart = ''] = label.split('-');
+  return Number(job.replace(/^p/, '')) * 1000 + Number(restart);
+}
