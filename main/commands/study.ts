@@ -229,7 +229,7 @@ function summary({ arms, claims }: StudyRecord): string {
     title,
     String(runs.length),
     mean ? percent(mean.value) : '–',
-    mean ? interval(mean) : '–',
+    mean && runs.length > 1 ? interval(mean) : '–',
   ]);
   return [
     textTable(['arm', 'runs', 'success', '95% over seeds'], rows),

@@ -1,6 +1,7 @@
 // Runs side by side: where their curves end, final success with intervals, the same tasks paired one by one, groups of seeds,
 // and only the settings that differ. Every number also comes as a sentence, because that is what people take away.
 
+import { type Mismatch, mismatches } from './comparable.ts';
 import { diffConfigs, type Difference } from '../config/overrides.ts';
 import { points, pValue } from '../format.ts';
 import type { EvaluationResult } from './evaluation-report.ts';
@@ -33,6 +34,8 @@ export interface Contender {
   readonly results: readonly EvaluationResult[];
   /** What the evaluation was made on; only equal places can be paired. */
   readonly place: string;
+  /** How it was made; null when there is none yet. */
+  readonly evaluated: { readonly split: string; readonly temperature: number } | null;
 }
 
 export interface ComparedRun {
@@ -50,6 +53,9 @@ export interface ComparedRun {
 export interface Pair extends PairedOutcome {
   readonly a: number;
   readonly b: number;
+  /** Tasks that each of them played; `n` of them are shared, and only those count here. */
+  readonly ofA: number;
+  readonly ofB: number;
   /** Chance that A does better than B on a task both played, ties counting half. */
   readonly improvement: number;
   /** Return of A minus return of B, mean over the shared tasks with a bootstrap interval. */
@@ -76,6 +82,8 @@ export interface Comparison {
   readonly groupPairs: readonly GroupPair[];
   readonly paired: readonly Pair[];
   readonly diff: readonly Difference[];
+  /** What keeps the runs from being compared with each other. */
+  readonly mismatches: readonly Mismatch[];
   readonly words: readonly string[];
 }
 
@@ -97,6 +105,7 @@ export function compare(contenders: readonly Contender[], baseline?: number): Co
     groups,
     groupPairs,
     paired,
+    mismatches: mismatches(contenders),
     diff: diffConfigs(contenders.map((contender) => contender.config)).filter(({ key }) => key !== 'name'),
     words: [
       ...groupPairs.map((one) => one.words),
@@ -152,17 +161,28 @@ function pair(a: Contender, b: Contender): Pair | undefined {
     shared.map(({ mine }) => mine.return),
     shared.map(({ theirs }) => theirs.return),
   );
-  return { a: a.run, b: b.run, ...outcome, improvement, returns, words: pairWords(a, b, outcome) };
+  return {
+    a: a.run,
+    b: b.run,
+    ofA: a.results.length,
+    ofB: b.results.length,
+    ...outcome,
+    improvement,
+    returns,
+    words: pairWords(a, b, outcome),
+  };
 }
 
 function pairWords(a: Contender, b: Contender, outcome: PairedOutcome): string {
   const { difference, low, high, p, n, onlyA, onlyB } = outcome;
+  const [ofA, ofB] = [a.results.length, b.results.length];
+  const shared = n === ofA && n === ofB ? `${n} shared tasks` : `the ${n} tasks that both played (of ${ofA} and ${ofB})`;
   const counts = `${onlyA} tasks only by run ${a.run}, ${onlyB} only by run ${b.run}`;
   const range = `95% interval ${points(low)} to ${points(high)}, McNemar p = ${pValue(p)}`;
-  if (difference === 0) return `Runs ${a.run} and ${b.run} solve equally many of ${n} shared tasks (${counts}; ${range}).`;
+  if (difference === 0) return `Runs ${a.run} and ${b.run} solve equally many of ${shared} (${counts}; ${range}).`;
   const [better, worse] = difference > 0 ? [a, b] : [b, a];
   const sure = low > 0 || high < 0 ? '' : ' The interval includes zero: this may be chance.';
-  return `Run ${better.run} (${better.name}) solves ${points(Math.abs(difference))} points more of ${n} shared tasks than run ${worse.run} (${worse.name}): ${counts}; difference ${a.run} − ${b.run}: ${range}.${sure}`;
+  return `Run ${better.run} (${better.name}) solves ${points(Math.abs(difference))} points more of ${shared} than run ${worse.run} (${worse.name}): ${counts}; difference ${a.run} − ${b.run}: ${range}.${sure}`;
 }
 
 /** Runs that differ in their seed only, where they were evaluated. */
@@ -194,6 +214,8 @@ function groupPair(a: SeedGroup, b: SeedGroup, contenders: readonly Contender[])
     contenders.filter((contender) => group.runs.includes(contender.run)).map((contender) => successOf(contender.results).rate);
   const improvement = improvementEstimate(rates(a), rates(b));
   const means = `${points(a.success.mean.value)}% against ${points(b.success.mean.value)}%`;
-  const words = `${a.name} does better than ${b.name} with probability ${improvement.value.toFixed(2)} (${improvement.low.toFixed(2)} to ${improvement.high.toFixed(2)}) over ${a.runs.length} and ${b.runs.length} seeds; mean over categories ${means}.`;
+  const apart = mismatches(contenders.filter(({ run }) => a.runs.includes(run) || b.runs.includes(run))).map(({ what }) => what);
+  const caution = apart.length > 0 ? ` They are not directly comparable (${apart.join(', ')}).` : '';
+  const words = `${a.name} does better than ${b.name} with probability ${improvement.value.toFixed(2)} (${improvement.low.toFixed(2)} to ${improvement.high.toFixed(2)}) over ${a.runs.length} and ${b.runs.length} seeds; mean over categories ${means}.${caution}`;
   return { a: a.name, b: b.name, improvement, words };
 }

@@ -23,6 +23,7 @@ export function contenderOf(store: Store, id: number): StoredContender {
     config: completeConfig(run.config),
     ends: store.metrics.latest(id),
     results: evaluation ? store.evaluations.results(evaluation.id) : [],
+    evaluated: evaluation ? { split: evaluation.split, temperature: evaluation.temperature } : null,
     place: evaluation ? `${evaluation.worldHash} ${evaluation.split}` : '',
   };
 }

@@ -139,6 +139,11 @@ function failureAnalysis(table: EvaluationTable, examples: readonly FailureExamp
   return lines.join('\n');
 }
 
+/** One sentence that names what keeps the runs from being compared; empty when nothing does. */
+export function mismatchText({ mismatches }: Pick<Comparison, 'mismatches'>): string {
+  return mismatches.length === 0 ? '' : `Not directly comparable. ${mismatches.map(({ words }) => words).join('. ')}.`;
+}
+
 /** For the terminal: runs side by side, then what it means in words, then what differs. */
 export function comparisonText(comparison: Comparison): string {
   const rows = comparison.runs.map((run) => [
@@ -151,7 +156,11 @@ export function comparisonText(comparison: Comparison): string {
     run.return === null ? '–' : run.return.toFixed(3),
     run.steps === null ? '–' : run.steps.toFixed(2),
   ]);
-  const parts = [textTable(['run', 'variant', 'seed', 'updates', 'success', '95% interval', 'return', 'steps'], rows)];
+  const warning = mismatchText(comparison);
+  const parts = [
+    ...(warning === '' ? [] : [warning]),
+    textTable(['run', 'variant', 'seed', 'updates', 'success', '95% interval', 'return', 'steps'], rows),
+  ];
   const groups = comparison.groups.filter((group) => group.runs.length > 1);
   if (groups.length > 0) {
     const cells = groups.map(({ name, runs, success }) => [

@@ -23,6 +23,7 @@ export function sideBySide(store: Store, ids: readonly number[], baseline: numbe
     groupWords: comparison.groupPairs.map(({ words }) => words),
     paired: comparison.paired.map((pair) => ({ ...pair })),
     words: [...comparison.words],
+    mismatches: comparison.mismatches.map(({ what, words }) => ({ what, words })),
     diff: comparison.diff,
     matrix: matrixOf(results),
     metrics: [...metrics].sort(),
@@ -40,7 +41,9 @@ function comparedRun(
   const all = store.evaluations.list(id);
   // Tasks of the periodic evaluations: they make the curve; the final one may be on another split.
   const own = all.filter((evaluation) => evaluation.agent === 'policy' && evaluation.kind === 'periodic');
-  const start = all.find((evaluation) => evaluation.agent === 'reference' && evaluation.split === decisive?.split);
+  const start = all.find(
+    ({ agent, split, temperature }) => agent === 'reference' && split === decisive?.split && temperature === decisive.temperature,
+  );
   const failures = store.evaluations.failures(id);
   return {
     run: id,

@@ -16,7 +16,7 @@ import { FAILURE_CLASSES, FAILURES } from '../evaluation/failures.ts';
 import { barFigure, type FigureLine, lineFigure } from './figures.ts';
 import { readReplay } from '../replay/replay.ts';
 import { codeLine, interval, markdown, percent, pValue, signedPoints } from '../format.ts';
-import { csv, latexTable, markdownTable } from './report.ts';
+import { csv, latexTable, markdownTable, mismatchText } from './report.ts';
 import { groupBars, grouped, meanLine, MOST_RUNS, type RunGroup, spread } from './report-groups.ts';
 import { reportHtml, slidesHtml } from './report-html.ts';
 import { wilson } from '../statistics.ts';
@@ -83,6 +83,7 @@ export function studyReport(store: Store, ids: readonly number[], title: string)
     about: [
       `${runs.length} runs of ${[...new Set(runs.map(({ world }) => world))].join(', ')}; ${all.length} episodes in their final evaluations`,
       `Variants: ${[...new Set(runs.map(({ variant }) => variant))].join(', ')}; seeds: ${[...new Set(runs.map(({ seed }) => seed))].join(', ')}`,
+      ...(comparison.mismatches.length > 0 ? [mismatchText(comparison)] : []),
       ...(without.length > 0 ? [`Not evaluated yet: ${without.map(({ run }) => run).join(', ')}`] : []),
     ],
     verdicts: verdictTable(store, title),
@@ -159,7 +160,7 @@ function summaryTable(groups: readonly RunGroup[]): ReportTable {
     const found = spread(group);
     if (!found) return [];
     const runs = group.members.map(({ run }) => run).join(', ');
-    return [[group.key, String(found.seeds), percent(found.mean), `${percent(found.low)}–${percent(found.high)}`, runs]];
+    return [[group.key, String(found.seeds), percent(found.mean), found.seeds > 1 ? interval(found) : '–', runs]];
   });
   const some = groups.some(({ members }) => members.length > 1);
   return { header: ['arm', 'seeds', 'mean success', 'lowest to highest seed', 'runs'], rows: some ? rows : [] };

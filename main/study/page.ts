@@ -115,6 +115,10 @@ function verdictTable(claims: readonly ClaimRecord[]): string {
 const range = ({ value, low, high }: { value: number; low: number; high: number }): string =>
   `${points(value)} (${points(low)}–${points(high)})`;
 
+/** One seed says nothing of the spread between seeds. */
+const overSeeds = (estimate: { value: number; low: number; high: number }, seeds: number): string =>
+  seeds > 1 ? range(estimate) : `${points(estimate.value)} (one seed)`;
+
 function armTable({ record, sides, titles, store }: Material): string {
   const failures = (table: EvaluationTable): string =>
     FAILURE_CLASSES.filter((name) => table.failures[name].count > 0)
@@ -126,8 +130,8 @@ function armTable({ record, sides, titles, store }: Material): string {
     const trained = arm.runs.flatMap(({ uid }) => store.runs.findByUid(uid)?.seconds ?? []);
     return [
       arm.title,
-      arm.mean ? range(arm.mean) : '–',
-      arm.iqm ? range(arm.iqm) : '–',
+      arm.mean ? overSeeds(arm.mean, arm.runs.length) : '–',
+      arm.iqm ? overSeeds(arm.iqm, arm.runs.length) : '–',
       arm.runs.map(({ success }) => (success === null ? '–' : points(success))).join(', '),
       table.steps.toFixed(2),
       failures(table),

@@ -11,6 +11,7 @@ const numbers = z.instanceof(Float64Array);
 const json = z.json();
 
 const estimate = z.object({ value: anyNumber, low: anyNumber, high: anyNumber });
+export type Estimate = z.infer<typeof estimate>;
 
 const comparedRun = z.object({
   run,
@@ -39,6 +40,9 @@ export type ComparedRun = z.infer<typeof comparedRun>;
 const pair = z.object({
   a: run,
   b: run,
+  /** Tasks that each of them played; only the `n` shared ones count. */
+  ofA: z.number(),
+  ofB: z.number(),
   n: z.number(),
   both: z.number(),
   neither: z.number(),
@@ -91,6 +95,8 @@ export const compareCalls = {
       groupWords: z.array(z.string()),
       paired: z.array(pair),
       words: z.array(z.string()),
+      /** What keeps the runs from being compared with each other: then nothing is the best of all. */
+      mismatches: z.array(z.object({ what: z.string(), words: z.string() })),
       /** Only the keys that differ; one value per run, undefined where the run has no such key. */
       diff: z.array(z.object({ key: z.string(), values: z.array(json.optional()) })),
       matrix,

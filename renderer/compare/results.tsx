@@ -2,8 +2,9 @@
 
 import { z } from 'zod';
 import type { Answer } from '../../preload/contract.ts';
-import type { ComparedRun, Pair } from '../../preload/contract/compare.ts';
+import type { Estimate, Pair } from '../../preload/contract/compare.ts';
 import { Select } from '../components/field.tsx';
+import { Icon } from '../components/icons.tsx';
 import { Section } from '../components/page.tsx';
 import { RunLabel } from '../components/run-label.tsx';
 import { Cell, Head, Row, Table } from '../components/table.tsx';
@@ -32,7 +33,8 @@ export function Results({ data, baseline, onBaseline }: ResultsProps) {
   const name = (run: number): string => data.runs.find((one) => one.run === run)?.name ?? String(run);
   return (
     <Section title="Results" hint="Final evaluation on test tasks (the latest validation if unfinished). 95% intervals (Wilson).">
-      <RunTable runs={data.runs} paired={data.paired} baseline={baseline} />
+      <Mismatches data={data} />
+      <RunTable data={data} baseline={baseline} />
       {data.runs.length > 1 && (
         <div className={styles.statistics}>
           <div className={styles.against}>
@@ -74,9 +76,28 @@ export function Results({ data, baseline, onBaseline }: ResultsProps) {
   );
 }
 
-function RunTable({ runs, paired, baseline }: { runs: readonly ComparedRun[]; paired: readonly Pair[]; baseline: number }) {
+/** Named above the table: what differs between the runs apart from what is compared. */
+function Mismatches({ data: { mismatches } }: { data: Answer<'compare.open'> }) {
+  if (mismatches.length === 0) return null;
+  return (
+    <div className={styles.mismatch} role="status">
+      <Icon name="warning" />
+      <div>
+        <strong>Not directly comparable.</strong>
+        <ul>
+          {mismatches.map(({ what, words }) => (
+            <li key={what}>{words}</li>
+          ))}
+        </ul>
+      </div>
+    </div>
+  );
+}
+
+function RunTable({ data: { runs, paired, mismatches }, baseline }: { data: Answer<'compare.open'>; baseline: number }) {
   const looks = useRunStyles(runs.map(({ run }) => String(run)));
-  const best = Math.max(...runs.map(({ success }) => success?.rate ?? -1));
+  // Across a difference that matters nothing is the best.
+  const best = mismatches.length > 0 ? Number.NaN : Math.max(...runs.map(({ success }) => success?.rate ?? -1));
   return (
     <div className={runs.length > MANY ? styles.tall : styles.scroll}>
       <Table label="Final results">
@@ -123,7 +144,7 @@ function RunTable({ runs, paired, baseline }: { runs: readonly ComparedRun[]; pa
                   {run.success ? `${run.success.k} of ${run.success.n}` : '–'}
                 </Cell>
                 <Cell numeric>
-                  {run.run === baseline ? <span className={util.muted}>baseline</span> : pair ? signedPoints(pair.difference) : '–'}
+                  {run.run === baseline ? <span className={util.muted}>baseline</span> : pair ? <Versus pair={pair} /> : '–'}
                 </Cell>
                 <Cell numeric muted>
                   {run.best ? `${share(run.best.rate)} at ${run.best.update}` : '–'}
@@ -142,6 +163,16 @@ function RunTable({ runs, paired, baseline }: { runs: readonly ComparedRun[]; pa
         </tbody>
       </Table>
     </div>
+  );
+}
+
+/** The difference, and on how many tasks it rests where those are not all that both played. */
+function Versus({ pair: { difference, n, ofA, ofB } }: { pair: Pair }) {
+  if (n === ofA && n === ofB) return signedPoints(difference);
+  return (
+    <span title={`On the ${n} tasks that both played, of ${ofA} and ${ofB}`}>
+      {signedPoints(difference)} <span className={util.muted}>on {n}</span>
+    </span>
   );
 }
 
@@ -219,20 +250,23 @@ function GroupTable({ groups }: { groups: Answer<'compare.open'>['groups'] }) {
             <Cell>{name}</Cell>
             <Cell numeric>{runs.length}</Cell>
             <Cell numeric>
-              {share(mean.value)}{' '}
-              <span className={util.muted}>
-                ({share(mean.low)}–{share(mean.high)})
-              </span>
+              <Spread estimate={mean} seeds={runs.length} />
             </Cell>
             <Cell numeric>
-              {share(iqm.value)}{' '}
-              <span className={util.muted}>
-                ({share(iqm.low)}–{share(iqm.high)})
-              </span>
+              <Spread estimate={iqm} seeds={runs.length} />
             </Cell>
           </Row>
         ))}
       </tbody>
     </Table>
+  );
+}
+
+/** One seed has no spread, so it gets no interval. */
+function Spread({ estimate: { value, low, high }, seeds }: { estimate: Estimate; seeds: number }) {
+  return (
+    <>
+      {share(value)} <span className={util.muted}>{seeds > 1 ? `(${share(low)}–${share(high)})` : '(one seed)'}</span>
+    </>
   );
 }

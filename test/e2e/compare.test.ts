@@ -13,6 +13,7 @@ import type { Lab } from './app.ts';
 import { seed } from './seeded.ts';
 
 const TASKS = 12;
+const FEWER_TASKS = 5;
 let lab: Lab;
 let store: Store;
 
@@ -24,6 +25,7 @@ describe('replay, compare and report', () => {
       { variant: 'reinforce', seed: 1, agent: 'blind' },
     ] as const;
     seed(data, runs, TASKS);
+    seed(data, [{ variant: 'grpo', seed: 2, agent: 'oracle' }], FEWER_TASKS);
     store = Store.read(data);
     lab = await launch({ data });
   }, 120_000);
@@ -63,6 +65,21 @@ describe('replay, compare and report', () => {
       expect(await shown(table.getByText(`${(success.rate * 100).toFixed(1)}%`, { exact: true }).first())).toBe(true);
     }
     expect(await shown(lab.page.getByText(words[0] ?? 'nothing was said'))).toBe(true);
+  }, 60_000);
+
+  test('runs on other numbers of tasks have a banner, no bold best, and pairs that say on how many tasks they rest', async () => {
+    await visit(lab, '/compare/1,2,3');
+    const banner = lab.page.getByRole('status').filter({ hasText: 'Not directly comparable' });
+    expect(await shown(banner.getByText(`number of tasks: ${TASKS} (runs 1, 2); ${FEWER_TASKS} (run 3)`))).toBe(true);
+    const table = lab.page.getByRole('table', { name: 'Final results' });
+    expect(await shown(table.getByText(`on ${FEWER_TASKS}`, { exact: true }))).toBe(true);
+    expect(await table.locator('strong').count()).toBe(0);
+    await lab.page.getByRole('tab', { name: /seeds/i }).click();
+    expect(await lab.page.getByRole('table', { name: /seeds/i }).getByText('(one seed)').count()).toBe(2);
+    await visit(lab, '/compare/1,2');
+    await table.waitFor();
+    expect(await table.locator('strong').count()).toBe(1);
+    expect(await banner.count()).toBe(0);
   }, 60_000);
 
   test('the first divergence of two policies on one task is marked at the right step', async () => {

@@ -93,6 +93,7 @@ function contender(run: number, outcomes: readonly boolean[], changes: Partial<C
     ends: { loss: [10, 0.5] },
     results: results(outcomes),
     place: 'shop test',
+    evaluated: { split: 'test', temperature: 0 },
     ...changes,
   };
 }
@@ -124,6 +125,32 @@ test('runs on other tasks or worlds are not paired, and that is said', () => {
   expect(comparison.paired).toEqual([]);
   expect(comparison.words.at(-1)).toMatch(/no task in common/);
   expect(comparison.runs[2]!.success).toBeNull();
+});
+
+test('runs that cannot be compared are named with what differs, and a pair says on how many tasks it rests', () => {
+  const world = (reward: string, price: number) => ({ training: { reward }, world: { name: 'shop', settings: { price } } });
+  const many = contender(1, new Array<boolean>(30).fill(true), { config: world('binary', 1) });
+  const few = contender(
+    2,
+    Array.from({ length: 20 }, (_, i) => i < 2),
+    { evaluated: { split: 'test', temperature: 1 }, config: world('return', 2), group: 'h' },
+  );
+  const { mismatches, paired, words } = compare([many, few]);
+  expect(mismatches.map(({ what }) => what)).toEqual([
+    'evaluation temperature',
+    'number of tasks',
+    'training reward',
+    'world setting price',
+  ]);
+  expect(mismatches[0]?.words).toBe('evaluation temperature: 0 (run 1); 1 (run 2)');
+  expect(paired[0]).toMatchObject({ n: 20, ofA: 30, ofB: 20, difference: 0.9 });
+  expect(words.join(' ')).toContain('90.0 points more of the 20 tasks that both played (of 30 and 20)');
+  expect(comparisonText(compare([many, few]))).toMatch(/^Not directly comparable\. evaluation temperature: 0 \(run 1\)/);
+  const others = contender(3, [], { results: results([true, true], 'lamps') });
+  expect(compare([contender(4, [true, true]), others]).mismatches.map(({ words: said }) => said)).toEqual([
+    'task set: 0 tasks were played by all of them',
+  ]);
+  expect(compare([many, contender(5, new Array<boolean>(30).fill(false), { config: world('binary', 1) })]).mismatches).toEqual([]);
 });
 
 test('seeds of one config form a group with mean and inter-quartile mean', () => {
