@@ -41,8 +41,8 @@ export const grpo: Algorithm<typeof settings> = {
   prepare(trajectories, chosen, progress) {
     const rewards = rewardsOf(trajectories, progress.reward);
     const groups = groupBy(trajectories.map((trajectory) => trajectory.task)).map((members) => {
-      const own = members.map((i) => rewards[i]!);
-      return { members, centre: mean(own), spread: deviation(own) };
+      const rewardsOfGroup = members.map((i) => rewards[i]!);
+      return { members, centre: mean(rewardsOfGroup), spread: deviation(rewardsOfGroup) };
     });
     const kept = Math.max(1, Math.ceil(groups.length * chosen.filter - 1e-9));
     const best = new Set([...groups].sort((a, b) => b.spread - a.spread).slice(0, kept));

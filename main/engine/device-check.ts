@@ -1,5 +1,5 @@
-// The self-test of a device, a program of its own: `device-check <id>` trains a tiny network for a few steps on the CPU and on
-// the device, and prints both as one line of JSON. A process of its own, because a broken graphics driver aborts the process
+// The self-test of a device, a separate program: `device-check <id>` trains a tiny network for a few steps on the CPU and on
+// the device, and prints both as one line of JSON. A separate process, because a broken graphics driver aborts the process
 // that touches it. The network uses every kind of operator that training does; loss alone would not do: a wrong gradient
 // kernel leaves the first loss right (measured: a fused RMSNorm on WebGPU), so gradient norms are compared as well.
 

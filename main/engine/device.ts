@@ -1,4 +1,4 @@
-// The devices a model can run on. One is offered only after a self-test in a process of its own has trained a tiny network on
+// The devices a model can run on. One is offered only after a self-test in a separate process has trained a tiny network on
 // it with the same losses and gradient norms as on the CPU; otherwise the list says why not. Through WebGPU (any graphics card,
 // bundled with the runtime) the training state stays on the device between steps. Through CUDA, DirectML and CoreML the
 // runtime's Node binding can only hand tensors over through the CPU: correct, but the state travels at every step.
@@ -17,7 +17,7 @@ export interface Device {
   /** What `--device` takes. */
   readonly id: string;
   readonly name: string;
-  /** Bytes, where the system tells. */
+  /** Bytes, where the system reports them. */
   readonly memory: number | null;
   readonly ok: boolean;
   readonly reason: string;
@@ -157,7 +157,7 @@ async function nvidiaCard(): Promise<{ name: string; memory: number } | undefine
   }
 }
 
-/** The Linux driver of AMD cards tells the memory as a file. */
+/** The Linux driver of AMD cards gives the memory as a file. */
 function amdCard(): { name: string; memory: number } | undefined {
   if (process.platform !== 'linux') return undefined;
   try {

@@ -1,6 +1,7 @@
-// Compositions with a gradient of their own. Each is made of ordinary operators; its gradient, written as a whole, goes through
+// Compositions with a hand-written gradient. Each is made of ordinary operators; its gradient, written as a whole, passes through
 // memory fewer times than the rules of its operators would one after the other. Finite differences check each in the tests.
 
+import { at } from '../indexed.ts';
 import { elementCount } from './graph.ts';
 import type { Tensor } from './graph.ts';
 import * as op from './operators.ts';
@@ -24,7 +25,7 @@ export function attention(query: Tensor, key: Tensor, value: Tensor, scale: numb
   const sizes = ends.map((end, block) => end - (ends[block - 1] ?? 0));
   return query.graph.withGradient('attend', [query, key, value], () => {
     const blocks = op.split(query, sizes, 0).map((part, block) => {
-      const until = (x: Tensor): Tensor => op.slice(x, 0, 0, ends[block] ?? time);
+      const until = (x: Tensor): Tensor => op.slice(x, 0, 0, at(ends, block));
       return attendBlock(part, until(key), until(value), scale);
     });
     const output = op.concat(
@@ -55,7 +56,7 @@ export function attention(query: Tensor, key: Tensor, value: Tensor, scale: numb
 /** Adds up tensors that each cover the time from 0 to the end of their block. */
 function sumOfBeginnings(tensors: readonly Tensor[], sizes: readonly number[]): Tensor {
   const pieces = tensors.map((tensor, block) => op.split(tensor, sizes.slice(0, block + 1), 0));
-  const sums = sizes.map((_, piece) => pieces.flatMap((own) => own[piece] ?? []).reduce((sum, more) => op.add(sum, more)));
+  const sums = sizes.map((_, piece) => pieces.flatMap((parts) => parts[piece] ?? []).reduce((sum, more) => op.add(sum, more)));
   return op.concat(sums, 0);
 }
 

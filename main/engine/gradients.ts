@@ -2,6 +2,7 @@
 // A rule is given the node and the gradients of its outputs and returns the gradients of its inputs, as further nodes
 // of the same graph. At a tie, Min, Max and Relu take the gradient of their first operand; Relu's at 0 is 0.
 
+import { at } from '../indexed.ts';
 import { GraphError, elementCount, showShape } from './graph.ts';
 import type { Graph, Node, Segment, Shape, Tensor } from './graph.ts';
 import * as op from './operators.ts';
@@ -117,7 +118,7 @@ export const RULES: Readonly<Record<string, Rule>> = {
   }),
   Slice: one((x, _y, dy, node) => {
     const [axis, start, end] = [Number(node.attributes.axis), Number(node.attributes.start), Number(node.attributes.end)];
-    const after = (x.sizes[axis] ?? 0) - end;
+    const after = at(x.sizes, axis) - end;
     const zeros = (size: number): Tensor[] => (size > 0 ? [op.full(dy, x.shape.with(axis, size), 0)] : []);
     return op.concat([...zeros(start), dy, ...zeros(after)], axis);
   }),
@@ -125,12 +126,12 @@ export const RULES: Readonly<Record<string, Rule>> = {
     const axis = Number(node.attributes.axis);
     return op.split(
       dy,
-      x.map((part) => part.sizes[axis] ?? 0),
+      x.map((part) => at(part.sizes, axis)),
       axis,
     );
   },
   Split: ({ node, all, dy }) => {
-    const parts = all.map((gradient, i) => gradient ?? op.full(dy, node.outputs[i]?.shape ?? [], 0));
+    const parts = all.map((gradient, i) => gradient ?? op.full(dy, at(node.outputs, i).shape, 0));
     return [op.concat(parts, Number(node.attributes.axis))];
   },
   Expand: one((x, _y, dy) => shrink(dy, x.shape)),
@@ -143,7 +144,7 @@ export const RULES: Readonly<Record<string, Rule>> = {
   // Written as one scatter into a flat vector: ScatterElements is twenty times slower.
   GatherElements: ({ x: [x, indices], dy }) => {
     if (!x || !indices) return [];
-    const width = x.sizes.at(-1) ?? 1;
+    const width = at(x.sizes, -1);
     const rows = elementCount(indices.shape);
     const starts = x.graph.constant(
       BigInt64Array.from({ length: rows }, (_, row) => BigInt(row * width)),
@@ -181,7 +182,7 @@ export const RULES: Readonly<Record<string, Rule>> = {
     if (!x || !gain || !inverse) return [];
     const normal = op.mul(x, inverse);
     const product = op.mul(dy, normal);
-    const width = x.sizes.at(-1) ?? 1;
+    const width = at(x.sizes, -1);
     const dx = (): Tensor => {
       const share = op.matmul(product, op.reshape(gain, [width, 1]), { scale: 1 / width });
       return op.mul(op.sub(op.mul(dy, gain), op.mul(normal, share)), inverse);
@@ -249,7 +250,7 @@ class BackwardWalk {
     return this.#gradients.get(tensor);
   }
 
-  /** Goes backwards over the nodes from `end` to `start`. */
+  /** Walks backwards over the nodes from `end` to `start`. */
   run(start: number, end: number, segments: readonly Segment[]): void {
     const closing = new Map(segments.map((segment) => [segment.end, segment]));
     for (let at = end; at > start; at--) {
@@ -304,7 +305,7 @@ class BackwardWalk {
     if (!rule)
       throw new GraphError(`${node.op} "${node.name}" has no gradient rule; add a row to the table in gradients.ts or use stopGradient`);
     const given = this.#graph.scope(node.name, () =>
-      rule({ node, x: node.inputs, y, dy, all, wants: (index) => this.#active.has(node.inputs[index] ?? y) }),
+      rule({ node, x: node.inputs, y, dy, all, wants: (index) => this.#active.has(at(node.inputs, index)) }),
     );
     for (const [i, gradient] of given.entries()) {
       const input = node.inputs[i];
@@ -326,7 +327,7 @@ function shrink(gradient: Tensor, shape: Shape): Tensor {
 
 /** [..., n] as a matrix [rows, n]. */
 function matrix(x: Tensor): Tensor {
-  const width = x.sizes.at(-1) ?? 1;
+  const width = at(x.sizes, -1);
   return op.reshape(x, [elementCount(x.shape) / width, width]);
 }
 

@@ -143,7 +143,7 @@ export class Graph {
     return tensor;
   }
 
-  /** Makes a tensor a result of the graph under a name of its own. */
+  /** Makes a tensor a result of the graph under its own name. */
   output(name: string, tensor: Tensor): void {
     if (this.outputs.has(name)) throw new GraphError(`The graph already has an output "${name}"; outputs need different names`);
     this.outputs.set(name, tensor);

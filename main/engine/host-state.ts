@@ -81,7 +81,7 @@ export class HostState implements StateKeeper {
 }
 
 function addTo(sum: Float32Array, more: Float32Array): void {
-  for (let i = 0; i < sum.length; i++) sum[i] = (sum[i] ?? 0) + (more[i] ?? 0);
+  for (let i = 0; i < sum.length; i++) sum[i]! += more[i]!;
 }
 
 /** Σ x², in four sums at once so that the processor need not wait for each addition. */
@@ -89,13 +89,13 @@ function squares(x: Float32Array): number {
   let [a, b, c, d] = [0, 0, 0, 0];
   const whole = x.length - (x.length % 4);
   for (let i = 0; i < whole; i += 4) {
-    const [p, q, r, s] = [x[i] ?? 0, x[i + 1] ?? 0, x[i + 2] ?? 0, x[i + 3] ?? 0];
+    const [p, q, r, s] = [x[i]!, x[i + 1]!, x[i + 2]!, x[i + 3]!];
     a += p * p;
     b += q * q;
     c += r * r;
     d += s * s;
   }
-  for (let i = whole; i < x.length; i++) a += (x[i] ?? 0) ** 2;
+  for (let i = whole; i < x.length; i++) a += x[i]! ** 2;
   return a + b + c + d;
 }
 

@@ -4,6 +4,7 @@
 // Nodes that no output needs are left out.
 
 import { dirname, isAbsolute, relative, sep } from 'node:path';
+import { at } from '../indexed.ts';
 import { create, toBinary } from '@bufbuild/protobuf';
 import { GraphError, elementCount } from './graph.ts';
 import type { Attribute, Attributes, ConstantData, DType, ExternalData, Graph, Node, Shape, Tensor } from './graph.ts';
@@ -134,7 +135,7 @@ class Writer {
     const used = [...this.#used].map((tensor) =>
       tensor.external
         ? externalProto(tensor, tensor.external, this.#folder)
-        : tensorProto(tensor.name, tensor.data ?? new Float32Array(), tensor.shape, tensor.dtype),
+        : tensorProto(tensor.name, constantData(tensor), tensor.shape, tensor.dtype),
     );
     return [...used, ...this.#extra];
   }
@@ -155,7 +156,7 @@ function withInputs(op: string, extra: (node: Node, writer: Writer) => string[],
 }
 
 const shapeOf = (node: Node, writer: Writer): string[] => [
-  writer.integers((node.outputs[0]?.shape ?? []).map((dimension) => (typeof dimension === 'string' ? -1 : dimension))),
+  writer.integers(at(node.outputs, 0).shape.map((dimension) => (typeof dimension === 'string' ? -1 : dimension))),
 ];
 const axesOf = (node: Node, writer: Writer): string[] => [writer.integers(list(node, 'axes'))];
 
@@ -168,7 +169,7 @@ const SPELLED: Readonly<Record<string, Spell>> = {
   Slice: withInputs('Slice', (node, writer) => ['start', 'end', 'axis'].map((key) => writer.integers([number(node, key)]))),
   StopGradient: withInputs('Identity', () => []),
   Cast: (node, writer) => {
-    const to = node.outputs[0]?.dtype ?? 'float32';
+    const to = at(node.outputs, 0).dtype;
     writer.emit('Cast', names(node.inputs, writer), names(node.outputs, writer), { to: TYPES[to] });
   },
   Split: (node, writer) => {
@@ -181,7 +182,7 @@ const SPELLED: Readonly<Record<string, Spell>> = {
     }
     let start = 0;
     for (const [i, output] of names(node.outputs, writer).entries()) {
-      const end = start + (sizes[i] ?? 0);
+      const end = start + at(sizes, i);
       writer.emit(
         'Slice',
         [...names(node.inputs, writer), writer.integers([start]), writer.integers([end]), writer.integers([number(node, 'axis')])],
@@ -206,7 +207,7 @@ const SPELLED: Readonly<Record<string, Spell>> = {
   // many rows are added a few at a time, each time too few for a second thread.
   ScatterND: (node, writer) => {
     const [data = '', column = '', rows = ''] = names(node.inputs, writer);
-    const shape = node.inputs[2]?.sizes ?? [];
+    const shape = at(node.inputs, 2).sizes;
     const [count = 0] = shape;
     const each = Math.max(1, Math.floor((ONE_THREAD_ELEMENTS * count) / Math.max(1, elementCount(shape))));
     if (writer.target !== 'cpu' || node.attributes.reduction !== 'add' || count <= each) {
@@ -223,7 +224,7 @@ const SPELLED: Readonly<Record<string, Spell>> = {
     const [columns, parts] = [cut(column, 'indices'), cut(rows, 'rows')];
     let sum = data;
     for (const [i, part] of parts.entries()) {
-      const inputs = [sum, columns[i] ?? '', part];
+      const inputs = [sum, at(columns, i), part];
       if (i === parts.length - 1) writer.emit('ScatterND', inputs, names(node.outputs, writer), node.attributes);
       else sum = writer.step(node, 'ScatterND', inputs, node.attributes);
     }
@@ -258,7 +259,7 @@ const SPELLED: Readonly<Record<string, Spell>> = {
     const [x = ''] = names(node.inputs, writer);
     const [y = '', inverse = ''] = names(node.outputs, writer);
     if (writer.target === 'cpu') {
-      const width = node.inputs[0]?.sizes.at(-1) ?? 0;
+      const width = at(at(node.inputs, 0).sizes, -1);
       const ones = writer.constant(`ones[${width}]`, new Float32Array(width).fill(1), [width], 'float32');
       writer.emit('SimplifiedLayerNormalization', [x, ones], [y, inverse], { axis: -1, epsilon: number(node, 'epsilon') });
       return;
@@ -287,14 +288,19 @@ function worthHalving({ inputs, outputs }: Node): boolean {
   return extents.every((extent) => typeof extent === 'number' && extent >= 4);
 }
 
-/** Where there is no fused kernel: casts, transposes, product, scale as nodes of their own. */
+function constantData(tensor: Tensor): ConstantData {
+  if (!tensor.data) throw new GraphError(`${tensor} was written as a constant, but it has no data`);
+  return tensor.data;
+}
+
+/** Where there is no fused kernel: casts, transposes, product, scale as separate nodes. */
 function spellMatMul(node: Node, writer: Writer, half = false): void {
   const operand = (index: 0 | 1, rowsFirst: Attribute | undefined, transposed: Attribute | undefined): string => {
     const tensor = node.inputs[index];
     if (!tensor) return '';
     const axes = tensor.shape.map((_, axis) => axis);
     let order = rowsFirst && axes.length > 2 ? [...axes.slice(1, -1), 0, axes.length - 1] : axes;
-    if (transposed) order = [...order.slice(0, -2), order.at(-1) ?? 0, order.at(-2) ?? 0];
+    if (transposed) order = [...order.slice(0, -2), at(order, -1), at(order, -2)];
     const name = half ? writer.step(node, 'Cast', [writer.name(tensor)], { to: TYPES.float16 }) : writer.name(tensor);
     return order.every((axis, i) => axis === i) ? name : writer.step(node, 'Transpose', [name], { perm: order });
   };

@@ -2,6 +2,7 @@
 // Where a number stands for a tensor (`mul(x, 2)`), it becomes a scalar constant of the other side's type.
 // Sections: element by element · matrices · moving data · reductions and normalisation · a few compositions.
 
+import { at } from '../indexed.ts';
 import { GraphError, elementCount, showShape } from './graph.ts';
 import type { Attributes, DType, Dimension, Shape, Tensor } from './graph.ts';
 
@@ -115,9 +116,9 @@ export function matmul(a: Tensor, b: Tensor, options: MatMulOptions = {}): Tenso
 }
 
 function matrixView(shape: Shape, rowsFirst: boolean, transposed: boolean): [Shape, Dimension, Dimension] {
-  const moved = rowsFirst && shape.length > 2 ? [...shape.slice(1, -1), shape.at(0) ?? 0, shape.at(-1) ?? 0] : shape;
-  const row = moved.at(-2) ?? 0;
-  const column = moved.at(-1) ?? 0;
+  const moved = rowsFirst && shape.length > 2 ? [...shape.slice(1, -1), at(shape, 0), at(shape, -1)] : shape;
+  const row = at(moved, -2);
+  const column = at(moved, -1);
   return [moved.slice(0, -2), transposed ? column : row, transposed ? row : column];
 }
 
@@ -151,7 +152,7 @@ export function transpose(x: Tensor, order: readonly number[]): Tensor {
     x,
     'Transpose',
     [x],
-    order.map((axis) => x.shape[axis] ?? 0),
+    order.map((axis) => at(x.shape, axis)),
     { perm: order },
   );
 }
@@ -159,11 +160,11 @@ export function transpose(x: Tensor, order: readonly number[]): Tensor {
 /** The part of one axis from `start` up to but without `end`. */
 export function slice(x: Tensor, axis: number, start: number, end: number): Tensor {
   const place = x.graph.place('Slice');
-  const at = axisOf(place, x, axis);
-  const size = x.sizes[at] ?? 0;
+  const along = axisOf(place, x, axis);
+  const size = at(x.sizes, along);
   if (start < 0 || end > size || start >= end) throw new GraphError(`${place}: ${start}…${end} is not inside axis ${axis} of ${x}`);
   if (start === 0 && end === size) return x;
-  return one(x, 'Slice', [x], x.shape.with(at, end - start), { axis: at, start, end });
+  return one(x, 'Slice', [x], x.shape.with(along, end - start), { axis: along, start, end });
 }
 
 export function concat(parts: readonly Tensor[], axis: number): Tensor {
@@ -171,14 +172,14 @@ export function concat(parts: readonly Tensor[], axis: number): Tensor {
   if (!first) throw new GraphError('Concat needs at least one tensor, found none');
   if (parts.length === 1) return first;
   const place = first.graph.place('Concat');
-  const at = axisOf(place, first, axis);
+  const along = axisOf(place, first, axis);
   let size = 0;
   for (const part of parts) {
-    const others = part.rank === first.rank && part.shape.every((dimension, i) => i === at || dimension === first.shape[i]);
-    if (!others || part.dtype !== first.dtype) throw new GraphError(`${place}: ${part} does not go with ${first} along axis ${at}`);
-    size += part.sizes[at] ?? 0;
+    const others = part.rank === first.rank && part.shape.every((dimension, i) => i === along || dimension === first.shape[i]);
+    if (!others || part.dtype !== first.dtype) throw new GraphError(`${place}: ${part} does not go with ${first} along axis ${along}`);
+    size += at(part.sizes, along);
   }
-  return one(first, 'Concat', parts, first.shape.with(at, size), { axis: at });
+  return one(first, 'Concat', parts, first.shape.with(along, size), { axis: along });
 }
 
 /** Cuts one axis into consecutive parts of the given sizes. */

@@ -49,12 +49,12 @@ export function adamWInPlace(
   const factor = Math.min(1, clip / (norm + 1e-6));
   const [share1, share2, kept] = [(1 - beta1) * factor, (1 - beta2) * factor * factor, decay ? keep : 1];
   for (let i = 0; i < values.length; i++) {
-    const g = gradient[i] ?? 0;
-    const m = beta1 * (first[i] ?? 0) + share1 * g;
-    const v = beta2 * (second[i] ?? 0) + share2 * g * g;
+    const g = gradient[i]!;
+    const m = beta1 * first[i]! + share1 * g;
+    const v = beta2 * second[i]! + share2 * g * g;
     first[i] = m;
     second[i] = v;
-    values[i] = (values[i] ?? 0) * kept - (stepSize * m) / (Math.sqrt(v) + epsilon);
+    values[i] = values[i]! * kept - (stepSize * m) / (Math.sqrt(v) + epsilon);
   }
 }
 

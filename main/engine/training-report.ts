@@ -1,5 +1,6 @@
-// The words of a training step that all its parts share: what goes in, what is changed, what is reported.
+// The types that all parts of a training step share: what goes in, what is changed, what is reported.
 
+import { at } from '../indexed.ts';
 import type { Flat } from './parameters.ts';
 import type { Feeds } from './session.ts';
 import type { Build } from './training-graphs.ts';
@@ -39,6 +40,9 @@ export interface StateKeeper {
 
 /** Loss, norm and metrics lie in one vector. */
 export function readReport(numbers: Float32Array, metrics: readonly string[]): StepReport {
-  const [loss = Number.NaN, gradientNorm = Number.NaN, ...rest] = numbers;
-  return { loss, gradientNorm, metrics: Object.fromEntries(metrics.map((name, i) => [name, rest[i] ?? Number.NaN])) };
+  return {
+    loss: at(numbers, 0),
+    gradientNorm: at(numbers, 1),
+    metrics: Object.fromEntries(metrics.map((name, i) => [name, at(numbers, i + 2)])),
+  };
 }

@@ -32,7 +32,7 @@ export interface TrainerOptions {
   readonly state: TrainingState;
   readonly optimizer?: AdamWSettings;
   readonly session?: SessionOptions;
-  /** How many sessions are kept; the one unused for longest goes. */
+  /** How many sessions are kept; the least recently used one is disposed of first. */
   readonly sessions?: number;
   /** Where loss scaling begins in half precision; it adapts. */
   readonly lossScale?: number;

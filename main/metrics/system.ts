@@ -1,5 +1,5 @@
 // What a training process takes of the machine between two updates: processor time, memory. The load of a GPU is not
-// told by any portable interface and so is left out rather than guessed.
+// given by any portable interface and so is left out rather than guessed.
 
 import { availableParallelism, freemem } from 'node:os';
 

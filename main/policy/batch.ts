@@ -1,7 +1,8 @@
 // One micro-batch of episodes, as numbers (feeds) and as symbols (what a loss is made of). Sizes are rounded up to a few
-// buckets, because every shape is a session of its own; what the rounding adds has weight 0 and costs nothing in the loss.
+// buckets, because every shape is a separate session; what the rounding adds has weight 0 and costs nothing in the loss.
 // Only the agent's own tokens go through the vocabulary, and a row ends at the last hidden state that predicts one.
 
+import { at } from '../indexed.ts';
 import type { Graph, Tensor } from '../engine/graph.ts';
 import { logProbability } from '../engine/fused.ts';
 import * as op from '../engine/operators.ts';
@@ -194,7 +195,7 @@ export class PackedBatch {
     for (const [e, episode] of this.#episodes.entries()) {
       let offset = 0;
       for (const row of episode) {
-        padded.set((values[e] ?? new Float32Array()).subarray(offset, offset + row.agent.length), r * agentTokens);
+        padded.set(at(values, e).subarray(offset, offset + row.agent.length), r * agentTokens);
         offset += row.agent.length;
         r++;
       }

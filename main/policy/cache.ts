@@ -2,6 +2,7 @@
 // and shrinks in steps; what lies beyond a row's own position is masked by whoever reads. A row that leaves is overwritten by
 // the last one, so the rows in use are always the first ones and are handed over without a copy.
 
+import { at } from '../indexed.ts';
 import { float } from '../engine/session.ts';
 import type { Value } from '../engine/session.ts';
 import type { Stream } from './sampling-graph.ts';
@@ -49,7 +50,7 @@ export class Cache {
     const values: Record<string, Value> = {};
     for (const [i, { name, heads, size }] of this.#streams.entries()) {
       const length = rows * heads * this.#time * size;
-      values[`cache.${name}`] = float(this.#data[i]?.subarray(0, length) ?? new Float32Array(), [rows, heads, this.#time, size]);
+      values[`cache.${name}`] = float(at(this.#data, i).subarray(0, length), [rows, heads, this.#time, size]);
     }
     return values;
   }
@@ -61,14 +62,14 @@ export class Cache {
       const target = this.#data[i];
       if (!source || !target) throw new Error(`The model gave no new "${name}" to keep`);
       for (let row = 0; row < positions.length; row++) {
-        const length = (used[row] ?? 0) * size;
+        const length = at(used, row) * size;
         for (let head = 0; head < heads; head++) {
           const lane = row * heads + head;
           const from = lane * count * size;
-          const to = (lane * this.#time + (positions[row] ?? 0)) * size;
+          const to = (lane * this.#time + at(positions, row)) * size;
           // A loop for few numbers, because making two views for `set` takes longer.
           if (length > FEW) target.set(source.subarray(from, from + length), to);
-          else for (let k = 0; k < length; k++) target[to + k] = source[from + k] ?? 0;
+          else for (let k = 0; k < length; k++) target[to + k] = source[from + k]!;
         }
       }
     }
@@ -78,13 +79,13 @@ export class Cache {
   move(from: number, to: number): void {
     for (const [i, { heads, size }] of this.#streams.entries()) {
       const length = heads * this.#time * size;
-      this.#data[i]?.copyWithin(to * length, from * length, (from + 1) * length);
+      at(this.#data, i).copyWithin(to * length, from * length, (from + 1) * length);
     }
   }
 
   /** The stream's array, replaced by a longer one where it is too short: doubling, because fresh memory is dear. */
   #roomy(index: number, length: number): Float32Array {
-    const old = this.#data[index] ?? new Float32Array();
+    const old = at(this.#data, index);
     if (old.length >= length) return old;
     const longer = new Float32Array(Math.max(length, 2 * old.length));
     longer.set(old);

@@ -57,15 +57,15 @@ export class Drawer {
     const normal = this.#temperature === 1 ? policyNormal : this.#load(logits, ids, this.#temperature);
 
     const top = this.#top(count);
-    const choice = this.#greedy ? (top[0] ?? 0) : this.#choose(count, uniform(), normal);
+    const choice = this.#greedy ? top[0]! : this.#choose(count, uniform(), normal);
     // −Σ p · log p with p = weight / total and log p = score − normal.
     const entropy = normal - this.#moment / this.#total;
     return {
-      token: ids[choice] ?? 0,
-      logProb: (this.#scores[choice] ?? 0) - normal,
-      policyLogProb: (logits[ids[choice] ?? 0] ?? 0) - policyNormal,
+      token: ids[choice]!,
+      logProb: this.#scores[choice]! - normal,
+      policyLogProb: logits[ids[choice]!]! - policyNormal,
       entropy: Math.max(0, entropy),
-      top: top.map((i) => ({ token: ids[i] ?? 0, probability: (this.#weights[i] ?? 0) / this.#total })),
+      top: top.map((i) => ({ token: ids[i]!, probability: this.#weights[i]! / this.#total })),
     };
   }
 
@@ -78,14 +78,14 @@ export class Drawer {
     const count = ids.length;
     let most = Number.NEGATIVE_INFINITY;
     for (let i = 0; i < count; i++) {
-      const score = (logits[ids[i] ?? 0] ?? 0) / temperature;
+      const score = logits[ids[i]!]! / temperature;
       this.#scores[i] = score;
       if (!(score <= most)) most = score;
     }
     let total = 0;
     let moment = 0;
     for (let i = 0; i < count; i++) {
-      const score = this.#scores[i] ?? 0;
+      const score = this.#scores[i]!;
       const weight = Math.exp(score - most); // a NaN passes, and shows in the sum
       this.#weights[i] = weight;
       total += weight;
@@ -100,7 +100,7 @@ export class Drawer {
     let left = uniform * this.#total;
     let last = 0;
     for (let i = 0; i < count; i++) {
-      const weight = this.#weights[i] ?? 0;
+      const weight = this.#weights[i]!;
       if (weight === 0) continue;
       last = i;
       left -= weight;
@@ -115,13 +115,13 @@ export class Drawer {
     const best: number[] = [];
     let threshold = 0;
     for (let i = 0; i < count; i++) {
-      const weight = this.#weights[i] ?? 0;
+      const weight = this.#weights[i]!;
       if (weight <= threshold) continue;
       let at = best.length;
-      while (at > 0 && weight > (this.#weights[best[at - 1] ?? 0] ?? 0)) at--;
+      while (at > 0 && weight > this.#weights[best[at - 1]!]!) at--;
       best.splice(at, 0, i);
       if (best.length > TOP_ALTERNATIVES) best.pop();
-      if (best.length === TOP_ALTERNATIVES) threshold = this.#weights[best[TOP_ALTERNATIVES - 1] ?? 0] ?? 0;
+      if (best.length === TOP_ALTERNATIVES) threshold = this.#weights[best[TOP_ALTERNATIVES - 1]!]!;
     }
     return best;
   }

@@ -1,7 +1,7 @@
 // What the world allows to be said, as masks over the vocabulary. A grammar is compiled once into a small automaton over
 // tokens; a cursor walks it while an action is written, so no malformed action can be generated and every allowed one can.
 // Departures from writing the text letter by letter: an alternative's literal is one token (its first: `search`, `click`,
-// `buy`), because the rest is implied, and a choice that can't go on ends by itself without an end mark.
+// `buy`), because the rest is implied, and a choice that cannot continue ends without an end mark.
 
 import type { Grammar, GrammarPart } from '../environment/environment.ts';
 import { type Tokenizer, mark } from './tokenizer.ts';

@@ -6,6 +6,7 @@
 // episode, so that an id means only what the page says; context words that also occur in the task carry a flag; and prices
 // carry a flag that says whether they lie above (1) or below (−1) the price in the task.
 
+import { at } from '../indexed.ts';
 import type { Random } from '../random.ts';
 import type { TokenMask } from './grammar-mask.ts';
 import { type Tokenizer, mark } from './tokenizer.ts';
@@ -125,7 +126,7 @@ export class Prompt {
     let from = this.#turns.length;
     let used = 0;
     while (from > 0) {
-      const size = this.#turns[from - 1]?.tokens.length ?? 0;
+      const size = at(this.#turns, from - 1).tokens.length;
       // The latest turn always comes along; earlier ones only fill half of the room, so that the row lasts for a few turns.
       if (from < this.#turns.length && used + size > room / 2) break;
       used += size;
@@ -155,7 +156,7 @@ export class Relabelling {
     for (const names of groups) {
       const shuffled = random.shuffle(names);
       for (const [index, name] of names.entries()) {
-        const other = shuffled[index] ?? name;
+        const other = at(shuffled, index);
         for (const [place, token] of name.entries()) {
           this.#forward.set(token, other[place] ?? token);
           this.#backward.set(other[place] ?? token, token);

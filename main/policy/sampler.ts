@@ -3,6 +3,7 @@
 // reads the token it drew last; a row that has read everything draws its next token. Finished rows leave, new ones join at once.
 // A row's draws come from its episode's own generator: what else is in the batch does not matter.
 
+import { at } from '../indexed.ts';
 import type { Flat, ParameterLayout } from '../engine/parameters.ts';
 import { Session, float, floats, integer, value } from '../engine/session.ts';
 import type { Feeds, Value } from '../engine/session.ts';
@@ -64,7 +65,7 @@ interface Row {
 }
 
 const NEVER = -1e9;
-/** Tokens per row and call: each is a session of its own, made when first needed. */
+/** Tokens per row and call: each is a separate session, made when first needed. */
 const COUNTS = [1, 4, 16, 64] as const;
 /** What a call costs beside its tokens, in tokens: once, and for every row (its keys and values have to be read). */
 const CALL_COST = 10;
@@ -163,18 +164,18 @@ export class Sampler {
     const fresh: Record<string, Float32Array> = {};
     for (const [name, result] of Object.entries(results)) if (name.startsWith('new.')) fresh[name.slice(4)] = floats(result);
     const positions = rows.map(({ position }) => position);
-    this.#cache.fit(Math.max(...positions.map((position, i) => position + (used[i] ?? 0))), rows.length);
+    this.#cache.fit(Math.max(...positions.map((position, i) => position + at(used, i))), rows.length);
     this.#cache.append(fresh, count, positions, used);
 
     const { vocabulary } = this.#config;
     const logits = floats(need(results, 'logits'));
     for (const [i, row] of rows.entries()) {
-      row.position += used[i] ?? 0;
+      row.position += at(used, i);
       if (row.position < row.tokens.length) continue;
-      const own = logits.subarray(i * vocabulary, (i + 1) * vocabulary);
-      if (this.#config.aids.pointer) point(own, row, row.position - (used[i] ?? 0), pointer(results, i, time, count));
+      const rowLogits = logits.subarray(i * vocabulary, (i + 1) * vocabulary);
+      if (this.#config.aids.pointer) point(rowLogits, row, row.position - at(used, i), pointer(results, i, time, count));
       const { episode } = row;
-      episode.accept(drawer.draw(own, episode.mask?.allowed, () => episode.random.next()));
+      episode.accept(drawer.draw(rowLogits, episode.mask?.allowed, () => episode.random.next()));
       if (!episode.done && !episode.waiting) this.#feed(row);
     }
   }
@@ -192,20 +193,20 @@ export class Sampler {
     const mask = new Float32Array(size * total);
     const lastMask = new Float32Array(rows.length * total);
     for (const [r, { tokens: all, flags: marks, position }] of rows.entries()) {
-      const real = used[r] ?? 0;
+      const real = at(used, r);
       for (let i = 0; i < count; i++) {
-        const at = r * count + i;
+        const slot = r * count + i;
         const place = position + i;
-        positions[at] = BigInt(Math.min(place, contextLength - 1)); // padding may lie beyond the end
-        const start = at * total;
+        positions[slot] = BigInt(Math.min(place, contextLength - 1)); // padding may lie beyond the end
+        const start = slot * total;
         mask.fill(NEVER, start + position, start + time);
         mask.fill(NEVER, start + time + i + 1, start + total);
       }
       for (let place = Math.max(0, position - aids.tokenShift); place < position + real; place++) {
-        const at = r * window + place - position + aids.tokenShift;
-        tokens[at] = all[place] ?? 0;
-        flags[at] = marks[place] ?? 0;
-        present[at] = 1;
+        const slot = r * window + place - position + aids.tokenShift;
+        tokens[slot] = all[place]!;
+        flags[slot] = marks[place]!;
+        present[slot] = 1;
       }
       const last = (r * count + real - 1) * total;
       lastMask.set(mask.subarray(last, last + total), r * total);
@@ -265,15 +266,15 @@ interface Pointer {
 function pointer(results: Feeds, row: number, time: number, count: number): Pointer {
   const total = time + count;
   const weights = floats(need(results, 'attention')).subarray(row * total, (row + 1) * total);
-  return { weights, time, amount: floats(need(results, 'amount'))[row] ?? 0 };
+  return { weights, time, amount: at(floats(need(results, 'amount')), row) };
 }
 
 /** Adds the pointer's share to the logits of the tokens it looks at; the first `old` tokens were read by earlier calls. */
 function point(logits: Float32Array, { tokens, position }: Row, old: number, { weights, time, amount }: Pointer): void {
   for (let place = 0; place < position; place++) {
-    const token = tokens[place] ?? 0;
-    const weight = weights[place < old ? place : time + place - old] ?? 0;
-    logits[token] = (logits[token] ?? 0) + amount * weight;
+    const token = tokens[place]!;
+    const weight = weights[place < old ? place : time + place - old]!;
+    logits[token]! += amount * weight;
   }
 }
 

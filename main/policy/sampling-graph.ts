@@ -4,6 +4,7 @@
 // the caller to put in place. (Measured inside Electron: a cache that is also an output is copied whole at every call.)
 // Rows come first in the cache [row, head, time, channel]: reading it costs less than half of time first.
 
+import { at } from '../indexed.ts';
 import { Graph } from '../engine/graph.ts';
 import type { Shape, Tensor } from '../engine/graph.ts';
 import * as op from '../engine/operators.ts';
@@ -13,14 +14,20 @@ import type { Value } from '../engine/session.ts';
 import * as net from './transformer.ts';
 import type { ModelConfig } from './transformer.ts';
 
-/** Every parameter as an input of its own name: fed straight from the training state, without a copy. */
+/** Every parameter as an input under its own name: fed straight from the training state, without a copy. */
 export function parameterInputs(graph: Graph, layout: ParameterLayout): Parameters {
   const shapes = new Map(layout.specs.map(({ name, shape }) => [name, shape]));
-  return (name) => graph.inputs.get(name) ?? graph.input(name, 'float32', shapes.get(name) ?? []);
+  return (name) => graph.inputs.get(name) ?? graph.input(name, 'float32', shapeOf(shapes, name));
 }
 
 export function parameterFeeds(layout: ParameterLayout, weights: Flat): Record<string, Value> {
   return Object.fromEntries(layout.specs.map(({ name, shape }) => [name, float(layout.view(weights, name), shape)]));
+}
+
+function shapeOf(shapes: ReadonlyMap<string, readonly number[]>, name: string): readonly number[] {
+  const shape = shapes.get(name);
+  if (!shape) throw new Error(`The model asks for the parameter "${name}", which its layout does not have`);
+  return shape;
 }
 
 /** Every parameter as a part of the model itself, which the runtime may rearrange to its liking. */
@@ -28,7 +35,7 @@ export function parameterConstants(graph: Graph, layout: ParameterLayout, weight
   const known = new Map<string, Tensor>();
   const shapes = new Map(layout.specs.map(({ name, shape }) => [name, shape]));
   return (name) => {
-    const tensor = known.get(name) ?? graph.constant(layout.view(weights, name), shapes.get(name) ?? [], 'float32', name);
+    const tensor = known.get(name) ?? graph.constant(layout.view(weights, name), shapeOf(shapes, name), 'float32', name);
     known.set(name, tensor);
     return tensor;
   };
@@ -67,8 +74,8 @@ export function samplingGraph(config: ModelConfig, count: number, parameters: (g
   const mask = graph.input('mask', 'float32', ['rows', 1, count, 'total']);
   // The new tokens come with the few before them that they see directly; `present` is 0 where a row had none yet.
   const window = count + aids.tokenShift;
-  const seen = net.embed(p, config, integers('tokens', window), aids.matchFlag ? numbers('flags', window) : undefined);
-  const real = aids.tokenShift > 0 ? op.mul(seen, op.reshape(numbers('present', window), ['rows', window, 1])) : seen;
+  const embedded = net.embed(p, config, integers('tokens', window), aids.matchFlag ? numbers('flags', window) : undefined);
+  const real = aids.tokenShift > 0 ? op.mul(embedded, op.reshape(numbers('present', window), ['rows', window, 1])) : embedded;
   const earlier = (back: number): Tensor => (window === count ? real : along(real, 1, count, window - count - back));
   let x = net.tokenShift(p, config, earlier(0), earlier);
 
@@ -79,7 +86,7 @@ export function samplingGraph(config: ModelConfig, count: number, parameters: (g
   };
   const cached = (name: string, like: Tensor): Tensor => {
     graph.output(`new.${name}`, like);
-    return graph.input(`cache.${name}`, 'float32', ['rows', like.shape[1] ?? 0, 'time', like.shape[3] ?? 0]);
+    return graph.input(`cache.${name}`, 'float32', ['rows', at(like.shape, 1), 'time', at(like.shape, 3)]);
   };
   for (let layer = 0; layer < config.layers; layer++) {
     graph.scope(`layer.${layer}`, () => {
@@ -140,7 +147,7 @@ function along(x: Tensor, axis: number, size: number, start: number): Tensor {
 
 /** [rows, count, width] and one index per row give [rows, width]. */
 function pickRow(x: Tensor, index: Tensor): Tensor {
-  return node('GatherND', [x, index], [x.shape[0] ?? 0, x.shape[2] ?? 0], { batch_dims: 1 });
+  return node('GatherND', [x, index], [at(x.shape, 0), at(x.shape, 2)], { batch_dims: 1 });
 }
 
 function node(name: string, inputs: readonly [Tensor, ...Tensor[]], shape: Shape, attributes: Record<string, number>): Tensor {

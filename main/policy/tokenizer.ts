@@ -3,6 +3,7 @@
 // (phrases). It is kept in the standard tokenizer.json form and run by the standard library; this file only trains it,
 // caches words, joins phrases and knows our marks.
 
+import { field } from '../indexed.ts';
 import { Tokenizer as StandardTokenizer } from '@huggingface/tokenizers';
 
 /** Marks of the sequence format; their ids are their places in this list. */
@@ -59,7 +60,7 @@ export function trainTokenizer(corpus: Iterable<string>, options: TokenizerOptio
   const phrases = options.phrases ?? [];
   for (const phrase of phrases) add(phrase);
   const added = (content: string, special: boolean): TokenizerJson['added_tokens'][number] & Readonly<Record<string, unknown>> => ({
-    id: vocab[content] ?? 0,
+    id: field(vocab, content),
     content,
     single_word: !special,
     lstrip: false,

@@ -4,6 +4,7 @@
 // The parts are functions on rows [n, width], so that training (all of time at once) and sampling (one token a row) share them.
 // Whole sequences are laid out time-major, row = time · R + r: the batched products then read heads in place, without transposes.
 
+import { at } from '../indexed.ts';
 import type { Graph, Tensor } from '../engine/graph.ts';
 import { attention, gated } from '../engine/fused.ts';
 import * as op from '../engine/operators.ts';
@@ -49,7 +50,7 @@ export function modelLayout(config: ModelConfig): ParameterLayout {
   const residual = 1 / Math.sqrt(2 * layers);
   const specs = [matrix('embedding', vocabulary, width, 0.5 / Math.sqrt(width))];
   if (aids.matchFlag) specs.push(vector('match', width, 0));
-  // Each distance mixes in with random signs of its own, so that layers can tell the neighbours apart.
+  // Each distance mixes in with its own random signs, so that layers can distinguish the neighbours.
   for (let back = 1; back <= aids.tokenShift; back++) specs.push({ name: shiftName(back), shape: [width], decay: false, deviation: 0.5 });
   for (let layer = 0; layer < layers; layer++) {
     const name = (part: string): string => `layer.${layer}.${part}`;
@@ -225,7 +226,7 @@ export function logitsAt(
 ): { hidden: Tensor; logits: Tensor } {
   return graph.scope('head', () => {
     const [rows = 0, time = 0] = tokens.sizes;
-    const count = positions.sizes[1] ?? 0;
+    const count = at(positions.sizes, 1);
     const row = graph.constant(
       Int32Array.from({ length: rows }, (_, i) => i),
       [rows, 1],

@@ -16,7 +16,7 @@ export interface Actor {
 /** How many beginnings a world in another process hears of at once. */
 const ANNOUNCED = 64;
 
-/** Plays all requests to their end; the answer is in their order. `progress` hears of every finished episode. */
+/** Plays all requests to their end; the answer is in their order. `progress` is called after every finished episode. */
 export async function rollout(
   player: Actor,
   requests: readonly EpisodeRequest[],

@@ -1,6 +1,7 @@
 // One improvement of the policy: what the episodes were worth to the reference and the critic (scoring), what the variant
 // makes of it (prepare), and the optimizer steps over it (epochs and minibatches, where the variant has several).
 
+import { at, field } from '../indexed.ts';
 import type { Prepared, Progress } from '../algorithm/algorithm.ts';
 import type { Flat } from '../engine/parameters.ts';
 import type { StepReport, Trainer } from '../engine/training-step.ts';
@@ -42,7 +43,8 @@ export class Learner {
     }
     if (needs.critic) {
       await this.#scoreWith(this.#critic, this.#setup.model, episodes, (trajectory, { values }) => {
-        share(trajectory, values ?? new Float32Array(), (tokens, numbers) => (tokens.values = numbers));
+        if (!values) throw new Error('The algorithm needs a critic, but the model has no value head');
+        share(trajectory, values, (tokens, numbers) => (tokens.values = numbers));
       });
     }
   }
@@ -54,9 +56,9 @@ export class Learner {
     const whole = prepared.episode.advantage ?? prepared.distributions.advantage;
     const perToken = prepared.token.advantage;
     for (const [index, trajectory] of trajectories.entries()) {
-      if (whole?.length === trajectories.length) trajectory.advantage = whole[index] ?? null;
+      if (whole?.length === trajectories.length) trajectory.advantage = at(whole, index);
       const numbers = perToken?.[index];
-      if (numbers) share(trajectory, numbers, (tokens, own) => (tokens.advantages = own));
+      if (numbers) share(trajectory, numbers, (tokens, part) => (tokens.advantages = part));
     }
     return prepared;
   }
@@ -111,7 +113,7 @@ export class Learner {
       const rows = part.map((episode) => episode.rows);
       const { logProbs, values } = await scorer.score(new PackedBatch(rows, model, sessionShape(part, model.contextLength)));
       for (const [index, { trajectory }] of part.entries()) {
-        note(trajectory, { logProbs: logProbs[index] ?? new Float32Array(), values: values?.[index] });
+        note(trajectory, { logProbs: at(logProbs, index), values: values?.[index] });
       }
     }
   }
@@ -121,7 +123,7 @@ export class Learner {
 function share(
   trajectory: Trajectory,
   numbers: Float32Array,
-  put: (tokens: Trajectory['steps'][number]['tokens'], own: Float32Array) => void,
+  put: (tokens: Trajectory['steps'][number]['tokens'], part: Float32Array) => void,
 ): void {
   let offset = 0;
   for (const { tokens } of trajectory.steps) {
@@ -133,18 +135,18 @@ function share(
 function sample(rows: TrainingEpisode['rows'], prepared: Prepared, index: number): TrainingEpisode {
   return {
     rows,
-    episode: Object.fromEntries(Object.entries(prepared.episode).map(([name, values]) => [name, values[index] ?? 0])),
-    token: Object.fromEntries(Object.entries(prepared.token).map(([name, lists]) => [name, lists[index] ?? new Float32Array()])),
+    episode: Object.fromEntries(Object.entries(prepared.episode).map(([name, values]) => [name, at(values, index)])),
+    token: Object.fromEntries(Object.entries(prepared.token).map(([name, lists]) => [name, at(lists, index)])),
   };
 }
 
 /** Means over the optimizer steps of an update. */
 function average(reports: readonly StepReport[]): StepReport {
   const mean = (of: (report: StepReport) => number): number => reports.reduce((sum, report) => sum + of(report), 0) / reports.length;
-  const names = Object.keys(reports[0]?.metrics ?? {});
+  const names = Object.keys(at(reports, 0).metrics);
   return {
     loss: mean((report) => report.loss),
     gradientNorm: mean((report) => report.gradientNorm),
-    metrics: Object.fromEntries(names.map((name) => [name, mean((report) => report.metrics[name] ?? 0)])),
+    metrics: Object.fromEntries(names.map((name) => [name, mean((report) => field(report.metrics, name))])),
   };
 }

@@ -2,6 +2,7 @@
 // what the loss asks for, and lets the engine take one step over all of them. Exact whatever the cut: losses are divided
 // by counts of the whole update. Similar lengths go together because padding is paid like real tokens.
 
+import { at, field } from '../indexed.ts';
 import type { Graph } from '../engine/graph.ts';
 import type { Feeds } from '../engine/session.ts';
 import type { MicroBatch, LossAndMetrics, StepReport, Trainer } from '../engine/training-step.ts';
@@ -60,13 +61,13 @@ export class MinibatchTrainer {
         this.#config,
         sessionShape(part, this.#config.contextLength),
       );
-      const first = part[0];
+      const first = at(part, 0);
       const feeds: Record<string, Feeds[string]> = { ...packed.feeds, ...PackedBatch.divisors(samples.length, agentTokens) };
-      for (const name of Object.keys(first?.episode ?? {})) {
-        feeds[`episode.${name}`] = packed.perEpisode(Float32Array.from(part, ({ episode }) => episode[name] ?? Number.NaN));
+      for (const name of Object.keys(first.episode)) {
+        feeds[`episode.${name}`] = packed.perEpisode(Float32Array.from(part, ({ episode }) => field(episode, name)));
       }
-      for (const name of Object.keys(first?.token ?? {})) {
-        feeds[`token.${name}`] = packed.perToken(part.map(({ token }) => token[name] ?? new Float32Array()));
+      for (const name of Object.keys(first.token)) {
+        feeds[`token.${name}`] = packed.perToken(part.map(({ token }) => field(token, name)));
       }
       Object.assign(feeds, await objective.extra?.(packed, part));
       batches.push({
@@ -120,20 +121,20 @@ export function microBatches<L extends Pick<TrainingEpisode, 'rows'>>(samples: r
   const cut = new Int32Array(count + 1);
   best[0] = 0;
   for (let end = 1; end <= count; end++) {
-    const time = sorted[end - 1]?.time ?? 1;
+    const time = at(sorted, end - 1).time;
     let rows = 0;
     for (let start = end - 1; start >= 0; start--) {
-      rows += sorted[start]?.rows ?? 0;
+      rows += at(sorted, start).rows;
       const size = rowBucket(rows) * time;
       if ((size > budget || rows > MOST_ROWS) && start < end - 1) break;
-      const cost = (best[start] ?? 0) + size + MICRO_BATCH_COST;
-      if (cost < (best[end] ?? 0)) {
+      const cost = at(best, start) + size + MICRO_BATCH_COST;
+      if (cost < at(best, end)) {
         best[end] = cost;
         cut[end] = start;
       }
     }
   }
   const parts: L[][] = [];
-  for (let end = count; end > 0; end = cut[end] ?? 0) parts.unshift(sorted.slice(cut[end] ?? 0, end).map(({ sample }) => sample));
+  for (let end = count; end > 0; end = at(cut, end)) parts.unshift(sorted.slice(at(cut, end), end).map(({ sample }) => sample));
   return parts;
 }

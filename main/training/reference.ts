@@ -55,7 +55,7 @@ const CLONING: LossDefinition = {
   loss: (_graph, policy) => ({ loss: neg(policy.tokenMean(policy.logProbs)) }),
 };
 
-/** Clones a reference policy. `report` hears of every step. */
+/** Clones a reference policy. `report` is called after every step. */
 export async function cloneReference(
   setup: RunSetup,
   threads: number,
@@ -90,17 +90,17 @@ export async function cloneReference(
     const samples = demonstrated(setup);
     const order = Random.from('cloning', reference.seed);
     let queue: TrainingEpisode[] = [];
-    let seen: number | undefined;
+    let measured: number | undefined;
     for (let step = 0; step < reference.steps; step++) {
       if (queue.length < reference.batch) queue = order.shuffle(samples);
       const batch = queue.splice(0, reference.batch).map((sample, index) => underNewNames(setup, sample, step, index));
       const { loss } = await minibatches.step(batch, CLONING, cloningRate(reference, step));
       const due = (step + 1) % reference.checkEvery === 0 || step + 1 === reference.steps;
-      if (due) seen = await success();
-      await report({ step: step + 1, steps: reference.steps, loss, success: due ? seen : undefined });
-      if (due && seen !== undefined && seen >= reference.targetSuccess.high) break;
+      if (due) measured = await success();
+      await report({ step: step + 1, steps: reference.steps, loss, success: due ? measured : undefined });
+      if (due && measured !== undefined && measured >= reference.targetSuccess.high) break;
     }
-    return { weights: state.values, success: seen ?? (await success()) };
+    return { weights: state.values, success: measured ?? (await success()) };
   } finally {
     await trainer.dispose();
     await sampler.dispose();
@@ -132,7 +132,7 @@ function underNewNames({ codec, config }: RunSetup, sample: TrainingEpisode, ste
   return { ...sample, rows: relabelled(sample.rows, relabelling) };
 }
 
-/** Writes the weights where the recipe's policy belongs, complete before anyone is told of them. */
+/** Writes the weights where the recipe's policy belongs, complete before they are reported. */
 export function keepReference(dataFolder: string, setup: RunSetup, weights: Flat, success: number): ReferenceFile {
   const recipe = referenceRecipe(setup);
   const file = `references/${recipe}.safetensors`;

@@ -1,4 +1,4 @@
-// What a training run reports while it works and what it can be told, whichever process it runs in. Everything is plain
+// What a training run reports while it works and which commands it takes, whichever process it runs in. Everything is plain
 // data (structured clone keeps the typed arrays) and parsed on arrival. The order within an update u matters for exact
 // resume: `update` u first, then `vstar`, `evaluation` and `event` of u, and `checkpoint` u last. After a crash everything
 // after the newest checkpoint is dropped and happens again, so what a checkpoint covers must have been reported before it.
@@ -31,7 +31,7 @@ export type VstarEntry = z.infer<typeof vstarEntry>;
 const plain = z.json();
 
 export const runReport = z.discriminatedUnion('type', [
-  /** The process is up and goes on after `update` (0: from the beginning). */
+  /** The process is up and continues after `update` (0: from the beginning). */
   z.object({ type: z.literal('started'), update: count, device: z.string() }),
   /** One complete optimizer update: stored as a whole or not at all. */
   z.object({
@@ -98,11 +98,11 @@ export const runReport = z.discriminatedUnion('type', [
 ]);
 export type RunReport = z.infer<typeof runReport>;
 
-/** What a running training process can be told. Each takes effect after the current update, with a checkpoint. */
+/** The commands of a running training process. Each takes effect after the current update, with a checkpoint. */
 export const runCommand = z.discriminatedUnion('type', [
   z.object({ type: z.literal('pause') }),
   z.object({ type: z.literal('stop') }),
-  /** Go on; pause again after update `until`, if given. */
+  /** Continue; pause again after update `until`, if given. */
   z.object({ type: z.literal('go'), until: count.nullable() }),
 ]);
 export type RunCommand = z.infer<typeof runCommand>;

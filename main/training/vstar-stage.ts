@@ -2,6 +2,7 @@
 // and their number, so they are looked up first and sampled only when nobody has before. With one sample count all
 // training tasks are valued before the first update; with a schedule (8 → 4 → 2) each task when it is first met.
 
+import { at } from '../indexed.ts';
 import { vstarOf } from '../algorithm/vstar.ts';
 import type { Task } from '../environment/environment.ts';
 import { Random } from '../random.ts';
@@ -14,7 +15,7 @@ import { worldHash } from './run-setup.ts';
 
 /** The reference is sampled as it is. */
 const TEMPERATURE = 1;
-/** Tasks valued between two words of progress. */
+/** Tasks valued between two reports of progress. */
 const CHUNK = 64;
 
 export interface VstarValue {
@@ -88,7 +89,7 @@ export class VstarStage {
   async restore(valued: ReturnType<VstarStage['save']>, tasks: readonly Task[]): Promise<void> {
     const byId = new Map(tasks.map((task) => [task.id, task]));
     for (let start = 0; start < valued.length;) {
-      const [, level = 0, samples = 1] = valued[start] ?? [];
+      const [, level, samples] = at(valued, start);
       let end = start;
       while (end < valued.length && valued[end]?.[1] === level && valued[end]?.[2] === samples) end += 1;
       const part = valued.slice(start, end).flatMap(([id]) => byId.get(id) ?? []);
@@ -108,10 +109,10 @@ export class VstarStage {
     const episodes = await rollout(this.#actor, requests, drawAt(TEMPERATURE));
     return new Map(
       tasks.map((task, index) => {
-        const own = episodes.slice(index * samples, (index + 1) * samples).map(({ trajectory }) => trajectory);
-        const returns = Float64Array.from(own, (trajectory) => trajectory.return);
-        const successes = Uint8Array.from(own, (trajectory) => (trajectory.success ? 1 : 0));
-        return [task.id, { returns, successes, episodes: own }];
+        const samplesOfTask = episodes.slice(index * samples, (index + 1) * samples).map(({ trajectory }) => trajectory);
+        const returns = Float64Array.from(samplesOfTask, (trajectory) => trajectory.return);
+        const successes = Uint8Array.from(samplesOfTask, (trajectory) => (trajectory.success ? 1 : 0));
+        return [task.id, { returns, successes, episodes: samplesOfTask }];
       }),
     );
   }
