@@ -9,7 +9,7 @@ import { policyOfRun, referencePolicy, type StoredPolicy } from '../replay/polic
 import { duration, percent } from '../format.ts';
 import { summaryText } from '../report/report.ts';
 import { newRun } from '../queue/new-run.ts';
-import { loadPreset } from '../config/presets.ts';
+import { FLAGSHIP, loadPreset } from '../config/presets.ts';
 import { worldHash } from '../training/run-setup.ts';
 import { answer, note } from './output.ts';
 import { withStore } from './store.ts';
@@ -50,7 +50,7 @@ export function register(program: Command): void {
           { run: id, seconds: run.seconds, agents: Object.fromEntries(rows.map(({ name, table }) => [name, table])) },
           [
             '',
-            `Test tasks (products never seen in training), ${TASKS} each:`,
+            `Test tasks (targets never seen in training), ${TASKS} each:`,
             summaryText(rows),
             '',
             `${run.episodes} episodes in ${duration(run.seconds)} of updates took the policy from ${percent(before?.rate ?? 0)} (the reference) to ${percent(after?.rate ?? 0)}.`,
@@ -58,7 +58,7 @@ export function register(program: Command): void {
             'Next: npm start (the window: curves, episodes, comparison), or',
             `  npm run lab -- eval ${id}         why episodes failed`,
             `  npm run lab -- metrics ${id}      every recorded number`,
-            '  npm run lab -- train --preset shop-astar-po     the flagship itself',
+            `  npm run lab -- train --preset ${FLAGSHIP}     the flagship itself`,
           ].join('\n'),
         );
       }),

@@ -6,7 +6,7 @@ import { AGENT_NAMES, type AgentName, createAgent } from '../environment/agents.
 import type { Environment, Task, World } from '../environment/environment.ts';
 import type { Split } from '../vocabulary.ts';
 import { WORLDS } from '../environment/registry.ts';
-import { evaluationSeed, type EvaluationTable, playAgent, tabulate } from '../evaluation/evaluate.ts';
+import { evaluationSeed, type EvaluationTable, playAgent, tabulateIn } from '../evaluation/evaluate.ts';
 import { evaluatePolicy } from '../evaluation/play.ts';
 import { policyOfRun, referencePolicy, type StoredPolicy } from '../replay/policies.ts';
 import { evaluationText, summaryText } from '../report/report.ts';
@@ -56,12 +56,13 @@ async function evaluateRun(reference: string, options: EvalOptions): Promise<voi
     const reads = await referencePolicy(store, policy.setup, (done, total) => {
       if (done % 50 === 0) note(`cloning the reference: ${done} of ${total}`);
     });
-    const tasks = chooseTasks(policy.setup.environment, options);
+    const { world, environment } = policy.setup;
+    const tasks = chooseTasks(environment, options);
     const baselines = [
-      ...AGENT_NAMES.map((name) => ({ name, table: agentTable(policy.setup.world, policy.setup.environment, name, tasks, options.seed) })),
-      { name: 'reference', table: tabulate((await play(reads, 'reference', options)).results) },
+      ...AGENT_NAMES.map((name) => ({ name, table: agentTable(world, environment, name, tasks, options.seed) })),
+      { name: 'reference', table: tabulateIn(environment, (await play(reads, 'reference', options)).results) },
     ];
-    const own = { name: `run ${run}`, table: tabulate(report.results) };
+    const own = { name: `run ${run}`, table: tabulateIn(environment, report.results) };
     await policy.player.sampler.dispose();
     await reads.player.sampler.dispose();
     const { update, split, temperature } = report;
@@ -76,7 +77,9 @@ async function evaluateRun(reference: string, options: EvalOptions): Promise<voi
 /** The reference policy that the world's flagship preset (or --preset) describes, in the world as the command line sets it. */
 async function evaluateReference(options: EvalOptions): Promise<void> {
   const world = namedWorld(options.world);
-  const preset = options.preset ?? `${world.name}-astar-po`;
+  const preset = options.preset ?? world.flagship;
+  if (preset === undefined)
+    throw new CallError(`The world ${world.name} has no preset of its own: say whose reference plays with --preset`);
   const { config } = loadPreset(preset);
   if (config.world.name !== world.name)
     throw new CallError(`The preset ${preset} is for the world ${config.world.name}, not for ${world.name}`);
@@ -88,7 +91,7 @@ async function evaluateReference(options: EvalOptions): Promise<void> {
     });
     const report = await play(policy, 'reference', options);
     await policy.player.sampler.dispose();
-    const named = { name: 'reference', table: tabulate(report.results) };
+    const named = { name: 'reference', table: tabulateIn(setup.environment, report.results) };
     const about = { world: world.name, split: options.split, tasks: report.results.length, seed: options.seed, preset };
     answer({ agent: 'reference', ...about, ...named.table }, evaluationText(named));
   });
@@ -103,12 +106,15 @@ function play({ player, setup, update }: StoredPolicy, agent: string, options: E
 
 function agentTable(world: World, environment: Environment, agent: AgentName, tasks: readonly Task[], seed: number): EvaluationTable {
   const player = createAgent(world, agent);
-  return tabulate(tasks.map((task) => playAgent(environment, player, task, evaluationSeed(task, seed)).result));
+  return tabulateIn(
+    environment,
+    tasks.map((task) => playAgent(environment, player, task, evaluationSeed(task, seed)).result),
+  );
 }
 
 function evaluateAgents(options: EvalOptions): void {
   if (options.agent === undefined || options.agent === 'reference')
-    throw new CallError('Expected a run or --agent', 'npm run lab -- eval --world shop --agent random');
+    throw new CallError('Expected a run or --agent', `npm run lab -- eval --world ${WORLDS[0]?.name} --agent random`);
   const world = namedWorld(options.world);
   const environment = makeEnvironment(world, options);
   const tasks = chooseTasks(environment, options);

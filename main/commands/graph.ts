@@ -7,7 +7,7 @@ import { encode, liveNodes } from '../engine/onnx.ts';
 import { ADAMW } from '../engine/optimizer.ts';
 import { stepGraph } from '../engine/training-graphs.ts';
 import { policyObjective } from '../policy/batch.ts';
-import { loadPreset, presetIds } from '../config/presets.ts';
+import { FLAGSHIP, loadPreset, presetIds } from '../config/presets.ts';
 import { openRun } from '../training/run-setup.ts';
 import { CallError, answer } from './output.ts';
 
@@ -23,7 +23,7 @@ export function register(program: Command): void {
     .command('graph')
     .description('write the training graph as an .onnx file')
     .requiredOption('--out <file>', 'where to write it')
-    .option('--preset <name>', `whose policy and algorithm (${presetIds().join(', ')})`, 'shop-astar-po')
+    .option('--preset <name>', `whose policy and algorithm (${presetIds().join(', ')})`, FLAGSHIP)
     .option('--rows <n>', 'sequences in the batch', '8')
     .option('--length <n>', 'tokens per sequence', '64')
     .action((options: GraphOptions) => {

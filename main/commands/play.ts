@@ -38,7 +38,7 @@ export function register(program: Command): void {
     .description(`play a world by hand (${WORLDS.map(({ name }) => name).join(', ')})`)
     .option('--actions <file>', 'take the actions from a file, one a line (- is standard input)')
     .option('--task <id>', 'the task to play (see --list)')
-    .option('--instruction <text>', 'the task with this text (WebShop: its price limit is ignored)');
+    .option('--instruction <text>', 'the task with this text (some worlds match loosely: their page says how)');
   addWorldOptions(command)
     .option('--level <n>', 'curriculum level of the world (default: the whole world)', wholeNumber)
     .option('--list', 'list the tasks instead of playing')

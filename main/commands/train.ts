@@ -3,7 +3,6 @@
 // checkpoint; `lab resume` goes on exactly there.
 
 import { readFileSync } from 'node:fs';
-import { resolve } from 'node:path';
 import type { Command } from 'commander';
 import { tabulate } from '../evaluation/evaluate.ts';
 import { duration, interval, percent } from '../format.ts';
@@ -23,7 +22,7 @@ import { CallError, answer, exitWith, note, noteLine } from './output.ts';
 import { onInterrupt } from './interrupt.ts';
 import { addOn, answerDryRun, type OnOptions, sendTo, waitFor } from './on-cluster.ts';
 import { findRun, withStore } from './store.ts';
-import { webshopFolder } from './world-options.ts';
+import { addDataOptions, dataSetting } from './world-options.ts';
 
 interface TrainOptions extends OnOptions {
   readonly seeds?: string;
@@ -35,13 +34,12 @@ interface TrainOptions extends OnOptions {
   readonly device?: string;
   readonly name?: string;
   readonly tag: readonly string[];
-  readonly webshopData?: string;
 }
 
 const collect = (text: string, before: readonly string[]): string[] => [...before, text];
 
 export function register(program: Command): void {
-  addOn(program.command('train'))
+  addDataOptions(addOn(program.command('train')))
     .description('train a run: reference policy, V*, updates, evaluation')
     .option('--preset <name>', `where the config starts from (${presetIds().join(', ')})`)
     .option('--config <file>', 'a JSON file with a run config instead of a preset')
@@ -52,7 +50,6 @@ export function register(program: Command): void {
     .option('--device <id>', '`lab doctor` lists what there is')
     .option('--name <text>', 'name of the run, for people')
     .option('--tag <text>', 'a tag for the list of runs (repeatable)', collect, [])
-    .option('--webshop-data <dir>', 'WebShop: the folder with the original data files')
     .action(async (options: TrainOptions) => {
       const config = configOf(options);
       const seeds = seedsOf(options, config);
@@ -101,11 +98,9 @@ function configOf(options: TrainOptions): RunConfig {
     if (options.seed !== undefined) changes.push(`seed=${options.seed}`);
     if (options.device !== undefined) changes.push(`device=${options.device}`);
     if (options.name !== undefined) changes.push(`name=${options.name}`);
-    if (options.webshopData !== undefined) changes.push(`world.settings.dataFolder=${resolve(webshopFolder(options.webshopData))}`);
     const config = applyOverrides(parseConfig(base), changes);
-    if (options.webshopData !== undefined && config.world.name !== 'webshop')
-      throw new CallError(`--webshop-data is for the world webshop, not for ${config.world.name}`);
-    return config;
+    const data = dataSetting(config.world, options);
+    return data ? applyOverrides(config, [`world.settings.${data[0]}=${data[1]}`]) : config;
   } catch (error) {
     if (error instanceof ConfigError) throw new CallError(error.message, 'npm run lab -- train --help');
     if (error instanceof SyntaxError) throw new CallError(`${options.config} is not JSON: ${error.message}`);

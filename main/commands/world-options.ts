@@ -1,4 +1,4 @@
-// Options that every command with a world shares: which world, its settings (`--set key=value`), and where WebShop's data is.
+// Options that every command with a world shares: which world, its settings (`--set key=value`), and where its data is.
 // What does not fit is a wrong call, with the world's own settings listed.
 
 import { statSync } from 'node:fs';
@@ -11,19 +11,37 @@ import { CallError, note } from './output.ts';
 
 export interface WorldOptions {
   readonly set: readonly string[];
-  readonly webshopData?: string;
 }
 
-/** Adds --set and --webshop-data to a command. */
+/** Adds --set and the data folders of worlds to a command. */
 export function addWorldOptions(command: Command): Command {
-  return command
-    .option(
+  return addDataOptions(
+    command.option(
       '--set <key=value>',
       'a setting of the world (repeatable)',
       (text: string, before: string[]) => [...before, text],
       [] as string[],
-    )
-    .option('--webshop-data <dir>', 'WebShop: the folder with the original data files');
+    ),
+  );
+}
+
+/** One option for each world that takes data of the user's own. */
+export function addDataOptions(command: Command): Command {
+  for (const { data } of WORLDS) if (data) command.option(`--${data.option} <dir>`, data.description);
+  return command;
+}
+
+/** The world's setting and the folder that its data option names, which must be there; another world's option is a wrong call. */
+export function dataSetting(world: { readonly name: string }, options: object): [setting: string, folder: string] | undefined {
+  const given = new Map<string, unknown>(Object.entries(options));
+  for (const { name, data } of WORLDS) {
+    const folder = data && given.get(data.option.replace(/-./g, (dash) => dash.slice(1).toUpperCase()));
+    if (!data || typeof folder !== 'string') continue;
+    if (world.name !== name) throw new CallError(`--${data.option} is for the world ${name}, not for ${world.name}`);
+    if (!statSync(folder, { throwIfNoEntry: false })?.isDirectory()) throw new CallError(`There is no folder ${folder}`);
+    return [data.setting, resolve(folder)];
+  }
+  return undefined;
 }
 
 export function namedWorld(name: string | undefined): World {
@@ -32,19 +50,11 @@ export function namedWorld(name: string | undefined): World {
   throw new CallError(name === undefined ? 'No world was named' : `There is no world "${name}"`, `There are: ${known}`);
 }
 
-/** The folder that --webshop-data names, which must be there. */
-export function webshopFolder(folder: string): string {
-  if (!statSync(folder, { throwIfNoEntry: false })?.isDirectory()) throw new CallError(`There is no folder ${folder}`);
-  return folder;
-}
-
 /** What the command line says of the world's settings; a value is read as JSON where it is JSON, else as text. */
 export function worldSettings(world: World, options: WorldOptions): Record<string, unknown> {
   const settings: Record<string, unknown> = Object.fromEntries(options.set.map(readSetting));
-  if (options.webshopData !== undefined) {
-    if (world.name !== 'webshop') throw new CallError(`--webshop-data is for the world webshop, not for ${world.name}`);
-    settings.dataFolder = resolve(webshopFolder(options.webshopData));
-  }
+  const data = dataSetting(world, options);
+  if (data) settings[data[0]] = data[1];
   const parsed = world.settings.safeParse(settings);
   if (!parsed.success) {
     throw new CallError(

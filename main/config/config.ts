@@ -6,7 +6,9 @@ import { z } from 'zod';
 import { CurriculumSettings } from '../algorithm/curriculum.ts';
 import { algorithms } from '../algorithm/registry.ts';
 import { RewardKind, scheduled, VstarSettings } from '../algorithm/vstar.ts';
+import { mistakesOf } from '../environment/demonstrations.ts';
 import type { Plain } from '../environment/environment.ts';
+import { WORLDS } from '../environment/registry.ts';
 import { between, group, knob, whole } from '../knob.ts';
 import { canonicalJson, contentHash } from '../canonical.ts';
 import { retentions, splits } from '../vocabulary.ts';
@@ -36,17 +38,17 @@ const Policy = group(
         relabelIds: knob(
           z.boolean(),
           true,
-          'Shuffle interchangeable names (product ids) anew in every training episode, so that a name means only what the page says.',
+          'Shuffle interchangeable names (ids) anew in every training episode, so that a name means only what the page says.',
         ),
         relabelWords: knob(
           z.boolean(),
           false,
-          'Let words (each with its synonyms) trade places anew in every training episode, so that products are known by reading, not by heart.',
+          'Let words (each with its synonyms) trade places anew in every training episode, so that things are known by reading, not by heart.',
         ),
         relabelPrices: knob(
           z.boolean(),
           false,
-          'With compareFlag: let prices on pages trade places as well, so that they do not give away which product it is. Their marks stay true.',
+          'With compareFlag: let prices on pages trade places as well, so that they do not give away which thing it is. Their marks stay true.',
         ),
         phrases: knob(
           z.boolean(),
@@ -77,13 +79,10 @@ const Reference = group(
       'Decides the demonstrations, the first weights and the V* samples of the reference policy; runs that differ only in their own seed share one reference.',
     ),
     demonstrations: knob(whole(0, 1_000_000), 6000, 'Imperfect demonstrations that the reference policy is cloned from.', 'episodes'),
-    imperfection: group(
-      {
-        wrongWord: knob(between(0, 1), 0.4, 'Chance that a demonstrated search uses a wrong or too literal word.', 'share'),
-        earlyPurchase: knob(between(0, 1), 0.4, 'Chance that the demonstrator buys before it has looked closely enough.', 'share'),
-        uselessClick: knob(between(0, 1), 0.1, 'Chance of a step that brings nothing.', 'share'),
-      },
-      'How often the demonstrator makes each human-like mistake.',
+    imperfection: knob(
+      z.record(z.string(), between(0, 1)),
+      {},
+      'How often the demonstrator makes each mistake that the world declares (listed below by world); what is left out takes the world’s default.',
     ),
     batch: knob(whole(1, 4096), 48, 'Demonstrations per cloning step.', 'episodes'),
     steps: knob(whole(0, 1_000_000), 1100, 'Most cloning steps.', 'steps'),
@@ -226,6 +225,13 @@ export const RunConfig = z
         message: `expected a multiple of ${2 * heads} (two times the ${heads} heads), found ${width}`,
       });
     }
+    for (const name of unknownMistakes(config)) {
+      context.addIssue({
+        code: 'custom',
+        path: ['reference', 'imperfection', name],
+        message: `expected a mistake of the world ${config.world.name} (${Object.keys(worldOf(config)?.mistakes ?? {}).join(', ')}), found ${name}`,
+      });
+    }
     const { low, high } = config.reference.targetSuccess;
     if (low > high) {
       context.addIssue({
@@ -238,9 +244,47 @@ export const RunConfig = z
 
 export type RunConfig = z.infer<typeof RunConfig>;
 
+/** Undefined where this lab does not have the world. */
+const worldOf = ({ world }: { readonly world: { readonly name: string } }) => WORLDS.find(({ name }) => name === world.name);
+
+function unknownMistakes(config: RunConfig): string[] {
+  const world = worldOf(config);
+  return world ? Object.keys(config.reference.imperfection).filter((name) => !(name in world.mistakes)) : [];
+}
+
+/** Version 0.1.0 had one set of mistakes for all worlds; worlds that have other names now say what these were called. */
+const Before = z.looseObject({
+  world: z.looseObject({ name: z.string().default('shop') }).prefault({}),
+  reference: z.looseObject({ imperfection: z.record(z.string(), z.unknown()) }),
+});
+
+function migrated(input: unknown): unknown {
+  const before = Before.safeParse(input);
+  const world = before.success ? worldOf(before.data) : undefined;
+  if (!before.success || !world || typeof input !== 'object') return input;
+  const now = new Map(Object.entries(world.mistakes).map(([name, { formerly }]) => [formerly ?? name, name]));
+  const { reference } = before.data;
+  const imperfection = Object.fromEntries(
+    Object.entries(reference.imperfection).map(([name, chance]) => [name in world.mistakes ? name : (now.get(name) ?? name), chance]),
+  );
+  return { ...input, reference: { ...reference, imperfection } };
+}
+
+/** Reads a config of any version and fills every default in, the world's too. */
+export function checkConfig(input: unknown): z.ZodSafeParseResult<RunConfig> {
+  const result = RunConfig.safeParse(migrated(input), { reportInput: true });
+  const world = result.success ? worldOf(result.data) : undefined;
+  if (!result.success || !world) return result;
+  const { reference } = result.data;
+  return {
+    success: true,
+    data: { ...result.data, reference: { ...reference, imperfection: { ...mistakesOf(world, reference.imperfection) } } },
+  };
+}
+
 /** Fills every default in, or says for each wrong field what was expected and what was found. */
 export function parseConfig(input: unknown): RunConfig {
-  const result = RunConfig.safeParse(input, { reportInput: true });
+  const result = checkConfig(input);
   if (result.success) return result.data;
   throw new ConfigError(result.error.issues.map((issue) => describeIssue(issue)).join('\n'));
 }

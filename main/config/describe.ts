@@ -3,6 +3,9 @@
 
 import { z } from 'zod';
 import type { KnobKind } from '../vocabulary.ts';
+import type { World } from '../environment/environment.ts';
+import { WORLDS } from '../environment/registry.ts';
+import { between, knob } from '../knob.ts';
 import { RunConfig } from './config.ts';
 
 export interface Knob {
@@ -57,6 +60,18 @@ export function describeConfig(): KnobGroup[] {
 export function describeSettings(schema: z.ZodType, title: string): KnobGroup[] {
   const groups: KnobGroup[] = [];
   collect(Node.parse(z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' })), 'world.settings', title, null, groups);
+  return groups;
+}
+
+/** The mistakes of a world's demonstrator as one group. */
+export function describeMistakes({ mistakes, title }: World): KnobGroup[] {
+  const shape = Object.entries(mistakes).map(
+    ([name, { chance, meaning }]) => [name, knob(between(0, 1), chance, meaning, 'share')] as const,
+  );
+  const schema = z.strictObject(Object.fromEntries(shape)).meta({ description: 'How often the demonstrator makes each mistake.' });
+  const groups: KnobGroup[] = [];
+  const node = Node.parse(z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' }));
+  collect(node, 'reference.imperfection', `Mistakes of demonstrations in the world ${title}`, null, groups);
   return groups;
 }
 
@@ -123,7 +138,10 @@ export function configMarkdown(): string {
     'Made from the schema in `main/config/config.ts` (a test keeps it in step). Change a setting with `--set key=value`, for example',
     '`npm run lab -- train --preset shop-astar-po --set training.updates=50`. Lists are written `1.5,1,0.8`.',
   ];
-  for (const group of describeConfig()) {
+  const worlds = WORLDS.flatMap((world) =>
+    describeMistakes(world).map((group) => ({ ...group, key: `world.name = ${world.name}: ${group.key}` })),
+  );
+  for (const group of [...describeConfig(), ...worlds]) {
     const heading = group.variant === null ? (group.key === '' ? 'The run' : group.key) : `algorithm.id = ${group.variant}: ${group.title}`;
     lines.push('', `## ${heading}`, '');
     if (group.description !== '') lines.push(group.description, '');

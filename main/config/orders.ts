@@ -3,7 +3,7 @@
 
 import type { z } from 'zod';
 import { findWorld, WORLDS } from '../environment/registry.ts';
-import { ConfigError, RunConfig } from './config.ts';
+import { checkConfig, ConfigError, type RunConfig } from './config.ts';
 import { expand } from './expand.ts';
 import { applyOverrides } from './overrides.ts';
 
@@ -39,7 +39,7 @@ const LARGEST_SEED = 4_294_967_295;
 
 export function checkOrder(order: Order): CheckedOrder {
   const issues: Issue[] = [];
-  const parsed = RunConfig.safeParse(order.config);
+  const parsed = checkConfig(order.config);
   if (!parsed.success) for (const issue of parsed.error.issues) issues.push({ key: keyOf(issue), message: wordsOf(issue) });
   const config = parsed.success ? parsed.data : null;
   if (config) issues.push(...worldIssues(config));

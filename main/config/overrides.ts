@@ -2,6 +2,8 @@
 // of the schema; a key that does not exist is answered with the nearest one that does.
 
 import { algorithms } from '../algorithm/registry.ts';
+import { mistakesOf } from '../environment/demonstrations.ts';
+import { WORLDS } from '../environment/registry.ts';
 import { AlgorithmConfig, ConfigError, parseConfig, type RunConfig } from './config.ts';
 
 type Tree = { [key: string]: unknown };
@@ -34,6 +36,13 @@ function setKey(tree: Tree, key: string, text: string): void {
       throw new ConfigError(`${key}: expected one of ${algorithms.map((algorithm) => algorithm.id).join(', ')}; found "${text}"`);
     }
     if (!(isTree(tree.algorithm) && tree.algorithm.id === text)) tree.algorithm = AlgorithmConfig.parse({ id: text });
+    return;
+  }
+  if (key === 'world.name' && isTree(tree.world) && tree.world.name !== text) {
+    // Another world has other settings, and its demonstrator makes other mistakes: its own defaults replace the old ones.
+    tree.world = { name: text, settings: {} };
+    const world = WORLDS.find(({ name }) => name === text);
+    if (isTree(tree.reference)) tree.reference.imperfection = world ? { ...mistakesOf(world) } : {};
     return;
   }
   const parts = key.split('.');

@@ -23,6 +23,9 @@ export interface Preset {
   readonly config: RunConfig;
 }
 
+/** The preset that examples and commands start from. */
+export const FLAGSHIP = 'shop-astar-po';
+
 export function presetIds(): string[] {
   return readdirSync(resourceFile('presets'))
     .filter((file) => file.endsWith('.json'))

@@ -5,9 +5,11 @@ import { Random } from '../random.ts';
 import type { Demonstration, Environment, Imperfection, World } from './environment.ts';
 import type { Split } from '../vocabulary.ts';
 
-/** Competent but far from good: about two in three of the shop's demonstrations end in success. */
-export const USUAL_IMPERFECTION: Imperfection = { wrongWord: 0.4, earlyPurchase: 0.4, uselessClick: 0.1 };
-export const NO_IMPERFECTION: Imperfection = { wrongWord: 0, earlyPurchase: 0, uselessClick: 0 };
+/** How often each mistake of a world is made: as given, else as the world declares. */
+export const mistakesOf = ({ mistakes }: World, given: Imperfection = {}): Imperfection =>
+  Object.fromEntries(Object.entries(mistakes).map(([name, { chance }]) => [name, given[name] ?? chance]));
+
+export const withoutMistakes = ({ mistakes }: World): Imperfection => Object.fromEntries(Object.keys(mistakes).map((name) => [name, 0]));
 
 export interface DemonstrationOptions {
   readonly count: number;
@@ -19,7 +21,8 @@ export interface DemonstrationOptions {
 
 /** `count` episodes over the tasks of a split: all tasks once in random order before any is repeated. */
 export function* demonstrations(world: World, environment: Environment, options: DemonstrationOptions): Generator<Demonstration> {
-  const { count, seed, split = 'train', level = environment.levels - 1, imperfection = USUAL_IMPERFECTION } = options;
+  const { count, seed, split = 'train', level = environment.levels - 1 } = options;
+  const imperfection = mistakesOf(world, options.imperfection);
   if (split === 'test') throw new Error('Demonstrations are never made on test tasks: take the split train or validation');
   const tasks = environment.tasks(split, level);
   if (tasks.length === 0) throw new Error(`${environment.name} has no ${split} tasks at level ${level}`);

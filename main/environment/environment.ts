@@ -5,6 +5,8 @@
 
 import type { ZodObject } from 'zod';
 import type { Split } from '../vocabulary.ts';
+import type { FailureClass } from './failures.ts';
+import type { DrawnPage, PageContext } from './page.ts';
 
 /** Plain data: survives JSON and structured clone unchanged. */
 export type Plain = null | boolean | number | string | readonly Plain[] | { readonly [key: string]: Plain };
@@ -112,6 +114,14 @@ export interface Environment<State extends Plain = Plain> {
   readonly phrases?: readonly string[];
   /** Prices of which an agent needs to know only how they compare with the task's; they may trade places where it is told that. */
   readonly prices?: readonly string[];
+  /** How a policy reads numbers: as whole words (names, prices; the default) or digit by digit (arithmetic). */
+  readonly digits?: 'whole' | 'single';
+  /** True where the same action in the same state can have different outcomes, decided by the seed of `reset`. */
+  readonly chance?: boolean;
+  /** Ways to fail that only this world knows, in the order in which they are looked for; without it failures.ts has usual ones. */
+  readonly failures?: readonly FailureClass[];
+  /** The page as it can be drawn; undefined for a text that is best shown as text. */
+  draw?(observation: string, context: PageContext): DrawnPage | undefined;
 }
 
 /** An agent that needs no learning. Pure like the world: its randomness is the caller's. */
@@ -129,12 +139,17 @@ export interface Demonstration {
   readonly turns: readonly { readonly observation: string; readonly thought: string; readonly action: string }[];
 }
 
-/** Chances in [0, 1] of each human-like mistake. */
-export interface Imperfection {
-  readonly wrongWord: number;
-  readonly earlyPurchase: number;
-  readonly uselessClick: number;
+/** A mistake that a world's demonstrator can make. */
+export interface Mistake {
+  /** How often it is made where a run's config does not say. */
+  readonly chance: number;
+  readonly meaning: string;
+  /** What it was called in configs of version 0.1.0, which had the shop's names for all worlds. */
+  readonly formerly?: string;
 }
+
+/** Chances in [0, 1] of the mistakes that a world declares, by name. */
+export type Imperfection = Readonly<Record<string, number>>;
 
 /** What a world's folder exports and registry.ts lists: how to make the world, and who can act in it without learning. */
 export interface World<State extends Plain = Plain> {
@@ -146,6 +161,14 @@ export interface World<State extends Plain = Plain> {
   readonly example?: string;
   /** Every field has a default and a description (meaning, range), so that forms and documentation are generated from it. */
   readonly settings: ZodObject;
+  /** The mistakes that its demonstrator makes on purpose, by name. */
+  readonly mistakes: Readonly<Record<string, Mistake>>;
+  /** The failure classes of its environments, where it has its own. */
+  readonly failures?: readonly FailureClass[];
+  /** Data of its own that a user can bring: the setting that names the folder, and the command line's option for it. */
+  readonly data?: { readonly setting: string; readonly option: string; readonly description: string };
+  /** The preset whose reference plays where none is named. */
+  readonly flagship?: string;
   /** `settings` may be partial or foreign: it is parsed with the schema. `progress` (0 … 1) is called where making it takes long. */
   create(settings: unknown, progress?: (share: number, what: string) => void): Environment<State>;
   /** Acts on the words of the task without reading what comes back (shop: searches them all and buys the first result). */

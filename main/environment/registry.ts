@@ -1,6 +1,7 @@
 // All worlds by name. A new world is a folder that exports a `World`, and one line here.
 
 import type { Environment, World } from './environment.ts';
+import { type FailureClass, failureClasses, USUAL_FAILURES } from './failures.ts';
 import { mathsWorld } from './maths/world.ts';
 import { shopWorld } from './shop/world.ts';
 import { webshopWorld } from './webshop/world.ts';
@@ -16,4 +17,11 @@ export function findWorld(name: string): World {
 /** Makes a world with its settings (missing ones take their defaults, unknown ones are an error). */
 export function createEnvironment(name: string, settings: unknown = {}, progress?: (share: number, what: string) => void): Environment {
   return findWorld(name).create(settings, progress);
+}
+
+/** The failure classes of all worlds, each once: what the glossary explains and stored episodes may name. */
+export function allFailures(): FailureClass[] {
+  const [first, second, ...rest] = failureClasses([...WORLDS.flatMap(({ failures }) => failures ?? []), ...USUAL_FAILURES]);
+  const found = new Map([...rest, first, second].flatMap((failure) => (failure ? [[failure.id, failure] as const] : [])));
+  return [...found.values()];
 }

@@ -5,7 +5,8 @@ import { Random } from '../random.ts';
 import type { Agent, Environment, Facts, Task } from '../environment/environment.ts';
 import type { EvaluationResult } from './evaluation-report.ts';
 import type { Trajectory } from '../rollout/trajectory.ts';
-import { diagnose, type Diagnosis, FAILURE_CLASSES, type FailureClass, type Played } from './failures.ts';
+import type { Played } from '../environment/failures.ts';
+import { diagnose, type Diagnosis, failureNames, inOrder } from './failures.ts';
 import { type Proportion, mean, wilson } from '../statistics.ts';
 
 export interface EvaluationTable {
@@ -14,18 +15,19 @@ export interface EvaluationTable {
   readonly steps: number;
   readonly categories: Readonly<Record<string, Proportion>>;
   readonly tiers: Readonly<Record<string, Proportion>>;
-  /** Every failure class: how many, and as a share of all episodes. */
-  readonly failures: Readonly<Record<FailureClass, { readonly count: number; readonly share: number }>>;
+  /** Every failure class of the world: how many, and as a share of all episodes. */
+  readonly failures: Readonly<Record<string, { readonly count: number; readonly share: number }>>;
 }
 
-export function tabulate(results: readonly EvaluationResult[]): EvaluationTable {
+/** `classes` are the world's; without them the table has those that occur. */
+export function tabulate(results: readonly EvaluationResult[], classes: readonly string[] = []): EvaluationTable {
   const share = (count: number) => (results.length === 0 ? 0 : count / results.length);
   const failures = Object.fromEntries(
-    FAILURE_CLASSES.map((name) => {
+    inOrder([...classes, ...results.flatMap(({ failure }) => failure ?? [])]).map((name) => {
       const count = results.filter((result) => result.failure === name).length;
       return [name, { count, share: share(count) }];
     }),
-  ) as EvaluationTable['failures'];
+  );
   return {
     success: successOf(results),
     return: mean(results.map((result) => result.return)),
@@ -50,9 +52,13 @@ export function evaluationMetrics(table: EvaluationTable): Record<string, number
     'evaluation.success': table.success.rate,
     'evaluation.return': table.return,
     'evaluation.steps': table.steps,
-    ...Object.fromEntries(FAILURE_CLASSES.map((name) => [`evaluation.failure.${name}`, table.failures[name].share])),
+    ...Object.fromEntries(Object.entries(table.failures).map(([name, { share }]) => [`evaluation.failure.${name}`, share])),
   };
 }
+
+/** The table of a world's evaluation: with every class of failure that the world knows. */
+export const tabulateIn = (environment: Environment, results: readonly EvaluationResult[]): EvaluationTable =>
+  tabulate(results, failureNames(environment));
 
 /** Whether the world offers any way to the task's target. */
 export function isReachable(environment: Environment, task: Task, level?: number): boolean {
@@ -61,10 +67,8 @@ export function isReachable(environment: Environment, task: Task, level?: number
 
 /** Finds out why a policy's episode failed, and notes the class on the trajectory. */
 export function diagnoseTrajectory(trajectory: Trajectory, environment: Environment, task: Task, level?: number): Diagnosis | null {
-  const diagnosis = diagnose(trajectory, {
-    maxSteps: environment.maxSteps,
-    reachable: trajectory.success || isReachable(environment, task, level),
-  });
+  const reachable = trajectory.success || isReachable(environment, task, level);
+  const diagnosis = diagnose(environment, trajectory, { reachable });
   trajectory.failure = diagnosis?.failure ?? null;
   return diagnosis;
 }
@@ -98,7 +102,7 @@ export function playAgent(environment: Environment, agent: Agent, task: Task, se
     steps.push({ action, valid: turn.valid, facts: turn.facts });
   }
   const played = { success: turn.success, steps };
-  const diagnosis = diagnose(played, { maxSteps: environment.maxSteps, reachable });
+  const diagnosis = diagnose(environment, played, { reachable });
   const { id, category, tier } = task;
   const failure = diagnosis?.failure ?? null;
   return {

@@ -4,13 +4,12 @@
 import { randomInt } from 'node:crypto';
 import { z } from 'zod';
 import type { PlayGame, playCalls, TaskFilter, WorldChoice } from '../../preload/contract/play.ts';
-import type { DrawnPage } from '../../preload/contract/replay.ts';
 import type { Environment, Facts, Task } from '../environment/environment.ts';
 import { findTask, Game, savedGame } from '../environment/game.ts';
 import { describe } from '../environment/grammar.ts';
 import { offersOf, phrasesOf, refusal } from '../environment/refusal.ts';
 import { findWorld, WORLDS } from '../environment/registry.ts';
-import { drawPage } from '../replay/pages.ts';
+import { type DrawnPage, drawPage } from '../environment/page.ts';
 import type { Context } from './context.ts';
 import { CallFailure } from './dispatch.ts';
 import type { Handlers } from './dispatch.ts';
@@ -36,7 +35,7 @@ export function playHandlers(context: Context): Handlers<typeof playCalls> {
       throw new CallFailure('not-found', `There is no world “${name}”.`, `Choose one of ${WORLDS.map((world) => world.title).join(', ')}.`);
     }
     const world = findWorld(name);
-    const folder = imported && name === 'webshop' ? { dataFolder: importedFolder(context) } : {};
+    const folder = imported && world.data ? { [world.data.setting]: importedFolder(context) } : {};
     const key = JSON.stringify([name, settings, folder]);
     let environment = worlds.get(key);
     if (!environment) {
@@ -160,11 +159,10 @@ function show(choice: WorldChoice, game: Game): PlayGame {
   const { environment, task, start, now } = game;
   // What the task is after is not told before the end: the policy is not told either.
   const target = now.done ? task.target : null;
-  const draw = (observation: string, facts: Facts): DrawnPage =>
-    drawPage(observation, { world: environment.name, categories: environment.categories, target, facts });
+  const draw = (observation: string, facts: Facts): DrawnPage => drawPage(environment, observation, { target, facts });
   const grammar = environment.grammar(now.state);
   const page = draw(now.observation, now.facts);
-  const names = new Map(page.kind === 'results' ? page.products.map(({ id, name }) => [id.toLowerCase(), name]) : []);
+  const names = new Map(page.kind === 'list' ? page.entries.map(({ id, name }) => [id.toLowerCase(), name]) : []);
   let returned = 0;
   return {
     choice,

@@ -4,7 +4,7 @@ import type { queueCalls } from '../../preload/contract/queue.ts';
 import { algorithms } from '../algorithm/registry.ts';
 import { WORLDS } from '../environment/registry.ts';
 import { parseConfig } from '../config/config.ts';
-import { describeConfig, describeSettings, type KnobGroup } from '../config/describe.ts';
+import { describeConfig, describeMistakes, describeSettings, type KnobGroup } from '../config/describe.ts';
 import { estimateRun, probeKey } from '../queue/estimate.ts';
 import { launchWith } from '../process/launch.ts';
 import { newRun } from '../queue/new-run.ts';
@@ -30,11 +30,14 @@ export function queueHandlers(context: Context): Handlers<typeof queueCalls> {
     'setup.schema': () => ({
       groups: [
         ...describeConfig().map((group) => ({ ...groupOf(group), world: null })),
-        ...WORLDS.flatMap(({ name, title, settings }) =>
-          describeSettings(settings, `Settings of the world ${title}`).map((group) => ({ ...groupOf(group), world: name })),
+        ...WORLDS.flatMap((world) =>
+          [...describeSettings(world.settings, `Settings of the world ${world.title}`), ...describeMistakes(world)].map((group) => ({
+            ...groupOf(group),
+            world: world.name,
+          })),
         ),
       ],
-      worlds: WORLDS.map(({ name, title, summary }) => ({ name, title, summary })),
+      worlds: WORLDS.map(({ name, title, summary, data }) => ({ name, title, summary, data: data !== undefined })),
       variants: algorithms.map(({ id, title }) => ({ id, title })),
     }),
 

@@ -57,7 +57,7 @@ const unsolved: Rule = (history) => {
   return {
     id: 'vstar-bottom',
     sign: `${percent(share)} of the tasks were solved by no reference sample, so V* is at the bottom almost everywhere`,
-    advice: 'Take more samples per task (12–16), start at an easier level or with fewer products, or train a better reference.',
+    advice: 'Take more samples per task (12–16), start at an easier level, or train a better reference.',
   };
 };
 

@@ -2,6 +2,7 @@
 // nothing is ever plotted that does not explain itself. KL metrics say which estimator they are. Names that start with
 // `system/` are measurements of the machine: they alone may differ between two runs of one config.
 
+import { allFailures } from '../environment/registry.ts';
 import type { Direction } from '../vocabulary.ts';
 
 export interface Metric {
@@ -150,35 +151,13 @@ const rows: Record<Metric['group'], readonly Row[]> = {
     ],
     ['evaluation.return', 'Validation return', 'Mean return on the validation tasks', 'reward', 'up'],
     ['evaluation.steps', 'Validation steps', 'Mean number of turns on the validation tasks', 'steps', 'down'],
-    ['evaluation.failure.search-loop', 'Search loops', 'Episodes that repeat searches and never decide ÷ all episodes', 'share', 'down'],
-    [
-      'evaluation.failure.wrong-purchase',
-      'Wrong answers',
-      'Episodes that end with a wrong purchase or answer ÷ all episodes',
+    ...allFailures().map(({ id, title, counted }): Row => [
+      `evaluation.failure.${id}`,
+      title,
+      `${counted} ÷ all episodes`,
       'share',
       'down',
-    ],
-    [
-      'evaluation.failure.unreachable',
-      'Unreachable targets',
-      'Episodes whose target no sequence of allowed actions reaches ÷ all episodes',
-      'share',
-      'down',
-    ],
-    [
-      'evaluation.failure.timeout',
-      'Timeouts',
-      'Episodes that used all their steps without a decision and without a loop ÷ all episodes',
-      'share',
-      'down',
-    ],
-    [
-      'evaluation.failure.invalid-actions',
-      'Invalid actions',
-      'Failed episodes in which at least half of the actions were invalid ÷ all episodes',
-      'share',
-      'down',
-    ],
+    ]),
   ],
   reference: [
     ['reference.loss', 'Cloning loss', 'Mean over the demonstrations’ agent tokens of −log π_ref', 'nats', 'down'],

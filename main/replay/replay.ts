@@ -2,7 +2,7 @@
 // would have said, and why it failed. The world is played again beside the record; where today's world no longer gives
 // the same texts (another catalog, say), that is said and only what was recorded is shown.
 
-import type { DrawnPage, Replay, ReplayStep, Word } from '../../preload/contract/replay.ts';
+import type { Replay, ReplayStep, Word } from '../../preload/contract/replay.ts';
 import type { Environment, Facts, Task, Turn } from '../environment/environment.ts';
 import { mark, type Tokenizer } from '../policy/tokenizer.ts';
 import { type Step, type Trajectory } from '../rollout/trajectory.ts';
@@ -12,8 +12,8 @@ import type { Store } from '../store/store.ts';
 import { parseConfig } from '../config/config.ts';
 import { openRun, readingKey } from '../training/run-setup.ts';
 import { isReachable } from '../evaluation/evaluate.ts';
-import { diagnose, FAILURES } from '../evaluation/failures.ts';
-import { drawPage } from './pages.ts';
+import { type DrawnPage, drawPage } from '../environment/page.ts';
+import { diagnose, failureMeaning } from '../evaluation/failures.ts';
 import { splits } from '../vocabulary.ts';
 
 /** What is needed to read the episodes of a run. */
@@ -76,8 +76,7 @@ export function replayOf(store: Store, run: Run, trajectory: Trajectory, episode
   const task = reader.findTask(trajectory);
   const traced = task && retrace(environment, task, trajectory);
   const target = task?.target ?? null;
-  const draw = (text: string, facts: Facts = {}): DrawnPage =>
-    drawPage(text, { world: environment.name, categories: environment.categories, target, facts });
+  const draw = (text: string, facts: Facts = {}): DrawnPage => drawPage(environment, text, { target, facts });
   let returned = 0;
   const steps = trajectory.steps.map((step, index): ReplayStep => {
     const turn = traced?.turns[index];
@@ -99,7 +98,7 @@ export function replayOf(store: Store, run: Run, trajectory: Trajectory, episode
     };
   });
   const reachable = trajectory.success || !task || isReachable(environment, task, traced?.level);
-  const diagnosis = diagnose(trajectory, { maxSteps: environment.maxSteps, reachable });
+  const diagnosis = diagnose(environment, trajectory, { reachable });
   const { purpose, split, category, tier, seed, success, advantage, finalObservation } = trajectory;
   return {
     id: episode,
@@ -120,7 +119,7 @@ export function replayOf(store: Store, run: Run, trajectory: Trajectory, episode
     return: trajectory.return,
     vstar: vstarOf(store, run.id, trajectory),
     finalPage: draw(finalObservation, trajectory.steps.at(-1)?.facts),
-    diagnosis: diagnosis && { ...diagnosis, meaning: FAILURES[diagnosis.failure] },
+    diagnosis: diagnosis && { ...diagnosis, meaning: failureMeaning(diagnosis.failure) },
     retraced: traced !== undefined,
   };
 }

@@ -4,7 +4,7 @@
 import type { EvaluationResult } from '../evaluation/evaluation-report.ts';
 import type { Comparison } from '../evaluation/compare.ts';
 import type { EvaluationTable } from '../evaluation/evaluate.ts';
-import { FAILURE_CLASSES, FAILURES } from '../evaluation/failures.ts';
+import { failureMeaning, inOrder } from '../evaluation/failures.ts';
 import { codeLine, csvLine, interval, latex, markdown, percent, terminal, type Cell } from '../format.ts';
 import type { Proportion } from '../statistics.ts';
 
@@ -49,11 +49,12 @@ const proportions = (groups: Readonly<Record<string, Proportion>>): string[][] =
   Object.entries(groups).map(([name, value]) => [name, percent(value.rate), interval(value), `${value.k} of ${value.n}`]);
 
 const failureRows = (table: EvaluationTable): string[][] =>
-  FAILURE_CLASSES.filter((name) => table.failures[name].count > 0).map((name) => {
-    const { count, share } = table.failures[name];
-    const failed = table.success.n - table.success.k;
-    return [name, String(count), percent(share), percent(failed === 0 ? 0 : count / failed)];
-  });
+  Object.entries(table.failures)
+    .filter(([, { count }]) => count > 0)
+    .map(([name, { count, share }]) => {
+      const failed = table.success.n - table.success.k;
+      return [name, String(count), percent(share), percent(failed === 0 ? 0 : count / failed)];
+    });
 
 /** For the terminal: one agent in full. */
 export function evaluationText(named: NamedTable): string {
@@ -131,10 +132,14 @@ function failureAnalysis(table: EvaluationTable, examples: readonly FailureExamp
     '',
     markdownTable(['failure', 'count', 'of all', 'of failures'], failureRows(table)),
   ];
-  for (const name of FAILURE_CLASSES) {
+  for (const name of inOrder(examples.map(({ failure }) => failure))) {
     const own = examples.filter((example) => example.failure === name).slice(0, 3);
-    if (own.length === 0) continue;
-    lines.push('', `**${FAILURES[name]}.**`, '', ...own.map((example) => `- ${markdown(example.task)}: ${markdown(example.evidence)}`));
+    lines.push(
+      '',
+      `**${failureMeaning(name)}.**`,
+      '',
+      ...own.map((example) => `- ${markdown(example.task)}: ${markdown(example.evidence)}`),
+    );
   }
   return lines.join('\n');
 }

@@ -9,7 +9,7 @@ import type { Store } from '../store/store.ts';
 import type { Evaluation, StoredResult } from '../store/evaluations.ts';
 import { RunConfig } from '../config/config.ts';
 import { playAgent, tabulate } from '../evaluation/evaluate.ts';
-import { diagnose, FAILURE_CLASSES } from '../evaluation/failures.ts';
+import { diagnose, inOrder } from '../evaluation/failures.ts';
 import { type FailureExample, type NamedTable, type ReportInput } from './report.ts';
 import { interval, percent } from '../format.ts';
 import { wilson } from '../statistics.ts';
@@ -87,14 +87,14 @@ function development(store: Store, run: Run): string[][] {
 }
 
 /** A few failed episodes of each class, diagnosed again from what was stored. */
-function examples(store: Store, { maxSteps }: Environment, results: readonly StoredResult[]): FailureExample[] {
-  return FAILURE_CLASSES.flatMap((failure) =>
+function examples(store: Store, environment: Environment, results: readonly StoredResult[]): FailureExample[] {
+  return inOrder(results.flatMap(({ failure }) => failure ?? [])).flatMap((failure) =>
     results
       .filter((result) => result.failure === failure && result.episode !== null)
       .slice(0, EXAMPLES)
       .flatMap(({ task, episode }) => {
         if (episode === null) return [];
-        const diagnosis = diagnose(store.trajectories.read(episode), { maxSteps, reachable: failure !== 'unreachable' });
+        const diagnosis = diagnose(environment, store.trajectories.read(episode), { reachable: failure !== 'unreachable' });
         return diagnosis ? [{ task, failure, evidence: diagnosis.evidence }] : [];
       }),
   );

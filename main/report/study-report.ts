@@ -12,7 +12,7 @@ import { loadPreset, presetIds } from '../config/presets.ts';
 import { compare, type Comparison } from '../evaluation/compare.ts';
 import { contenderOf } from './contenders.ts';
 import { tabulate } from '../evaluation/evaluate.ts';
-import { FAILURE_CLASSES, FAILURES } from '../evaluation/failures.ts';
+import { failureMeaning, inOrder } from '../evaluation/failures.ts';
 import { barFigure, type FigureLine, lineFigure } from './figures.ts';
 import { readReplay } from '../replay/replay.ts';
 import { codeLine, interval, markdown, percent, pValue, signedPoints } from '../format.ts';
@@ -239,19 +239,16 @@ function failureCases(store: Store, ids: readonly number[], episodes: number): F
     const decisive = store.evaluations.decisive(id);
     return decisive ? store.evaluations.results(decisive.id) : [];
   });
-  return FAILURE_CLASSES.flatMap((failure) => {
+  return inOrder(results.flatMap(({ failure }) => failure ?? [])).map((failure) => {
     const own = results.filter((result) => result.failure === failure);
-    if (own.length === 0) return [];
     const episode = own.find((result) => result.episode !== null)?.episode ?? null;
-    return [
-      {
-        failure,
-        meaning: FAILURES[failure],
-        count: own.length,
-        share: own.length / episodes,
-        example: episode === null ? 'No episode of this class was kept.' : told(store, episode),
-      },
-    ];
+    return {
+      failure,
+      meaning: failureMeaning(failure),
+      count: own.length,
+      share: own.length / episodes,
+      example: episode === null ? 'No episode of this class was kept.' : told(store, episode),
+    };
   });
 }
 

@@ -5,6 +5,7 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { z } from 'zod';
 import { algorithms } from '../algorithm/registry.ts';
+import { allFailures } from '../environment/registry.ts';
 import { resourceFile } from '../paths.ts';
 import { ConfigError } from '../config/config.ts';
 
@@ -33,14 +34,14 @@ const Arm = z.strictObject({
 export type Arm = z.infer<typeof Arm>;
 
 /** What the runs of two arms are compared by, task by task. */
-export const MEASURES = {
-  success: 'success on the test tasks',
-  'search-loop': 'share of test episodes that end in a search loop',
-  'wrong-purchase': 'share of test episodes that end in a wrong purchase',
-  timeout: 'share of test episodes that run out of steps',
-} as const;
-export type Measure = keyof typeof MEASURES;
-export const Measure = z.enum(['success', 'search-loop', 'wrong-purchase', 'timeout']);
+export const Measure = z.enum(['success', ...allFailures().map(({ id }) => id)]);
+export type Measure = z.infer<typeof Measure>;
+
+export function measureWords(measure: Measure): string {
+  if (measure === 'success') return 'success on the test tasks';
+  const failure = allFailures().find(({ id }) => id === measure);
+  return `share of test episodes in the failure class ${failure?.title.toLowerCase() ?? measure}`;
+}
 
 /** Who stands beside the arms without being trained. */
 export const BASELINES = ['reference', 'heuristic', 'random'] as const;

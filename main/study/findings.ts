@@ -6,7 +6,7 @@ import { successOf } from '../evaluation/evaluate.ts';
 import type { Run } from '../store/runs.ts';
 import type { Store } from '../store/store.ts';
 import type { StoredResult } from '../store/evaluations.ts';
-import { BASELINES, type Claim, MEASURES, type Test } from './definition.ts';
+import { BASELINES, type Claim, measureWords, type Test } from './definition.ts';
 import type { ClaimRecord, StudyRecord, TestRecord } from './record.ts';
 import { judge, LEAST_SEEDS, pairArms, type Paired, type ResultsBySeed, together } from './verdict.ts';
 import { points, pValue } from '../format.ts';
@@ -65,7 +65,7 @@ function decideTest(test: Test, sides: ReadonlyMap<string, ResultsBySeed>, title
 }
 
 function wordsOf(test: Test, paired: Paired | null, verdict: Verdict, titles: (id: string) => string): string {
-  const what = `${titles(test.a)} against ${titles(test.b)}, ${MEASURES[test.measure]}`;
+  const what = `${titles(test.a)} against ${titles(test.b)}, ${measureWords(test.measure)}`;
   if (!paired) return `${what}: no finished runs to compare yet.`;
   const { value, low, high, a, b, seeds, tasks, onlyA, onlyB, p, bySeed } = paired;
   const sign = value > 0 ? '+' : '';

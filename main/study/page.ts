@@ -4,7 +4,6 @@
 
 import { aggregate, mean } from '../statistics.ts';
 import { type EvaluationTable, tabulate } from '../evaluation/evaluate.ts';
-import { FAILURE_CLASSES } from '../evaluation/failures.ts';
 import { barFigure, type FigureBar, type FigureLine, lineFigure } from '../report/figures.ts';
 import { duration, markdown, percent, points } from '../format.ts';
 import { markdownTable } from '../report/report.ts';
@@ -12,7 +11,7 @@ import type { ReportFile } from '../report/study-report.ts';
 import type { Run } from '../store/runs.ts';
 import type { Store } from '../store/store.ts';
 import { parseConfig } from '../config/config.ts';
-import { BASELINES, MEASURES } from './definition.ts';
+import { BASELINES, measureWords } from './definition.ts';
 import { resultsOf } from './findings.ts';
 import type { ClaimRecord, StudyRecord } from './record.ts';
 import { type ResultsBySeed, RULE, valueOf } from './verdict.ts';
@@ -53,7 +52,7 @@ export function studyPage(store: Store, record: StudyRecord, name: string, folde
     verdictTable(record.claims),
     `How a verdict is reached: ${RULE}`,
     '## All arms',
-    `Success is on the test tasks, whose products occur neither in training nor in demonstrations, ${howPlayed(material)}. Mean and inter-quartile mean (IQM) are over seeds, with 95% bootstrap intervals over seeds; with few seeds these say little about seeds that were not run.`,
+    `Success is on the test tasks, whose targets occur neither in training nor in demonstrations, ${howPlayed(material)}. Mean and inter-quartile mean (IQM) are over seeds, with 95% bootstrap intervals over seeds; with few seeds these say little about seeds that were not run.`,
     armTable(material),
     ...learning.map(({ name: file, title }) => image(title, file)),
     ...tuningSection(record),
@@ -121,8 +120,9 @@ const overSeeds = (estimate: { value: number; low: number; high: number }, seeds
 
 function armTable({ record, sides, titles, store }: Material): string {
   const failures = (table: EvaluationTable): string =>
-    FAILURE_CLASSES.filter((name) => table.failures[name].count > 0)
-      .map((name) => `${name} ${points(table.failures[name].share)}`)
+    Object.entries(table.failures)
+      .filter(([, { count }]) => count > 0)
+      .map(([name, { share }]) => `${name} ${points(share)}`)
       .join(', ') || 'none';
   const rows = record.arms.map((arm) => {
     const all = [...(sides.get(arm.id)?.values() ?? [])].flat();
@@ -223,7 +223,7 @@ function claimFigures({ sides, titles, folder }: Material, { id, tests }: ClaimR
   const measures = [...new Set(tests.map(({ measure }) => measure))];
   return measures.flatMap((measure) => {
     const arms = [...new Set(tests.filter((test) => test.measure === measure).flatMap(({ a, b }) => [a, b]))];
-    const title = `Claim ${number}: ${MEASURES[measure]} (mean over seeds, 95%)`;
+    const title = `Claim ${number}: ${measureWords(measure)} (mean over seeds, 95%)`;
     const bars = arms.flatMap((arm): FigureBar[] => {
       const rates = [...(sides.get(arm)?.values() ?? [])].map((results) => mean(results.map((result) => valueOf(result, measure))));
       return rates.length > 0 ? [{ label: titles(arm), ...aggregate([rates]).mean }] : [];

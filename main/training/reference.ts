@@ -44,8 +44,15 @@ export function referenceRecipe(setup: RunSetup): string {
     ...(config.policy.aids.relabelWords && { relabelWords: true }),
     ...(config.policy.aids.relabelPrices && { relabelPrices: true }),
     model: referenceModel,
-    reference: config.reference,
+    // Mistakes under the names they had in version 0.1.0, so that its references are found again.
+    reference: { ...config.reference, imperfection: formerNames(setup) },
   });
+}
+
+function formerNames({ world, config }: RunSetup): Record<string, number> {
+  return Object.fromEntries(
+    Object.entries(config.reference.imperfection).map(([name, chance]) => [world.mistakes[name]?.formerly ?? name, chance]),
+  );
 }
 
 /** Cloning: the mean over the demonstrator's tokens of −log π. */

@@ -83,9 +83,8 @@ export function openRun(config: RunConfig, progress?: (share: number, what: stri
   };
 }
 
-/** Arithmetic reads digit by digit; worlds whose numbers are names and prices read them whole. */
 function tokenizerOptions(environment: Environment, phrases: boolean): TokenizerOptions {
-  const digits = environment.name === 'maths' ? 'single' : 'whole';
+  const digits = environment.digits ?? 'whole';
   return { minimumCount: 1, maximumWords: LARGE_WORLD_WORDS, digits, ...(phrases && { phrases: environment.phrases ?? [] }) };
 }
 

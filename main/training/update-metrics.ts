@@ -4,7 +4,7 @@ import type { Prepared } from '../algorithm/algorithm.ts';
 import { scheduled } from '../algorithm/vstar.ts';
 import type { RunConfig } from '../config/config.ts';
 import type { StepReport } from '../engine/training-step.ts';
-import { evaluationMetrics, tabulate } from '../evaluation/evaluate.ts';
+import { evaluationMetrics, tabulateIn } from '../evaluation/evaluate.ts';
 import type { EvaluationReport } from '../evaluation/evaluation-report.ts';
 import { rolloutMetrics } from '../metrics/recorder.ts';
 import { type Trajectory, agentTokenCount } from '../rollout/trajectory.ts';
@@ -33,7 +33,7 @@ export function updateMetrics(run: TrainingRun, parts: UpdateParts): Readonly<Re
     ...prepared.metrics,
     ...step?.metrics,
     ...(step && stepMetrics(step, config.training.clip)),
-    ...(validation && evaluationMetrics(tabulate(validation.results))),
+    ...(validation && evaluationMetrics(tabulateIn(setup.environment, validation.results))),
     'rollout.temperature': rates.temperature,
     'rollout.level': rates.level,
     learningRate: rates.learningRate,

@@ -2,6 +2,7 @@
 // from one of its steps.
 
 import { z } from 'zod';
+import type { DrawnPage as WorldPage } from '../../main/environment/page.ts';
 import { episodeOrders, purposes } from '../../main/vocabulary.ts';
 import { anyNumber, proportion } from './definition.ts';
 
@@ -51,29 +52,41 @@ export type Episode = z.infer<typeof episode>;
 
 const counts = z.record(z.string(), z.number());
 
-const product = z.object({
+const entry = z.object({
   id: z.string(),
   name: z.string(),
-  price: z.string(),
-  category: z.string().nullable(),
+  value: z.string(),
+  group: z.string().nullable(),
   /** What the task is after. The agent is not told. */
   target: z.boolean(),
 });
-export type Product = z.infer<typeof product>;
+export type PageEntry = z.infer<typeof entry>;
 
-/** What the world showed, as a page to draw; `text` where the world has no pages. */
+const cell = z.object({
+  text: z.string(),
+  tone: z.enum(['plain', 'faint', 'ground', 'danger', 'goal', 'agent', 'good', 'near', 'wrong']),
+  label: z.string(),
+});
+export type PageCell = z.infer<typeof cell>;
+const rows = z.array(z.array(cell).readonly()).readonly();
+const entries = z.array(entry).readonly();
+
+/** What the world showed, as a page to draw (main/environment/page.ts); `text` where the world draws none. */
 export const drawnPage = z.discriminatedUnion('kind', [
-  z.object({ kind: z.literal('start'), instruction: z.string(), note: z.string() }),
-  z.object({ kind: z.literal('results'), total: z.number(), page: z.number(), products: z.array(product) }),
   z.object({
-    kind: z.literal('item'),
-    product,
-    description: z.string(),
-    options: z.array(z.string()),
+    kind: z.literal('start'),
+    heading: z.string(),
+    instruction: z.string(),
+    note: z.string(),
+    field: z.string().nullable(),
   }),
-  z.object({ kind: z.literal('bought'), name: z.string(), right: z.boolean().nullable() }),
+  z.object({ kind: z.literal('list'), summary: z.string(), entries, empty: z.string(), field: z.string().nullable() }),
+  z.object({ kind: z.literal('card'), entry, text: z.string(), options: z.array(z.string()).readonly() }),
+  z.object({ kind: z.literal('end'), heading: z.string(), name: z.string(), right: z.boolean().nullable(), verdict: z.string() }),
+  z.object({ kind: z.literal('grid'), caption: z.string(), rows }),
+  z.object({ kind: z.literal('letters'), caption: z.string(), rows, keys: z.array(cell).readonly() }),
   z.object({ kind: z.literal('text'), text: z.string() }),
-]);
+]) satisfies z.ZodType<WorldPage>;
 export type DrawnPage = z.infer<typeof drawnPage>;
 
 /** One token that the agent said, with everything that is known about it. */

@@ -17,13 +17,15 @@ import { type Group, meanCurve, shown } from './groups.ts';
 import util from '../theme/utilities.module.css';
 import styles from './compare.module.css';
 
-const CLASSES = ['search-loop', 'wrong-purchase', 'unreachable', 'timeout', 'invalid-actions'] as const;
-
 export function Failures({ data, groups }: { data: Answer<'compare.open'>; groups: readonly Group[] }) {
-  const [chosen, choose] = useView('compare.failure', z.enum(CLASSES), 'wrong-purchase');
+  const [chosen, choose] = useView('compare.failure', z.string(), '');
   const looks = useGroupLooks(data.runs, groups);
-  const seen = CLASSES.filter((name) => data.runs.some(({ evaluations }) => evaluations.some(({ failures }) => (failures[name] ?? 0) > 0)));
-  const shownClass = seen.includes(chosen) ? chosen : (seen[0] ?? chosen);
+  const counts = new Map<string, number>();
+  for (const { failures } of data.runs.flatMap(({ evaluations }) => evaluations))
+    for (const [name, share] of Object.entries(failures)) if (share > 0) counts.set(name, (counts.get(name) ?? 0) + share);
+  const seen = [...counts.keys()].sort();
+  const commonest = [...counts].sort(([, a], [, b]) => b - a)[0]?.[0] ?? 'none';
+  const shownClass = counts.has(chosen) ? chosen : commonest;
   const series = groups.map(({ key, runs }): Series => {
     const curves = data.runs
       .filter(({ run }) => runs.includes(run))

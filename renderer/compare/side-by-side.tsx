@@ -10,7 +10,7 @@ import { Section } from '../components/page.tsx';
 import { Badge } from '../components/stat.tsx';
 import { ErrorState, Loading } from '../components/states.tsx';
 import { formatValue } from '../format.ts';
-import { ShopPage } from '../replay/shop-page.tsx';
+import { WorldPage } from '../components/world-page.tsx';
 import type { Pairing } from './compare-page.tsx';
 import { align } from './divergence.ts';
 import util from '../theme/utilities.module.css';
@@ -134,7 +134,7 @@ function Side({ step, number, open }: { step: ReplayStep | undefined; number: nu
     <div className={styles.sideStep}>
       {open && (
         <div className={styles.sidePage}>
-          <ShopPage page={step.page} action={step.action} />
+          <WorldPage page={step.page} action={step.action} />
         </div>
       )}
       <p>

@@ -33,7 +33,11 @@ export function applyEdits(base: ConfigTree, edits: Edits, knobs: ReadonlyMap<st
   const tree = structuredClone(base);
   const { 'algorithm.id': variant, 'world.name': world } = edits;
   if (typeof variant === 'string' && variant !== getKey(base, 'algorithm.id')) tree.algorithm = { id: variant };
-  if (typeof world === 'string' && world !== getKey(base, 'world.name')) tree.world = { name: world };
+  if (typeof world === 'string' && world !== getKey(base, 'world.name')) {
+    tree.world = { name: world };
+    // The mistakes of demonstrations belong to the world as well.
+    setKey(tree, 'reference.imperfection', {});
+  }
   for (const [key, value] of Object.entries(edits)) {
     if (key === 'algorithm.id' || key === 'world.name') continue;
     const knob = knobs.get(key);

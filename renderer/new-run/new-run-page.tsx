@@ -33,7 +33,7 @@ const FOREMOST = [FIRST_PRESET, 'shop-astar-po'];
 const openSchema = z.record(z.string(), z.boolean());
 const OPEN_AT_FIRST: Record<string, boolean> = { '': true, training: true };
 /** Shown elsewhere on the page. */
-const ELSEWHERE = new Set(['seed', 'device', 'world.name', 'world.settings']);
+const ELSEWHERE = new Set(['seed', 'device', 'world.name', 'world.settings', 'reference.imperfection']);
 
 interface Base {
   /** "preset-shop-tiny" or "run-12": the address. */
@@ -255,7 +255,7 @@ function Setup({ base, preferred, presets, schema }: SetupProps) {
             />
           </div>
           {groups.map((group) => {
-            const id = group.variant ?? (group.world === null ? group.key : `world:${group.world}`);
+            const id = group.variant ?? (group.world === null ? group.key : `${group.key}:${group.world}`);
             return (
               <KnobSection
                 key={id}

@@ -61,7 +61,7 @@ export function SetupBar({ setup, game, onSetup, onStart }: SetupBarProps) {
         onValue={(world) => onStart({ choice: { world, settings: {}, imported: false }, filter: { ...filter, tier: null } }, null)}
         options={schema.data.worlds.map(({ name, title }) => ({ value: name, label: title }))}
       />
-      {choice.world === 'webshop' && <Catalog setup={setup} onStart={onStart} />}
+      {schema.data.worlds.some(({ name, data }) => name === choice.world && data) && <Catalog setup={setup} onStart={onStart} />}
       {knobs.map((knob) => (
         <span key={knob.key} className={styles.knob}>
           <Select
@@ -109,7 +109,11 @@ function Catalog({ setup, onStart }: Pick<SetupBarProps, 'setup' | 'onStart'>) {
       ]}
       onValue={(value) =>
         onStart(
-          { ...setup, choice: { world: 'webshop', settings: {}, imported: value === 'imported' }, filter: { ...setup.filter, tier: null } },
+          {
+            ...setup,
+            choice: { world: setup.choice.world, settings: {}, imported: value === 'imported' },
+            filter: { ...setup.filter, tier: null },
+          },
           null,
         )
       }

@@ -6,7 +6,7 @@ import type { PlayGame, PlayMove } from '../../preload/contract/play.ts';
 import type { DrawnPage } from '../../preload/contract/replay.ts';
 import { Button } from '../components/button.tsx';
 import { Badge } from '../components/stat.tsx';
-import { ShopPage } from '../replay/shop-page.tsx';
+import { WorldPage } from '../components/world-page.tsx';
 import { signed } from './signed.ts';
 import util from '../theme/utilities.module.css';
 import styles from './play.module.css';
@@ -49,7 +49,7 @@ function Seen(props: { label: string; text: string; page: DrawnPage; drawing: 't
   const { label, text, page, drawing, next } = props;
   return (
     <div className={styles.seen} role="group" aria-label={label}>
-      {drawing === 'text' ? <pre className={styles.observation}>{text}</pre> : <ShopPage page={page} action={next} />}
+      {drawing === 'text' ? <pre className={styles.observation}>{text}</pre> : <WorldPage page={page} action={next} />}
     </div>
   );
 }

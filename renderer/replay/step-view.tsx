@@ -9,7 +9,7 @@ import { Segmented } from '../components/tabs.tsx';
 import { Explain } from '../components/tooltip.tsx';
 import { formatValue } from '../format.ts';
 import { MEANING, PAINTS, type Paint } from './paint.ts';
-import { ShopPage } from './shop-page.tsx';
+import { WorldPage } from '../components/world-page.tsx';
 import { Words } from './words.tsx';
 import util from '../theme/utilities.module.css';
 import drawn from './shop-page.module.css';
@@ -39,7 +39,7 @@ export function StepView({ replay, position, drawing, onDrawing, paint, onPaint,
           <h3>{step ? 'Observation' : 'Final observation'}</h3>
           <DrawingChoice drawing={drawing} onDrawing={onDrawing} />
         </header>
-        {drawing === 'page' ? <ShopPage page={page} action={step?.action} /> : <pre className={drawn.raw}>{text}</pre>}
+        {drawing === 'page' ? <WorldPage page={page} action={step?.action} /> : <pre className={drawn.raw}>{text}</pre>}
         {step && step.view !== null && (
           <>
             <h4>Policy input</h4>

@@ -5,6 +5,8 @@ import { findWorld } from '../../main/environment/registry.ts';
 import { canonicalConfig, configHash, learningRateAt, parseConfig, RunConfig, temperatureAt } from '../../main/config/config.ts';
 import { applyOverrides, diffConfigs } from '../../main/config/overrides.ts';
 import { allPresets, loadPreset, presetIds } from '../../main/config/presets.ts';
+import { referenceRecipe } from '../../main/training/reference.ts';
+import { openRun } from '../../main/training/run-setup.ts';
 
 test('an empty config is a complete run of A*PO in the shop', () => {
   const config = parseConfig({});
@@ -122,4 +124,32 @@ test('the flagship follows the measured recipe', () => {
   expect(config.vstar).toMatchObject({ beta1: 0.5, samples: [8], reward: 'binary' });
   expect(config.training).toMatchObject({ batch: 128, tasks: 2512, updates: 150, learningRate: 5e-4, reward: 'binary' });
   expect(config.policy.aids).toMatchObject({ relabelIds: true, relabelWords: true, relabelPrices: true, tokenShift: 8 });
+});
+
+test('a world declares its demonstrator’s mistakes; configs of version 0.1.0 with the old names mean the same', () => {
+  expect(parseConfig({}).reference.imperfection).toEqual({ wrongWord: 0.4, earlyPurchase: 0.4, uselessClick: 0.1 });
+  const old = { wrongWord: 0.3, earlyPurchase: 0.2, uselessClick: 0.05 };
+  expect(parseConfig({ reference: { imperfection: old } }).reference.imperfection).toEqual(old);
+  const maths = parseConfig({ world: { name: 'maths' }, reference: { imperfection: old } });
+  expect(maths.reference.imperfection).toEqual({ slip: 0.3, guess: 0.2, detour: 0.05 });
+  expect(parseConfig(maths)).toEqual(maths);
+  expect(() => parseConfig({ world: { name: 'maths' }, reference: { imperfection: { typo: 0.1 } } })).toThrow(
+    /reference\.imperfection\.typo: expected a mistake of the world maths \(slip, guess, detour\), found typo/,
+  );
+  // A world that this lab does not have keeps what it was given.
+  const foreign = parseConfig({ world: { name: 'elsewhere' }, reference: { imperfection: { haste: 0.5 } } });
+  expect(foreign.reference.imperfection).toEqual({ haste: 0.5 });
+});
+
+test('another world brings its own settings and mistakes', () => {
+  const moved = applyOverrides(loadPreset('maths-multiplication').config, ['world.name=shop', 'reference.imperfection.wrongWord=0.2']);
+  expect(moved.world).toEqual({ name: 'shop', settings: {} });
+  expect(moved.reference.imperfection).toEqual({ wrongWord: 0.2, earlyPurchase: 0.4, uselessClick: 0.1 });
+});
+
+test('references of version 0.1.0 are found again: their recipes are what they were', () => {
+  const short = ['steps=40', 'checkEvery=40', 'checkTasks=16', 'demonstrations=400'].map((text) => `reference.${text}`);
+  const recipe = (preset: string, changes: string[]) => referenceRecipe(openRun(applyOverrides(loadPreset(preset).config, changes)));
+  expect(recipe('shop-tiny', [])).toBe('f5dc13e7f8661de41a0e584e3c214acf3b3051c88026a31eb482af7f319ba5e9');
+  expect(recipe('maths-multiplication', short)).toBe('daeef4be8662d875421d07f2d5549f852883ba5ae1ddba6ff8dcacddc6a9b58a');
 });

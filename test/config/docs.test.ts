@@ -30,6 +30,8 @@ test('the list of knobs holds every setting of every variant with its default', 
     const config = flatten(parseConfig({ algorithm: { id } }));
     config.delete('algorithm.id');
     config.set('world.settings', {});
+    for (const key of config.keys()) if (key.startsWith('reference.imperfection.')) config.delete(key);
+    config.set('reference.imperfection', {});
     expect(new Map([...listed].sort())).toEqual(new Map([...config].sort()));
   }
   const updates = groups.flatMap((group) => group.knobs).find((knob) => knob.key === 'training.updates');

@@ -71,7 +71,7 @@ function evaluate(
       if (!episode.done) episode.force({ thought: '', action });
     }
     const { trajectory } = episode.finish();
-    trajectory.failure = diagnose(trajectory, { maxSteps: environment.maxSteps, reachable: true })?.failure ?? null;
+    trajectory.failure = diagnose(environment, trajectory, { reachable: true })?.failure ?? null;
     return trajectory;
   });
   const stored = store.trajectories.add(run, update, episodes);

@@ -77,11 +77,12 @@ export const exampleWorld = {
   title: 'Guess',
   summary: 'Find a number between 1 and 20 from "higher" and "lower".',
   settings,
+  mistakes: { wrongWord: { chance: 0.4, meaning: 'Chance that any number is said.' } },
   create,
   blind: (_environment, _turn, random) => anything(random),
   heuristic: (_environment, turn) => middle(turn),
-  demonstrate(_environment, turn, imperfection, random) {
-    if (random() < imperfection.wrongWord) return { thought: 'any number', action: anything(random) };
+  demonstrate(_environment, turn, { wrongWord = 0 }, random) {
+    if (random() < wrongWord) return { thought: 'any number', action: anything(random) };
     return { thought: `between ${turn.state.low} and ${turn.state.high}`, action: middle(turn) };
   },
 } satisfies World<State>;

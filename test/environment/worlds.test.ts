@@ -3,7 +3,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { createAgent, randomSentence } from '../../main/environment/agents.ts';
-import { demonstrations, NO_IMPERFECTION } from '../../main/environment/demonstrations.ts';
+import { demonstrations, withoutMistakes } from '../../main/environment/demonstrations.ts';
 import type { Environment, Turn, World } from '../../main/environment/environment.ts';
 import { admits, tidy } from '../../main/environment/grammar.ts';
 import { mathsWorld } from '../../main/environment/maths/world.ts';
@@ -215,7 +215,7 @@ describe.each(WORLDS)('$world.name $settings', ({ world, settings, faithful }) =
     expect(() => demonstrations(world, environment, { count: 1, seed: 1, split: 'test' }).next()).toThrow(/never made on test tasks/);
     for (const { task } of demonstrations(world, environment, { count: 60, seed: 5 })) expect(task.split).toBe('train');
     if (settings.searchTerms || faithful) return;
-    for (const { success, turns } of demonstrations(world, environment, { count: 60, seed: 5, imperfection: NO_IMPERFECTION })) {
+    for (const { success, turns } of demonstrations(world, environment, { count: 60, seed: 5, imperfection: withoutMistakes(world) })) {
       expect(success || world.name === 'guess', JSON.stringify(turns)).toBe(true);
     }
   });

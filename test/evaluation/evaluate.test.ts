@@ -1,16 +1,18 @@
 import { expect, test } from 'vitest';
 import { createAgent } from '../../main/environment/agents.ts';
+import { PURCHASE_FAILURES } from '../../main/environment/purchases.ts';
 import { findWorld } from '../../main/environment/registry.ts';
 import type { Facts } from '../../main/environment/environment.ts';
 import { compare, type Contender } from '../../main/evaluation/compare.ts';
 import { evaluationMetrics, evaluationSeed, playAgent, tabulate } from '../../main/evaluation/evaluate.ts';
-import { diagnose } from '../../main/evaluation/failures.ts';
+import { diagnose, failureMeaning, failureNames } from '../../main/evaluation/failures.ts';
 import { comparisonText, csv, evaluationText, markdownReport, resultsCsv, resultsJsonl, textTable } from '../../main/report/report.ts';
 import { metricOf } from '../../main/metrics/glossary.ts';
 import type { EvaluationResult } from '../../main/evaluation/evaluation-report.ts';
 
 const step = (action: string, facts: Facts, valid = true) => ({ action, facts, valid });
-const usual = { maxSteps: 15, reachable: true };
+const usual = { reachable: true };
+const shop = { maxSteps: 15, failures: PURCHASE_FAILURES };
 
 function results(outcomes: readonly boolean[], category = 'shoes'): EvaluationResult[] {
   return outcomes.map((success, i) => ({
@@ -28,29 +30,46 @@ function results(outcomes: readonly boolean[], category = 'shoes'): EvaluationRe
 test('failures are classified with their evidence', () => {
   const search = (text: string, repeated: boolean) => step(`search ${text}`, { kind: 'search', repeated, targetShown: false });
   const loop = Array.from({ length: 15 }, (_, i) => search(i % 2 ? 'red shoes' : 'shoes red', i > 0));
-  expect(diagnose({ success: false, steps: loop }, usual)).toEqual({
+  expect(diagnose(shop, { success: false, steps: loop }, usual)).toEqual({
     failure: 'search-loop',
-    evidence: 'Searched 15 times, 14 steps said again what had been said (“search shoes red” 8 times), and never decided.',
+    evidence: 'Searched 15 times, 14 steps repeated an earlier one (“search shoes red” 8 times), and nothing was bought.',
   });
   const bought = [search('lamp', false), step('buy 7', { kind: 'buy', bought: 7, right: false, targetShown: true })];
-  expect(diagnose({ success: false, steps: bought }, usual)).toEqual({
+  expect(diagnose(shop, { success: false, steps: bought }, usual)).toEqual({
     failure: 'wrong-purchase',
     evidence: 'Decided with “buy 7” after 2 steps, although the right one had been shown.',
   });
-  expect(diagnose({ success: false, steps: bought }, { ...usual, reachable: false })?.failure).toBe('unreachable');
+  expect(diagnose(shop, { success: false, steps: bought }, { ...usual, reachable: false })?.failure).toBe('unreachable');
   const wandering = Array.from({ length: 15 }, (_, i) => search(`word${i}`, false));
-  expect(diagnose({ success: false, steps: wandering }, usual)).toEqual({
+  expect(diagnose(shop, { success: false, steps: wandering }, usual)).toEqual({
     failure: 'timeout',
-    evidence: 'Used all 15 steps without deciding. The target was never shown.',
+    evidence: 'Used all 15 steps. The target was never shown.',
   });
   const invalid = [step('hello', { kind: 'invalid' }, false), search('a', false)];
-  expect(diagnose({ success: false, steps: invalid }, usual)?.failure).toBe('invalid-actions');
-  expect(diagnose({ success: true, steps: bought }, usual)).toBeNull();
-  expect(diagnose({ success: false, steps: [] }, usual)?.failure).toBe('timeout');
+  expect(diagnose(shop, { success: false, steps: invalid }, usual)?.failure).toBe('invalid-actions');
+  expect(diagnose(shop, { success: true, steps: bought }, usual)).toBeNull();
+  expect(diagnose(shop, { success: false, steps: [] }, usual)?.failure).toBe('timeout');
+});
+
+test('a world brings its own classes; one without them gets the usual ones, and stored names of any age can be read', () => {
+  const maths = findWorld('maths');
+  const environment = maths.create({ tasksPerLevel: 20 });
+  const task = environment.tasks('test')[0] ?? expect.fail('no task');
+  const { result } = playAgent(environment, { name: 'wrong', act: () => '1' }, task, 1);
+  expect(result.failure).toBe('wrong-answer');
+  expect(failureNames(environment)).toEqual(['unreachable', 'invalid-actions', 'wrong-answer', 'timeout']);
+  const plain = { maxSteps: 5 };
+  expect(diagnose(plain, { success: false, steps: [step('jump', {})] }, usual)).toEqual({
+    failure: 'failed-end',
+    evidence: 'Ended with “jump” after 1 step.',
+  });
+  expect(diagnose(plain, { success: false, steps: Array.from({ length: 5 }, () => step('wait', {})) }, usual)?.failure).toBe('loop');
+  expect(failureMeaning('wrong-purchase')).toContain('buys');
+  expect(failureMeaning('of-a-world-that-is-gone')).toBe('of-a-world-that-is-gone');
 });
 
 test('a table counts success per category and tier, and every failure class', () => {
-  const table = tabulate([...results([true, true, false, true]), ...results([false, false], 'books')]);
+  const table = tabulate([...results([true, true, false, true]), ...results([false, false], 'books')], failureNames(shop));
   expect(table.success).toMatchObject({ k: 3, n: 6, rate: 0.5 });
   expect(table.categories.shoes).toMatchObject({ k: 3, n: 4 });
   expect(table.categories.books).toMatchObject({ k: 0, n: 2 });

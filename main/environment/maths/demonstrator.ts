@@ -1,10 +1,17 @@
 // Who can answer maths tasks without learning: the baselines, and a demonstrator that works the answer out in small
 // steps, as people do on paper (working.ts), sometimes slips, and sometimes only makes a guess. Its thoughts are the working.
 
-import type { Imperfection, Turn } from '../environment.ts';
+import type { Mistake, Turn } from '../environment.ts';
 import type { Maths, MathsState } from './maths.ts';
 import type { MathsTask } from './tasks.ts';
 import { countdownSearch, innermostFirst, longMultiplication } from './working.ts';
+
+export const MATHS_MISTAKES = {
+  slip: { chance: 0.4, meaning: 'Chance of a slip somewhere in the working.', formerly: 'wrongWord' },
+  guess: { chance: 0.4, meaning: 'Chance that the demonstrator only estimates and answers.', formerly: 'earlyPurchase' },
+  detour: { chance: 0.1, meaning: 'Chance that the working begins with an estimate that brings nothing.', formerly: 'uselessClick' },
+} as const satisfies Readonly<Record<string, Mistake>>;
+type MathsMistakes = Readonly<Record<keyof typeof MATHS_MISTAKES, number>>;
 
 /** Does not work anything out: adds up the numbers of the task. */
 export function blind(maths: Maths, { state }: Turn<MathsState>): string {
@@ -32,13 +39,13 @@ function estimate({ numbers }: MathsTask): number {
 export function demonstrate(
   maths: Maths,
   turn: Turn<MathsState>,
-  imperfection: Imperfection,
+  mistakes: MathsMistakes,
   random: () => number,
 ): { thought: string; action: string } {
   const task = maths.taskOf(turn.state);
-  const hasty = random() < imperfection.earlyPurchase;
-  const detour = random() < imperfection.uselessClick;
-  const slip = random() < imperfection.wrongWord ? random() : undefined;
+  const hasty = random() < mistakes.guess;
+  const detour = random() < mistakes.detour;
+  const slip = random() < mistakes.slip ? random() : undefined;
   if (task.kind === 'multiplication') {
     if (hasty) return { thought: `about ${estimate(task)}`, action: String(estimate(task)) };
     const { thought, action } = longMultiplication(task, slip);

@@ -5,6 +5,7 @@ import { z } from 'zod';
 import { Random } from '../../random.ts';
 import type { Environment, Grammar, Turn } from '../environment.ts';
 import { type Split, splits } from '../../vocabulary.ts';
+import type { FailureClass } from '../failures.ts';
 import { admits, tidy } from '../grammar.ts';
 import { equals, readExpression } from './expression.ts';
 import { KINDS, makeTasks, TIERS, type MathsTask } from './tasks.ts';
@@ -32,6 +33,21 @@ export type MathsState = { readonly task: string; readonly done: boolean };
 export interface Maths extends Environment<MathsState> {
   taskOf(state: MathsState): MathsTask;
 }
+
+export const MATHS_FAILURES: readonly FailureClass[] = [
+  {
+    id: 'wrong-answer',
+    title: 'Wrong answers',
+    meaning: 'Wrong answer: well formed, but wrong',
+    counted: 'Episodes that end with a wrong answer',
+    detect(steps) {
+      const last = steps.at(-1);
+      if (last?.facts.kind !== 'answer') return undefined;
+      const why = last.facts.rightValue === true ? 'the value is right, but not with exactly the given numbers' : 'which is wrong';
+      return `Answered “${last.action}”: ${last.facts.wellFormed === false ? 'not an expression' : why}.`;
+    },
+  },
+];
 
 const RIGHT = 1;
 const WELL_FORMED = 0.1;
@@ -115,6 +131,8 @@ export function createMaths(input: unknown): Maths {
       yield '0 1 2 3 4 5 6 7 8 9 + - * / ( ) = : , no so about';
     },
     interchangeable: [],
+    digits: 'single',
+    failures: MATHS_FAILURES,
     taskOf,
   };
 }

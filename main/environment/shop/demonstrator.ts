@@ -2,9 +2,11 @@
 // a person, with mistakes at adjustable rates, from whom a reference policy is cloned. None of them is told the target;
 // the demonstrator knows the synonyms and reads pages with care, unless it makes a mistake.
 
-import type { Imperfection, Turn } from '../environment.ts';
+import type { Turn } from '../environment.ts';
+import type { PurchaseMistakes } from '../purchases.ts';
 import type { Product } from './catalog.ts';
-import type { Shop, ShopState } from './shop.ts';
+import type { Shop } from './shop.ts';
+import type { ShopState } from './step.ts';
 import { satisfies, type ShopTask } from './tasks.ts';
 import { canonical, singular, wordsOf } from './words.ts';
 
@@ -57,19 +59,19 @@ export function heuristic(shop: Shop, { state }: Turn<ShopState>, random: () => 
 export function demonstrate(
   shop: Shop,
   turn: Turn<ShopState>,
-  imperfection: Imperfection,
+  mistakes: PurchaseMistakes,
   random: () => number,
 ): { thought: string; action: string } {
   const { state } = turn;
   const task = shop.taskOf(state);
   const shown = shownProducts(shop, state);
-  if (shown.length === 0) return lookFor(shop, task, imperfection, random);
+  if (shown.length === 0) return lookFor(shop, task, mistakes, random);
   // Who has opened a page decides with care; hasty purchases are made from the results.
-  if (state.open === null && random() < imperfection.earlyPurchase) {
+  if (state.open === null && random() < mistakes.earlyPurchase) {
     const chosen = pick(shown, random) ?? task.product;
     return { thought: `take ${chosen.id}`, action: `buy ${chosen.id}` };
   }
-  if (state.open === null && random() < imperfection.uselessClick) {
+  if (state.open === null && random() < mistakes.uselessClick) {
     const chosen = pick(shown, random) ?? task.product;
     return { thought: `look at ${chosen.id}`, action: `click ${chosen.id}` };
   }
@@ -77,18 +79,18 @@ export function demonstrate(
   const exact = shown.filter((product) => canonical(product.name, shop.catalog.synonyms).toSorted().join(' ') === key);
   const name = exact[0]?.name.toLowerCase() ?? '';
   const right = exact.find((product) => satisfies(product, task.constraint));
-  if (!right) return lookFor(shop, task, imperfection, random);
+  if (!right) return lookFor(shop, task, mistakes, random);
   if (!task.constraint) return { thought: `${right.id} matches ${name}`, action: `buy ${right.id}` };
   if (task.constraint.kind === 'category') return { thought: `${right.id} is from ${task.constraint.category}`, action: `buy ${right.id}` };
   return { thought: `${right.id} is $${right.price} ${task.constraint.kind} $${task.constraint.limit}`, action: `buy ${right.id}` };
 }
 
 /** Searches for what the task names: in the shop's words or in the task's own, and sometimes with too few or wrong ones. */
-function lookFor(shop: Shop, task: ShopTask, imperfection: Imperfection, random: () => number): { thought: string; action: string } {
+function lookFor(shop: Shop, task: ShopTask, mistakes: PurchaseMistakes, random: () => number): { thought: string; action: string } {
   const sayable = (words: readonly string[]): string[] => words.filter((word) => shop.searchable.has(word));
   const proper = sayable(wordsOf(task.product.name));
   const words = random() < 0.5 ? proper : sayable(wordsOf(task.wanted));
-  if (words.length === 0 || random() < imperfection.wrongWord) {
+  if (words.length === 0 || random() < mistakes.wrongWord) {
     const stray = pick([...shop.searchable], random) ?? 'shoes';
     const some = random() < 0.7 ? words.filter(() => random() < 0.5) : [...words.slice(0, -1), stray];
     const query = (some.length > 0 ? some : [words.at(-1) ?? stray]).join(' ');

@@ -1,8 +1,11 @@
 // The shop as registry.ts lists it.
 
 import type { World } from '../environment.ts';
+import { PURCHASE_FAILURES, PURCHASE_MISTAKES } from '../purchases.ts';
 import { blind, demonstrate, heuristic } from './demonstrator.ts';
-import { createShop, shopSettings, type Shop, type ShopState } from './shop.ts';
+import { shopSettings } from './settings.ts';
+import { createShop, type Shop } from './shop.ts';
+import type { ShopState } from './step.ts';
 
 export const shopWorld = {
   name: 'shop',
@@ -11,6 +14,9 @@ export const shopWorld = {
     '497 products in 8 categories; search, click and buy the one the user wants. Near-duplicate names, synonyms, prices and categories decide.',
   example: '201-plain-1',
   settings: shopSettings,
+  mistakes: PURCHASE_MISTAKES,
+  failures: PURCHASE_FAILURES,
+  flagship: 'shop-astar-po',
   create: createShop,
   blind,
   heuristic,

@@ -2,12 +2,14 @@
 // at adjustable rates. A reference policy is cloned from such episodes. It is not told the goal, so even without
 // mistakes it fails where the best rule fails.
 
-import type { Imperfection, Turn } from '../environment.ts';
+import type { Turn } from '../environment.ts';
+import type { PurchaseMistakes } from '../purchases.ts';
 import { type Wish, readWish, wordsOf } from './instruction.ts';
 import { BUY } from './pages.ts';
 import { follow, queryFor, seenProducts } from './rules.ts';
 import { demonstrateInShort } from './view-demonstrator.ts';
-import type { WebShop, WebShopState } from './webshop.ts';
+import type { WebShopState } from './site.ts';
+import type { WebShop } from './webshop.ts';
 
 interface Said {
   readonly thought: string;
@@ -16,13 +18,13 @@ interface Said {
 
 const pick = <T>(items: readonly T[], random: () => number): T | undefined => items[Math.floor(random() * items.length)];
 
-export function demonstrate(shop: WebShop, turn: Turn<WebShopState>, imperfection: Imperfection, random: () => number): Said {
+export function demonstrate(shop: WebShop, turn: Turn<WebShopState>, mistakes: PurchaseMistakes, random: () => number): Said {
   const { state, clickables } = turn;
-  if (shop.view) return demonstrateInShort(shop, shop.view(state), turn, imperfection, random);
+  if (shop.view) return demonstrateInShort(shop, shop.view(state), turn, mistakes, random);
   const wish = readWish(state.instruction);
-  if (state.page === 'search') return search(wish, imperfection, random);
+  if (state.page === 'search') return search(wish, mistakes, random);
   const left = shop.maxSteps - state.steps;
-  if (random() < imperfection.uselessClick && left > wish.options.length + 5) {
+  if (random() < mistakes.uselessClick && left > wish.options.length + 5) {
     const thing =
       pick(
         clickables.filter((one) => one !== BUY),
@@ -30,15 +32,15 @@ export function demonstrate(shop: WebShop, turn: Turn<WebShopState>, imperfectio
       ) ?? 'back to search';
     return { thought: `look at ${thing}`, action: `click[${thing}]` };
   }
-  if (state.page === 'item' && state.options.length === 0 && wish.options.length > 0 && random() < imperfection.earlyPurchase) {
+  if (state.page === 'item' && state.options.length === 0 && wish.options.length > 0 && random() < mistakes.earlyPurchase) {
     return { thought: 'take it as it is', action: `click[${BUY}]` };
   }
   const action = follow('walk', shop, turn);
   return { thought: explain(shop, state, wish, action), action };
 }
 
-function search(wish: Wish, imperfection: Imperfection, random: () => number): Said {
-  if (random() >= imperfection.wrongWord) {
+function search(wish: Wish, mistakes: PurchaseMistakes, random: () => number): Said {
+  if (random() >= mistakes.wrongWord) {
     const query = queryFor(wish);
     return { thought: `search for ${wordsOf(wish.base).slice(-2).join(' ')} and the options`, action: `search[${query}]` };
   }

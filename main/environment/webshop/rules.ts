@@ -5,7 +5,8 @@ import type { Turn } from '../environment.ts';
 import { type Wish, readWish, wordsOf } from './instruction.ts';
 import { BUY, NEXT, PREVIOUS } from './pages.ts';
 import type { Product } from './product.ts';
-import type { WebShop, WebShopState } from './webshop.ts';
+import type { WebShopState } from './site.ts';
+import type { WebShop } from './webshop.ts';
 
 export const RULES = ['first result', 'options', 'query', 'walk', 'read'] as const;
 export type Rule = (typeof RULES)[number];

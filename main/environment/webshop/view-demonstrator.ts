@@ -2,12 +2,14 @@
 // second shows which results are worth opening, the first how to go on when it was the wrong one. Mistakes come at the rates that
 // cloning asks for, so that the reference is competent but far from good.
 
-import type { Imperfection, Turn, View } from '../environment.ts';
+import type { Turn, View } from '../environment.ts';
+import type { PurchaseMistakes } from '../purchases.ts';
 import { readWish } from './instruction.ts';
 import { BUY, PREVIOUS } from './pages.ts';
 import { follow } from './rules.ts';
 import { SEARCHES, type Search, compare, searchText } from './view.ts';
-import type { WebShop, WebShopState } from './webshop.ts';
+import type { WebShopState } from './site.ts';
+import type { WebShop } from './webshop.ts';
 
 /** How often the one who knows the product decides. */
 const KNOWING = 0.6;
@@ -26,7 +28,7 @@ export function demonstrateInShort(
   shop: WebShop,
   view: View,
   turn: Turn<WebShopState>,
-  imperfection: Imperfection,
+  mistakes: PurchaseMistakes,
   random: () => number,
 ): Said {
   const { state } = turn;
@@ -34,8 +36,8 @@ export function demonstrateInShort(
   const search = (kind: Search): Said => ({ thought: `search for ${kind}`, action: `search[${searchText(kind, wish)}]` });
   const left = shop.maxSteps - state.steps;
   const spare = left > wish.options.length + 5;
-  if (state.page === 'search') return search(random() < imperfection.wrongWord ? (pick(SEARCHES, random) ?? 'all') : 'options');
-  if (spare && random() < imperfection.uselessClick) {
+  if (state.page === 'search') return search(random() < mistakes.wrongWord ? (pick(SEARCHES, random) ?? 'all') : 'options');
+  if (spare && random() < mistakes.uselessClick) {
     const action = pick(
       [...view.sayings.values()].filter((one) => one !== `click[${BUY}]`),
       random,
@@ -51,7 +53,7 @@ export function demonstrateInShort(
     return [...view.sayings.values()].includes(walked) ? { thought: 'the next one', action: walked } : search('all');
   }
   if (state.page !== 'item') return { thought: 'back to the product', action: `click[${PREVIOUS}]` };
-  if (state.options.length < wish.options.length && random() < imperfection.earlyPurchase)
+  if (state.options.length < wish.options.length && random() < mistakes.earlyPurchase)
     return { thought: 'take it as it is', action: `click[${BUY}]` };
   const product = shop.productOf(state);
   const { lacks, options } = compare(product, wish);

@@ -12,7 +12,8 @@ import { type Wish, readWish, wordsOf } from './instruction.ts';
 import { BUY, NEXT, PREVIOUS } from './pages.ts';
 import type { Product } from './product.ts';
 import { attributesOf, queryFor } from './rules.ts';
-import type { WebShop, WebShopState } from './webshop.ts';
+import type { WebShopState } from './site.ts';
+import type { WebShop } from './webshop.ts';
 import { splits } from '../../vocabulary.ts';
 
 /** Results and options are numbered from here, so that their numbers are no sizes or prices. */

@@ -1,10 +1,12 @@
 // WebShop as registry.ts lists it.
 
 import type { World } from '../environment.ts';
+import { PURCHASE_FAILURES, PURCHASE_MISTAKES } from '../purchases.ts';
 import { demonstrate } from './demonstrator.ts';
 import { follow } from './rules.ts';
 import { webshopSettings } from './settings.ts';
-import { type WebShop, type WebShopState, createWebShop } from './webshop.ts';
+import type { WebShopState } from './site.ts';
+import { type WebShop, createWebShop } from './webshop.ts';
 
 export const webshopWorld = {
   name: 'webshop',
@@ -12,6 +14,10 @@ export const webshopWorld = {
   summary:
     'The original WebShop in text mode: search a catalog, read product pages, choose options, buy. Brings a catalog of its own and loads the original small or full set from a folder.',
   settings: webshopSettings,
+  mistakes: PURCHASE_MISTAKES,
+  failures: PURCHASE_FAILURES,
+  data: { setting: 'dataFolder', option: 'webshop-data', description: 'WebShop: the folder with the original data files' },
+  flagship: 'webshop-original',
   create: createWebShop,
   blind: (shop: WebShop, turn) => follow('first result', shop, turn),
   heuristic: (shop: WebShop, turn) => follow('read', shop, turn),

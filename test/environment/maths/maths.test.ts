@@ -3,7 +3,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { AGENT_NAMES, createAgent } from '../../../main/environment/agents.ts';
-import type { Imperfection, Task } from '../../../main/environment/environment.ts';
+import type { Task } from '../../../main/environment/environment.ts';
 import { equals, readExpression } from '../../../main/environment/maths/expression.ts';
 import { createMaths, type Maths } from '../../../main/environment/maths/maths.ts';
 import { mathsWorld } from '../../../main/environment/maths/world.ts';
@@ -134,13 +134,13 @@ describe('agents on 500 test tasks', () => {
 });
 
 describe('the demonstrator', () => {
-  const none = { wrongWord: 0, earlyPurchase: 0, uselessClick: 0 };
-  const shown = (world: Maths, task: Task, imperfection: Imperfection) => {
+  const none = { slip: 0, guess: 0, detour: 0 };
+  const shown = (world: Maths, task: Task, imperfection: typeof none) => {
     const start = world.reset(task, 0);
     const { thought, action } = mathsWorld.demonstrate(world, start, imperfection, Random.from('maths-shown', task.id).next);
     return { thought, success: world.step(start.state, action).success };
   };
-  const rate = (world: Maths, imperfection: Imperfection): number => {
+  const rate = (world: Maths, imperfection: typeof none): number => {
     const asked = world.tasks('train').slice(0, 600);
     return asked.filter((task) => shown(world, task, imperfection).success).length / asked.length;
   };
@@ -167,10 +167,10 @@ describe('the demonstrator', () => {
   });
 
   it.each([
-    ['multiplication', { ...none, wrongWord: 1 }, 0, 0],
-    ['multiplication', { ...none, earlyPurchase: 1 }, 0.15, 0.45],
-    ['multiplication', { ...none, wrongWord: 0.4, earlyPurchase: 0.55 }, 0.3, 0.5],
-    ['countdown', { ...none, earlyPurchase: 1 }, 0.08, 0.2],
+    ['multiplication', { ...none, slip: 1 }, 0, 0],
+    ['multiplication', { ...none, guess: 1 }, 0.15, 0.45],
+    ['multiplication', { ...none, slip: 0.4, guess: 0.55 }, 0.3, 0.5],
+    ['countdown', { ...none, guess: 1 }, 0.08, 0.2],
   ] as const)('of %s with mistakes %j is right in %d to %d of the cases', (kind, imperfection, low, high) => {
     const right = rate(createMaths({ kind, hardest: kind === 'countdown' ? 'medium' : 'hard', tasksPerLevel: 8000 }), imperfection);
     expect(right).toBeGreaterThanOrEqual(low);

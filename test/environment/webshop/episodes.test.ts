@@ -3,10 +3,12 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { randomSentence } from '../../../main/environment/agents.ts';
-import { demonstrations, NO_IMPERFECTION } from '../../../main/environment/demonstrations.ts';
-import type { Grammar, Turn } from '../../../main/environment/environment.ts';
+import { demonstrations, withoutMistakes } from '../../../main/environment/demonstrations.ts';
+import type { Grammar, Imperfection, Turn } from '../../../main/environment/environment.ts';
 import { RULES, follow } from '../../../main/environment/webshop/rules.ts';
-import { createWebShop, parseAction, type WebShop, type WebShopState } from '../../../main/environment/webshop/webshop.ts';
+import { createWebShop, type WebShop } from '../../../main/environment/webshop/webshop.ts';
+import { parseAction } from '../../../main/environment/webshop/moves.ts';
+import type { WebShopState } from '../../../main/environment/webshop/site.ts';
 import { webshopWorld } from '../../../main/environment/webshop/world.ts';
 import { Random } from '../../../main/random.ts';
 
@@ -168,7 +170,7 @@ describe('agents that need no learning', () => {
   });
 
   test('demonstrations stay within the grammar and get worse with every kind of mistake', () => {
-    const rate = (imperfection: typeof NO_IMPERFECTION): number => {
+    const rate = (imperfection: Imperfection): number => {
       let reached = 0;
       for (const demonstration of demonstrations(webshopWorld, shop, { count: 100, seed: 1, imperfection })) {
         let turn = shop.reset(demonstration.task, demonstration.seed);
@@ -182,10 +184,11 @@ describe('agents that need no learning', () => {
       }
       return reached;
     };
-    const best = rate(NO_IMPERFECTION);
+    const none = withoutMistakes(webshopWorld);
+    const best = rate(none);
     expect(best).toBeGreaterThan(70);
-    expect(rate({ ...NO_IMPERFECTION, wrongWord: 1 })).toBeLessThan(best - 5);
-    expect(rate({ ...NO_IMPERFECTION, earlyPurchase: 0.5 })).toBeLessThan(best - 15);
+    expect(rate({ ...none, wrongWord: 1 })).toBeLessThan(best - 5);
+    expect(rate({ ...none, earlyPurchase: 0.5 })).toBeLessThan(best - 15);
     expect(rate({ wrongWord: 0.4, earlyPurchase: 0.4, uselessClick: 0.1 })).toBeGreaterThan(20);
   });
 });

@@ -12,7 +12,9 @@ import {
   searchPage,
   subPage,
 } from '../../../main/environment/webshop/pages.ts';
-import { createWebShop, parseAction, type WebShop, type WebShopState } from '../../../main/environment/webshop/webshop.ts';
+import { createWebShop, type WebShop } from '../../../main/environment/webshop/webshop.ts';
+import { parseAction } from '../../../main/environment/webshop/moves.ts';
+import type { WebShopState } from '../../../main/environment/webshop/site.ts';
 import type { Turn } from '../../../main/environment/environment.ts';
 import { describeOriginal, originalShop, recorded } from './original.ts';
 

@@ -2,10 +2,11 @@
 
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { demonstrations, NO_IMPERFECTION } from '../../../main/environment/demonstrations.ts';
+import { demonstrations, withoutMistakes } from '../../../main/environment/demonstrations.ts';
 import type { View } from '../../../main/environment/environment.ts';
 import { admits, grammarOfView } from '../../../main/environment/grammar.ts';
-import { createWebShop, type WebShop, type WebShopState } from '../../../main/environment/webshop/webshop.ts';
+import { createWebShop, type WebShop } from '../../../main/environment/webshop/webshop.ts';
+import type { WebShopState } from '../../../main/environment/webshop/site.ts';
 import { webshopWorld } from '../../../main/environment/webshop/world.ts';
 import { GrammarMasks } from '../../../main/policy/grammar-mask.ts';
 import { Tokenizer, trainTokenizer } from '../../../main/policy/tokenizer.ts';
@@ -58,7 +59,7 @@ describe.each(['words', 'marks'] as const)('the view %s', (name) => {
       const all = [...demonstrations(webshopWorld, shop, { count: 200, seed: 4, ...(imperfection && { imperfection }) })];
       return all.filter((one) => one.success).length / all.length;
     };
-    const careful = success(NO_IMPERFECTION);
+    const careful = success(withoutMistakes(webshopWorld));
     expect(careful).toBeGreaterThan(0.8);
     expect(success({ wrongWord: 0.3, earlyPurchase: 0.15, uselessClick: 0.05 })).toBeLessThan(careful);
   });

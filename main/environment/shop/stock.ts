@@ -1,0 +1,91 @@
+// What a shop is made of before anyone enters it: catalog, search indexes, tasks in their fixed order, and what may be said
+// at each level. Everything here follows from the settings alone.
+
+import { Random } from '../../random.ts';
+import { type Split, splits } from '../../vocabulary.ts';
+import type { Grammar } from '../environment.ts';
+import { LEVELS, loadCatalog, type Catalog } from './catalog.ts';
+import { indexCatalog, type SearchIndex } from './search.ts';
+import { EIGHTEEN_TERMS, type ShopSettings } from './settings.ts';
+import { makeTasks, type ShopTask } from './tasks.ts';
+import { wordsOf } from './words.ts';
+
+/** Enough for the longest name; more would only be noise. */
+export const MOST_WORDS = 8;
+
+export interface Stock {
+  readonly settings: ShopSettings;
+  readonly catalog: Catalog;
+  readonly tasks: readonly ShopTask[];
+  readonly ordered: ReadonlyMap<Split, readonly ShopTask[]>;
+  readonly indexes: readonly SearchIndex[];
+  /** One for each level. */
+  readonly grammars: readonly Grammar[];
+  /** The only words that may be searched for; undefined where all may. */
+  readonly terms: readonly string[] | undefined;
+  /** Words worth searching for. */
+  readonly useful: readonly string[];
+  reachable(id: number): boolean;
+  taskOf(state: { readonly task: string }): ShopTask;
+  indexAt(level: number): SearchIndex;
+}
+
+export function stockOf(settings: ShopSettings): Stock {
+  const catalog = settings.catalog === '' ? loadCatalog() : loadCatalog(settings.catalog);
+  const indexes = Array.from({ length: LEVELS }, (_, level) => indexCatalog(catalog, level));
+  const tasks = makeTasks(catalog);
+  const taskById = new Map(tasks.map((task) => [task.id, task]));
+  const ordered = new Map<Split, readonly ShopTask[]>();
+  for (const split of splits) {
+    ordered.set(split, Random.from('shop-order', split).shuffle(tasks.filter((task) => task.split === split)));
+  }
+  const terms = settings.searchTerms === 'eighteen' ? EIGHTEEN_TERMS : undefined;
+  const useful =
+    terms ?? [...new Set([...catalog.products.flatMap((product) => wordsOf(product.name)), ...Object.keys(catalog.sayings)])].sort();
+  const reachable = (id: number): boolean => settings.maxReachableId === 0 || id <= settings.maxReachableId;
+  const grammars = indexes.map(({ products }) => {
+    const ids = products.filter((product) => reachable(product.id)).map((product) => String(product.id));
+    return grammarOf(ids, useful, terms);
+  });
+  return {
+    settings,
+    catalog,
+    tasks,
+    ordered,
+    indexes,
+    grammars,
+    terms,
+    useful,
+    reachable,
+    taskOf({ task: id }) {
+      const task = taskById.get(id);
+      if (!task) throw new Error(`The shop has no task "${id}": the state was made with another catalog`);
+      return task;
+    },
+    indexAt(level) {
+      const index = indexes[level];
+      if (!index) throw new RangeError(`The shop has levels 0 to ${LEVELS - 1}, not ${level}`);
+      return index;
+    },
+  };
+}
+
+function grammarOf(ids: readonly string[], useful: readonly string[], terms: readonly string[] | undefined): Grammar {
+  const one = (verb: string): Grammar =>
+    ids.length === 0
+      ? []
+      : [
+          [
+            { kind: 'literal', text: `${verb} ` },
+            { kind: 'choice', options: ids },
+          ],
+        ];
+  return [
+    [
+      { kind: 'literal', text: 'search ' },
+      { kind: 'words', max: MOST_WORDS, useful, ...(terms && { from: terms }) },
+    ],
+    ...one('click'),
+    ...one('buy'),
+  ];
+}
