@@ -54,7 +54,8 @@ test('failures are classified with their evidence', () => {
 test('a world brings its own classes; one without them gets the usual ones, and stored names of any age can be read', () => {
   const maths = findWorld('maths');
   const environment = maths.create({ tasksPerLevel: 20 });
-  const task = environment.tasks('test')[0] ?? expect.fail('no task');
+  const [task] = environment.tasks('test');
+  if (!task) throw new Error('There are no test tasks');
   const { result } = playAgent(environment, { name: 'wrong', act: () => '1' }, task, 1);
   expect(result.failure).toBe('wrong-answer');
   expect(failureNames(environment)).toEqual(['unreachable', 'invalid-actions', 'wrong-answer', 'timeout']);
