@@ -12,7 +12,7 @@ import { MEANING, PAINTS, type Paint } from './paint.ts';
 import { WorldPage } from '../components/world-page.tsx';
 import { Words } from './words.tsx';
 import util from '../theme/utilities.module.css';
-import drawn from './shop-page.module.css';
+import drawn from '../components/world-page.module.css';
 import styles from './step.module.css';
 
 export type Drawing = 'page' | 'text';
