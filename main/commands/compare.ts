@@ -2,8 +2,9 @@
 
 import type { Command } from 'commander';
 import { compare } from '../evaluation/compare.ts';
+import { budgetsOf } from '../report/budget.ts';
 import { contenderOf } from '../report/contenders.ts';
-import { comparisonText } from '../report/report.ts';
+import { budgetText, comparisonText } from '../report/report.ts';
 import { answer, CallError } from './output.ts';
 import { findRun, withStore } from './store.ts';
 
@@ -15,8 +16,10 @@ export function register(program: Command): void {
       if (references.length < 2)
         throw new CallError('compare needs at least two runs', 'npm run lab -- compare 1 2; `lab runs` lists them');
       return withStore((store) => {
-        const comparison = compare(references.map((reference) => contenderOf(store, findRun(store, reference))));
-        answer(comparison, comparisonText(comparison));
+        const runs = references.map((reference) => findRun(store, reference));
+        const comparison = compare(runs.map((run) => contenderOf(store, run)));
+        const spent = budgetsOf(store, runs);
+        answer({ ...comparison, ...spent }, `${comparisonText(comparison)}\n\n${budgetText(spent)}`);
       });
     });
 }

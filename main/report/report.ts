@@ -2,6 +2,7 @@
 // Everything is made of the same tables the window shows; nothing is computed here that is not computed there.
 
 import type { EvaluationResult } from '../evaluation/evaluation-report.ts';
+import { BUDGET_NAMES, BUDGETS, type Budgets } from './budget.ts';
 import type { Comparison } from '../evaluation/compare.ts';
 import type { EvaluationTable } from '../evaluation/evaluate.ts';
 import { failureMeaning, inOrder } from '../evaluation/failures.ts';
@@ -142,6 +143,14 @@ function failureAnalysis(table: EvaluationTable, examples: readonly FailureExamp
     );
   }
   return lines.join('\n');
+}
+
+/** For the terminal: what each run spent, and what they did not spend equally. */
+export function budgetText({ budgets, unequal }: Budgets): string {
+  const whole = (value: number): string => Math.round(value).toLocaleString('en');
+  const rows = budgets.map((budget) => [String(budget.run), ...BUDGETS.map((key) => whole(budget[key]))]);
+  const warning = unequal.length > 0 ? [`Unequal budgets: ${unequal.join('; ')}.`] : [];
+  return [textTable(['run', ...BUDGETS.map((key) => BUDGET_NAMES[key])], rows), ...warning].join('\n\n');
 }
 
 /** One sentence that names what keeps the runs from being compared; empty when nothing does. */

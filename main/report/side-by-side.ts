@@ -6,6 +6,7 @@ import type { ComparedRun, Matrix } from '../../preload/contract/compare.ts';
 import type { StoredResult } from '../store/evaluations.ts';
 import type { Store } from '../store/store.ts';
 import { compare } from '../evaluation/compare.ts';
+import { budgetsOf } from './budget.ts';
 import { contenderOf } from './contenders.ts';
 import { successOf, tabulate } from '../evaluation/evaluate.ts';
 import { wilson } from '../statistics.ts';
@@ -17,7 +18,10 @@ export function sideBySide(store: Store, ids: readonly number[], baseline: numbe
   const comparison = compare(contenders, baseline ?? undefined);
   const results = new Map(contenders.map(({ run, results: own }) => [run, own]));
   const metrics = new Set(contenders.flatMap(({ ends }) => Object.keys(ends)));
+  const { budgets, unequal } = budgetsOf(store, ids);
   return {
+    budgets: [...budgets],
+    unequal: [...unequal],
     runs: comparison.runs.map((one) => comparedRun(store, one.run, results.get(one.run) ?? [], one)),
     groups: comparison.groups.map(({ name, runs, success }) => ({ name, runs: [...runs], mean: success.mean, iqm: success.iqm })),
     groupWords: comparison.groupPairs.map(({ words }) => words),

@@ -10,6 +10,7 @@ import { completeConfig } from '../config/config.ts';
 import { flatten } from '../config/overrides.ts';
 import { loadPreset, presetIds } from '../config/presets.ts';
 import { compare, type Comparison } from '../evaluation/compare.ts';
+import { BUDGET_NAMES, BUDGETS, type Budgets, budgetsOf, meanBudget } from './budget.ts';
 import { contenderOf } from './contenders.ts';
 import { tabulate } from '../evaluation/evaluate.ts';
 import { failureMeaning, inOrder } from '../evaluation/failures.ts';
@@ -47,6 +48,8 @@ export interface StudyReport {
   readonly paired: ReportTable;
   readonly words: readonly string[];
   readonly settings: ReportTable;
+  /** What each arm spent. */
+  readonly budgets: ReportTable;
   readonly categories: ReportTable;
   readonly failures: readonly FailureCase[];
   readonly failed: number;
@@ -75,6 +78,7 @@ export function studyReport(store: Store, ids: readonly number[], title: string)
   const comparison = compare(contenders, contenders.length > 6 ? first?.run : undefined);
   const all = contenders.flatMap(({ results }) => results);
   const groups = grouped(comparison.runs);
+  const spent = budgetsOf(store, ids);
   const many = comparison.runs.length > MOST_RUNS;
   const tested = ids.every((id) => store.evaluations.decisive(id)?.kind === 'final');
   const measured = tested ? 'Test success' : 'Success in the latest evaluation';
@@ -84,6 +88,7 @@ export function studyReport(store: Store, ids: readonly number[], title: string)
       `${runs.length} runs of ${[...new Set(runs.map(({ world }) => world))].join(', ')}; ${all.length} episodes in their final evaluations`,
       `Variants: ${[...new Set(runs.map(({ variant }) => variant))].join(', ')}; seeds: ${[...new Set(runs.map(({ seed }) => seed))].join(', ')}`,
       ...(comparison.mismatches.length > 0 ? [mismatchText(comparison)] : []),
+      ...(spent.unequal.length > 0 ? [`Unequal budgets: ${spent.unequal.join('; ')}`] : []),
       ...(without.length > 0 ? [`Not evaluated yet: ${without.map(({ run }) => run).join(', ')}`] : []),
     ],
     verdicts: verdictTable(store, title),
@@ -96,6 +101,7 @@ export function studyReport(store: Store, ids: readonly number[], title: string)
       header: ['setting', ...comparison.runs.map(({ run }) => `run ${run}`)],
       rows: comparison.diff.map(({ key, values }) => [key, ...values.map((value) => (value === undefined ? '–' : JSON.stringify(value)))]),
     },
+    budgets: budgetTable(spent, groups),
     categories: categoryTable(contenders),
     failures: failureCases(store, ids, all.length),
     failed: all.filter(({ success }) => !success).length,
@@ -164,6 +170,14 @@ function summaryTable(groups: readonly RunGroup[]): ReportTable {
   });
   const some = groups.some(({ members }) => members.length > 1);
   return { header: ['arm', 'seeds', 'mean success', 'lowest to highest seed', 'runs'], rows: some ? rows : [] };
+}
+
+function budgetTable({ budgets }: Budgets, groups: readonly RunGroup[]): ReportTable {
+  const rows = groups.flatMap(({ key, members }) => {
+    const own = meanBudget(budgets.filter(({ run }) => members.some((member) => member.run === run)));
+    return own ? [[key, ...BUDGETS.map((name) => Math.round(own[name]).toLocaleString('en'))]] : [];
+  });
+  return { header: ['arm', ...BUDGETS.map((name) => `${BUDGET_NAMES[name]} a run`)], rows };
 }
 
 function resultsCsv({ runs }: Comparison): string {
@@ -293,6 +307,7 @@ function reportMarkdown(report: StudyReport): string {
   if (report.paired.rows.length > 0)
     lines.push('## The same tasks, paired', '', ...report.words.map((words) => `- ${markdown(words)}`), '', table(report.paired), '');
   if (report.categories.rows.length > 0) lines.push('## Success per category', '', table(report.categories), '');
+  lines.push('## Budgets', '', table(report.budgets), '');
   lines.push('## Failure analysis', '', `${report.failed} of ${report.episodes} episodes failed.`, '');
   for (const { failure, meaning, count, share, example } of report.failures)
     lines.push(`- **${failure}** (${count}, ${percent(share)}): ${meaning}.`, `  Example: ${markdown(example)}`);

@@ -93,6 +93,12 @@ export class VstarCache {
       }));
   }
 
+  /** Reference episodes behind all values that a run ever used. */
+  samplesOf(run: number): number {
+    const row = this.#db.prepare<[number], { n: number | null }>('SELECT sum(n) AS n FROM run_vstar WHERE run_id = ?').get(run);
+    return row?.n ?? 0;
+  }
+
   truncate(run: number, lastUpdate: number): void {
     this.#db.prepare('DELETE FROM run_vstar WHERE run_id = ? AND update_no > ?').run(run, lastUpdate);
   }

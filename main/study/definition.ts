@@ -62,6 +62,9 @@ const Claim = z.strictObject({
 });
 export type Claim = z.infer<typeof Claim>;
 
+/** What all arms spend the same of. */
+export const EQUALISABLE = ['episodes', 'optimizerSteps', 'tokens'] as const;
+
 export const StudyDefinition = z
   .strictObject({
     title: z.string().min(3).max(120),
@@ -69,6 +72,11 @@ export const StudyDefinition = z
     base: z.strictObject({ preset: z.string(), set: Settings.default({}), parts: Parts.default({}) }),
     /** The budget: updates of every run. All else that depends on it is given in parts. */
     updates: z.int().min(1),
+    /**
+     * episodes: `updates` of the same batch, as each algorithm was tuned. optimizerSteps: also one optimizer step an update for every
+     * algorithm. tokens: each arm gets the updates that make its agent tokens equal, counted in a pilot run with the tuner's seed.
+     */
+    equalise: z.enum(EQUALISABLE).default('episodes'),
     seeds: z.array(z.int().min(0)).min(1),
     /** How arms with `tune` find their settings; `tasks` are validation tasks, `seed` is none of the study's own. */
     tuning: z.strictObject({ trials: z.int().min(1), seed: z.int().min(0), tasks: z.int().min(1) }),

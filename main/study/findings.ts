@@ -3,7 +3,8 @@
 
 import { aggregate } from '../statistics.ts';
 import { successOf } from '../evaluation/evaluate.ts';
-import type { Run } from '../store/runs.ts';
+import { budgetOf, meanBudget } from '../report/budget.ts';
+import type { RunSummary } from '../store/runs.ts';
 import type { Store } from '../store/store.ts';
 import type { StoredResult } from '../store/evaluations.ts';
 import { BASELINES, type Claim, measureWords, type Test } from './definition.ts';
@@ -20,14 +21,15 @@ export function finalResults(store: Store, run: number): readonly StoredResult[]
   return final ? store.evaluations.results(final.id) : [];
 }
 
-export function armRecord(store: Store, id: string, title: string, runs: readonly Pick<Run, 'id' | 'uid' | 'seed'>[]): ArmRecord {
+export function armRecord(store: Store, id: string, title: string, runs: readonly RunSummary[]): ArmRecord {
   const rows = runs.map(({ id: run, uid, seed }) => {
     const results = finalResults(store, run);
     return { uid, seed, success: results.length > 0 ? successOf(results).rate : null };
   });
   const rates = rows.flatMap(({ success }) => success ?? []);
   const { mean, iqm } = rates.length > 0 ? aggregate([rates]) : { mean: null, iqm: null };
-  return { id, title, runs: rows, mean, iqm };
+  const budget = meanBudget(runs.flatMap(({ id: run }) => budgetOf(store, store.runs.get(run)) ?? []));
+  return { id, title, runs: rows, mean, iqm, budget };
 }
 
 /** The results of every arm by seed, and of every baseline under all seeds. */

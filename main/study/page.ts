@@ -6,6 +6,7 @@ import { aggregate, mean } from '../statistics.ts';
 import { type EvaluationTable, tabulate } from '../evaluation/evaluate.ts';
 import { barFigure, type FigureBar, type FigureLine, lineFigure } from '../report/figures.ts';
 import { duration, markdown, percent, points } from '../format.ts';
+import { BUDGET_NAMES, BUDGETS, unequalBudgets } from '../report/budget.ts';
 import { markdownTable } from '../report/report.ts';
 import type { ReportFile } from '../report/study-report.ts';
 import type { Run } from '../store/runs.ts';
@@ -54,6 +55,7 @@ export function studyPage(store: Store, record: StudyRecord, name: string, folde
     '## All arms',
     `Success is on the test tasks, whose targets occur neither in training nor in demonstrations, ${howPlayed(material)}. Mean and inter-quartile mean (IQM) are over seeds, with 95% bootstrap intervals over seeds; with few seeds these say little about seeds that were not run.`,
     armTable(material),
+    ...(record.arms.some(({ budget }) => budget) ? ['### What a run of each arm spent', budgetTable(record)] : []),
     ...learning.map(({ name: file, title }) => image(title, file)),
     ...tuningSection(record),
     '## Claim by claim',
@@ -97,11 +99,29 @@ function about({ record, runs }: Material, name: string): string {
   const command = `npm run lab -- study run ${record.definition}${record.set.map((change) => ` --set ${change}`).join('')} --updates ${record.updates}`;
   return [
     `- ${runs.length} runs: ${record.arms.length} arms, seeds ${record.seeds.join(', ')} (arms with fewer runs use the first of them)`,
-    `- Equal budget: ${record.updates} updates of ${batch} episodes, ${record.updates * batch} episodes a run; samples for V\\* come on top, where a variant uses it`,
+    budgetLine(record, batch),
     `- World ${first?.world ?? '–'}, preset ${first?.preset ?? '–'}, policy ${config?.policy.width} wide with ${config?.policy.layers} layers; ${config?.evaluation.finalTasks} test tasks a run`,
     `- Time of all runs together, one thread each: ${duration(seconds)} for their updates, ${duration(whole)} from start to end (with references, V\\* and pauses); tuning not counted; made with ${versions.join(', ')}`,
     `- Written by the lab from its database: \`${command}\`, then \`npm run lab -- study report ${record.definition} --out docs/${name}\``,
   ].join('\n');
+}
+
+/** What the arms have in common and what they do not. */
+function budgetLine({ updates, equalise, arms }: StudyRecord, batch: number): string {
+  const equal = {
+    episodes: `${updates} updates of ${batch} episodes, ${updates * batch} episodes a run`,
+    optimizerSteps: `${updates} updates of ${batch} episodes with one optimizer step each`,
+    tokens: `the tokens of ${updates} updates of ${batch} episodes`,
+  }[equalise];
+  const unequal = unequalBudgets(arms.map(({ title, budget }) => ({ name: title, budget })));
+  return `- Equal for all arms: ${equal}.${unequal.length > 0 ? ` **Not equal:** ${markdown(unequal.join('; '))}.` : ''}`;
+}
+
+function budgetTable({ arms }: StudyRecord): string {
+  const rows = arms.flatMap(({ title, budget }) =>
+    budget ? [[markdown(title), ...BUDGETS.map((key) => Math.round(budget[key]).toLocaleString('en'))]] : [],
+  );
+  return markdownTable(['arm', ...BUDGETS.map((key) => markdown(BUDGET_NAMES[key]))], rows);
 }
 
 function verdictTable(claims: readonly ClaimRecord[]): string {

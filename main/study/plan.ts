@@ -4,6 +4,7 @@
 import { type RunConfig } from '../config/config.ts';
 import { applyOverrides } from '../config/overrides.ts';
 import { loadPreset } from '../config/presets.ts';
+import { quantile } from '../statistics.ts';
 import type { Arm, Settings, StudyDefinition } from './definition.ts';
 
 /** What the caller may change about a definition without editing it. */
@@ -13,6 +14,8 @@ export interface PlanOptions {
   readonly only: readonly string[] | null;
   /** `key=value` texts, applied last. */
   readonly set: readonly string[];
+  /** Updates of single arms, where a study equalises tokens. */
+  readonly updatesOf?: Readonly<Record<string, number>>;
 }
 
 /** Tuned settings by the arm they were found for. */
@@ -39,7 +42,21 @@ function lineage(definition: StudyDefinition, arm: Arm): Arm[] {
 
 /** The config of an arm, without a seed of its own. */
 export function armConfig(definition: StudyDefinition, arm: Arm, options: PlanOptions, tuned: Tuned): RunConfig {
-  return applyOverrides(ownConfig(definition, arm, options.updates, tuned), [...options.set, `name=${arm.id}`]);
+  const config = ownConfig(definition, arm, options.updatesOf?.[arm.id] ?? options.updates, tuned);
+  const equal = definition.equalise === 'optimizerSteps' ? oneStep(config) : [];
+  return applyOverrides(config, [...equal, ...options.set, `name=${arm.id}`]);
+}
+
+/** One optimizer step an update, on all its episodes: with equal batches and updates, equal steps. */
+function oneStep({ algorithm }: RunConfig): string[] {
+  return ['epochs', 'minibatches'].filter((key) => key in algorithm).map((key) => `algorithm.${key}=1`);
+}
+
+/** The updates that give every arm the same number of tokens, from what a pilot run of each took for one update. */
+export function equalTokens(tokensPerUpdate: ReadonlyMap<string, number>, updates: number): Record<string, number> {
+  const sorted = [...tokensPerUpdate.values()].sort((a, b) => a - b);
+  const target = updates * quantile(sorted, 0.5);
+  return Object.fromEntries([...tokensPerUpdate].map(([arm, tokens]) => [arm, Math.max(1, Math.round(target / Math.max(1, tokens)))]));
 }
 
 function ownConfig(definition: StudyDefinition, arm: Arm, updates: number, tuned: Tuned): RunConfig {

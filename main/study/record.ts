@@ -3,7 +3,7 @@
 // `readRecord(study.plan)` answers undefined for a study that was merely saved as a selection of runs.
 
 import { z } from 'zod';
-import { Measure, Settings } from './definition.ts';
+import { EQUALISABLE, Measure, Settings } from './definition.ts';
 import { verdicts } from '../vocabulary.ts';
 
 const share = z.number();
@@ -17,6 +17,11 @@ const ArmRecord = z.object({
   runs: z.array(z.object({ uid: z.string(), seed: z.int(), success: share.nullable() })),
   mean: estimate.nullable(),
   iqm: estimate.nullable(),
+  /** Spent by one run on average; studies from before it was counted have none. */
+  budget: z
+    .object({ episodes: z.number(), optimizerSteps: z.number(), tokens: z.number(), vstarSamples: z.number() })
+    .nullable()
+    .default(null),
 });
 
 const TestRecord = z.object({
@@ -74,6 +79,9 @@ export const StudyRecord = z.object({
   question: z.string(),
   discussion: z.string(),
   updates: z.int(),
+  /** What every arm spends equally, and the updates of each arm where that takes different numbers of them. */
+  equalise: z.enum(EQUALISABLE).default('episodes'),
+  updatesOf: z.record(z.string(), z.int()).default({}),
   seeds: z.array(z.int()),
   /** Changes of the caller (`--set`). */
   set: z.array(z.string()),

@@ -10,13 +10,14 @@ import { referencePolicy } from '../replay/policies.ts';
 import type { Run, RunSummary } from '../store/runs.ts';
 import type { Store } from '../store/store.ts';
 import { parseConfig } from '../config/config.ts';
+import { applyOverrides } from '../config/overrides.ts';
 import { openRun, worldHash } from '../training/run-setup.ts';
 import { BASELINES, type StudyDefinition } from './definition.ts';
 import { armRecord, decide, resultsOf } from './findings.ts';
-import { armConfig, armsToTune, chosenArms, type PlanOptions, planRuns, seedsOf, type Tuned, tunedRoots } from './plan.ts';
+import { armConfig, armsToTune, chosenArms, equalTokens, type PlanOptions, planRuns, seedsOf, type Tuned, tunedRoots } from './plan.ts';
 import { readRecord, StudyRecord, type TuningRecord } from './record.ts';
 import { tune, type Tuning } from './tune.ts';
-import { runFinder, trainAll, type WorkOptions } from './work.ts';
+import { finishedRuns, runFinder, trainAll, type WorkOptions } from './work.ts';
 
 export interface StudyOptions extends PlanOptions {
   /** Settings found before; null tunes here. */
@@ -29,11 +30,13 @@ export async function runStudy(
   store: Store,
   name: string,
   definition: StudyDefinition,
-  options: StudyOptions,
+  asked: StudyOptions,
   work: WorkOptions | null,
 ): Promise<{ record: StudyRecord; failed: Run[] }> {
-  const before = sameStudy(store, name, options);
-  const { tuned, tuning } = await tunedSettings(store, definition, options, work, before);
+  const before = sameStudy(store, name, asked);
+  const { tuned, tuning } = await tunedSettings(store, definition, asked, work, before);
+  const updatesOf = definition.equalise === 'tokens' ? await pilots(store, definition, asked, tuned, work) : {};
+  const options = { ...asked, updatesOf };
   let failed: Run[] = [];
   if (work) {
     const planned = planRuns(definition, options, tuned);
@@ -57,6 +60,8 @@ export async function runStudy(
     question: definition.question,
     discussion: definition.discussion,
     updates: options.updates,
+    equalise: definition.equalise,
+    updatesOf,
     seeds: [...options.seeds],
     set: [...options.set],
     tuned,
@@ -92,6 +97,31 @@ export function keep(store: Store, name: string, record: StudyRecord): StudyReco
 function sameStudy(store: Store, name: string, { updates, set }: PlanOptions): StudyRecord | undefined {
   const record = readRecord(store.studies.find(name)?.plan);
   return record?.updates === updates && record.set.join('\n') === set.join('\n') ? record : undefined;
+}
+
+/** One run of each arm with the tuner's seed, to learn how many tokens an update takes; not one of the study's own runs. */
+async function pilots(
+  store: Store,
+  definition: StudyDefinition,
+  options: StudyOptions,
+  tuned: Tuned,
+  work: WorkOptions | null,
+): Promise<Record<string, number>> {
+  const ready = chosenArms(definition, options.only).filter((arm) =>
+    tunedRoots(definition, arm).every((root) => tuned[root] !== undefined),
+  );
+  const wanted = ready.map((arm) => {
+    const config = armConfig(definition, arm, options, tuned);
+    const changes = [`seed=${definition.tuning.seed}`, 'evaluation.every=0', 'evaluation.finalTasks=0', `name=pilot ${arm.id}`];
+    return { config: applyOverrides(config, changes), preset: definition.base.preset, tags: ['pilot', arm.id] };
+  });
+  if (work) options.stage?.(`Counting the tokens of an update with one pilot run for each of ${wanted.length} arms`);
+  const runs = work ? await trainAll(store, wanted, work) : finishedRuns(store, wanted);
+  const tokens = ready.flatMap(({ id }, place): [string, number][] => {
+    const run = runs[place];
+    return run && run.updates > 0 ? [[id, run.tokens / run.updates]] : [];
+  });
+  return equalTokens(new Map(tokens), options.updates);
 }
 
 async function tunedSettings(

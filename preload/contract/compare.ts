@@ -97,6 +97,9 @@ export const compareCalls = {
       words: z.array(z.string()),
       /** What keeps the runs from being compared with each other: then nothing is the best of all. */
       mismatches: z.array(z.object({ what: z.string(), words: z.string() })),
+      /** What each run spent, and in words where that is not equal. */
+      budgets: z.array(z.object({ run, episodes: z.number(), optimizerSteps: z.number(), tokens: z.number(), vstarSamples: z.number() })),
+      unequal: z.array(z.string()),
       /** Only the keys that differ; one value per run, undefined where the run has no such key. */
       diff: z.array(z.object({ key: z.string(), values: z.array(json.optional()) })),
       matrix,

@@ -84,7 +84,17 @@ export function Categories({ runs, groups }: { runs: readonly ComparedRun[]; gro
 }
 
 /** A table with a column per run or group. */
-function Grid({ label, corner, columns, rows }: { label: string; corner: string; columns: readonly string[]; rows: readonly GridRow[] }) {
+export function Grid({
+  label,
+  corner,
+  columns,
+  rows,
+}: {
+  label: string;
+  corner: string;
+  columns: readonly string[];
+  rows: readonly GridRow[];
+}) {
   return (
     <div className={styles.scroll}>
       <Table label={label}>

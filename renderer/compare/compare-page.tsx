@@ -13,6 +13,7 @@ import { Page } from '../components/page.tsx';
 import { EmptyState, ErrorState, Loading } from '../components/states.tsx';
 import { writeView, useView } from '../state/view.ts';
 import { SampleButton } from '../tour/sample-button.tsx';
+import { BudgetTable } from './budget.tsx';
 import { Categories, ConfigDiff, Failures } from './breakdown.tsx';
 import { Claims } from './claims.tsx';
 import { Curves } from './curves.tsx';
@@ -145,6 +146,7 @@ function Comparison({ runs, study }: { runs: readonly number[]; study: Parameter
       )}
       {below && !answer.isError && (
         <>
+          <BudgetTable data={below} groups={groups} />
           <ConfigDiff data={below} groups={groups} />
           <Failures data={below} groups={groups} />
           <Categories runs={below.runs} groups={groups} />

@@ -1,0 +1,101 @@
+// What a run spent: episodes, optimizer steps, tokens and V* samples. Equal numbers of updates are not equal budgets, because
+// PPO and GRPO take several optimizer steps on the episodes of one update where others take one. Counted from what the run
+// recorded; a run that recorded nothing is counted from its config.
+
+import { algorithmOf } from '../algorithm/registry.ts';
+import { ConfigError, parseConfig, type RunConfig } from '../config/config.ts';
+import type { Run } from '../store/runs.ts';
+import type { Store } from '../store/store.ts';
+import { mean } from '../statistics.ts';
+
+export interface Budget {
+  /** Training episodes played. */
+  readonly episodes: number;
+  readonly optimizerSteps: number;
+  /** Agent tokens of the training episodes. */
+  readonly tokens: number;
+  /** Episodes of the reference policy that V* was estimated from. */
+  readonly vstarSamples: number;
+}
+
+export const BUDGETS = ['episodes', 'optimizerSteps', 'tokens', 'vstarSamples'] as const satisfies readonly (keyof Budget)[];
+export const BUDGET_NAMES: Readonly<Record<keyof Budget, string>> = {
+  episodes: 'episodes',
+  optimizerSteps: 'optimizer steps',
+  tokens: 'tokens',
+  vstarSamples: 'V* samples',
+};
+
+/** Optimizer steps that an algorithm takes on the episodes of one update. */
+export function stepsPerUpdate({ algorithm }: Pick<RunConfig, 'algorithm'>): number {
+  const { epochs, minibatches } = algorithmOf(algorithm).needs;
+  return epochs * minibatches;
+}
+
+/** Null when the run's config no longer fits the schema. */
+export function budgetOf(store: Pick<Store, 'metrics' | 'vstar'>, run: Run): Budget | null {
+  const config = known(run);
+  if (!config) return null;
+  return {
+    episodes: run.episodes,
+    optimizerSteps: optimizerSteps(store, run, config),
+    tokens: run.tokens,
+    vstarSamples: store.vstar.samplesOf(run.id),
+  };
+}
+
+function known(run: Run): RunConfig | undefined {
+  try {
+    return parseConfig(run.config);
+  } catch (error) {
+    if (error instanceof ConfigError) return undefined;
+    throw error;
+  }
+}
+
+/** An update whose episodes were all filtered out takes no step, and one with few episodes is not cut into more parts than it has. */
+function optimizerSteps(store: Pick<Store, 'metrics'>, run: Run, config: RunConfig): number {
+  const { epochs, minibatches } = algorithmOf(config.algorithm).needs;
+  const { values } = store.metrics.series(run.id, 'update.episodes');
+  let steps = 0;
+  for (const kept of values) steps += epochs * Math.min(minibatches, kept);
+  return steps + Math.max(0, run.updates - values.length) * epochs * minibatches;
+}
+
+/** The mean over the seeds of an arm. */
+export function meanBudget(budgets: readonly Budget[]): Budget | null {
+  if (budgets.length === 0) return null;
+  const of = (key: keyof Budget): number => mean(budgets.map((budget) => budget[key]));
+  return { episodes: of('episodes'), optimizerSteps: of('optimizerSteps'), tokens: of('tokens'), vstarSamples: of('vstarSamples') };
+}
+
+/** Budgets count as different from this ratio on. */
+const NOTICEABLE = 1.1;
+const whole = (value: number): string => Math.round(value).toLocaleString('en');
+
+/** What was not spent equally, from the least to the most; empty when the budgets are alike. */
+export function unequalBudgets(sides: readonly { readonly name: string; readonly budget: Budget | null }[]): string[] {
+  const spent = sides.flatMap(({ name, budget }) => (budget ? [{ name, budget }] : []));
+  return BUDGETS.flatMap((key) => {
+    const sorted = spent.toSorted((a, b) => a.budget[key] - b.budget[key]);
+    const [least, most] = [sorted[0], sorted.at(-1)];
+    if (!least || !most || most.budget[key] <= NOTICEABLE * least.budget[key]) return [];
+    return [`${BUDGET_NAMES[key]} from ${whole(least.budget[key])} (${least.name}) to ${whole(most.budget[key])} (${most.name})`];
+  });
+}
+
+export interface Budgets {
+  /** In the order of the runs; a run whose config is not understood is left out. */
+  readonly budgets: readonly (Budget & { readonly run: number })[];
+  /** What differs between them, in words. */
+  readonly unequal: readonly string[];
+}
+
+export function budgetsOf(store: Store, ids: readonly number[]): Budgets {
+  const runs = ids.map((id) => store.runs.get(id));
+  const spent = runs.map((run) => ({ run, budget: budgetOf(store, run) }));
+  return {
+    budgets: spent.flatMap(({ run, budget }) => (budget ? [{ run: run.id, ...budget }] : [])),
+    unequal: unequalBudgets(spent.map(({ run, budget }) => ({ name: `run ${run.id}, ${run.variant}`, budget }))),
+  };
+}
