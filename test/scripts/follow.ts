@@ -12,6 +12,10 @@ import { projectFolder } from '../../main/paths.ts';
 const COPIED = ['main', 'preload', 'renderer', 'resources', 'test', 'scripts', 'docs'];
 const FILES = [
   'README.md',
+  'LICENSE',
+  '.gitignore',
+  '.npmrc',
+  'package-lock.json',
   'package.json',
   'tsconfig.json',
   'knip.json',
