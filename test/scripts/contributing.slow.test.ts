@@ -21,9 +21,11 @@ function npmTest(args: readonly string[], environment: Record<string, string> = 
 }
 
 test('all three pages together: checks, generated pages, new tests and the real window', () => {
-  for (const page of ['ADD_AN_ALGORITHM.md', 'ADD_A_PAGE.md']) follow(page, copy);
+  for (const page of ['ADD_AN_ALGORITHM.md', 'ADD_AN_ENVIRONMENT.md', 'ADD_A_PAGE.md']) follow(page, copy);
   expect(npmTest(['test/config/docs'], { UPDATE_DOCS: '1' })).toBe('passed');
   expect(npmTest(['checks'])).toBe('passed');
-  expect(npmTest(['test/algorithm', 'test/config', 'test/study/definition', 'test/scripts/readme'])).toBe('passed');
+  expect(npmTest(['test/algorithm', 'test/config', 'test/study/definition', 'test/environment/worlds', 'test/scripts/readme'])).toBe(
+    'passed',
+  );
   expect(npmTest(['test/e2e/machine.test.ts'])).toBe('passed');
 });
