@@ -26,6 +26,7 @@ const families: readonly Family[] = [
   { commands: ['export', 'import'], load: () => import('./commands/export.ts') },
   { commands: ['graph'], load: () => import('./commands/graph.ts') },
   { commands: ['models'], load: () => import('./commands/models.ts') },
+  { commands: ['generate', 'score'], load: () => import('./commands/generate.ts') },
   { commands: ['chars'], load: () => import('./commands/chars.ts') },
 ];
 

@@ -6,7 +6,7 @@ import type { Command } from 'commander';
 import { encode, liveNodes } from '../engine/onnx.ts';
 import { ADAMW } from '../engine/optimizer.ts';
 import { stepGraph } from '../engine/training-graphs.ts';
-import { policyObjective } from '../policy/batch.ts';
+import { policyObjective } from '../policy/network.ts';
 import { FLAGSHIP, loadPreset, presetIds } from '../config/presets.ts';
 import { openRun } from '../training/run-setup.ts';
 import { CallError, answer } from './output.ts';

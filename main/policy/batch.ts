@@ -7,9 +7,8 @@ import type { Graph, Tensor } from '../engine/graph.ts';
 import { logProbability } from '../engine/fused.ts';
 import * as op from '../engine/operators.ts';
 import type { Parameters } from '../engine/parameters.ts';
-import { float, integer, scalarValue } from '../engine/session.ts';
+import { float, integer, scalarValue, value } from '../engine/session.ts';
 import type { Feeds, Value } from '../engine/session.ts';
-import type { MicroBatch, LossAndMetrics } from '../engine/training-step.ts';
 import type { TokenMask } from './grammar-mask.ts';
 import type { EncodedRow } from './prompt.ts';
 import { hiddenStates, logitsAt, stateValue } from './transformer.ts';
@@ -64,16 +63,10 @@ export function policyTensors(
   shape: BatchShape,
   options: PolicyOptions = {},
 ): PolicyTensors & { readonly logits: Tensor } {
-  const { rows, time, agentTokens, masks, episodes } = shape;
+  const { rows, agentTokens, masks } = shape;
   const perToken = [rows, agentTokens];
-  const tokens = graph.input('tokens', 'int32', [rows, time]);
-  const flags = config.aids.matchFlag ? graph.input('flags', 'float32', [rows, time]) : undefined;
-  const positions = graph.input('positions', 'int32', perToken);
-  const targets = graph.input('targets', 'int32', perToken);
-  const weights = graph.input('weights', 'float32', perToken);
-  const assign = graph.input('assign', 'float32', [episodes, rows]);
-  const episodesInUpdate = graph.input('episodesInUpdate', 'float32', []);
-  const tokensInUpdate = graph.input('tokensInUpdate', 'float32', []);
+  const { tokens, positions, targets, ...rest } = batchInputs(graph, shape);
+  const flags = config.aids.matchFlag ? graph.input('flags', 'float32', [rows, shape.time]) : undefined;
 
   const states = hiddenStates(graph, p, config, { tokens, flags }, options.recompute);
   const { hidden, logits: free } = logitsAt(graph, p, config, { tokens, flags }, states, positions);
@@ -93,36 +86,51 @@ export function policyTensors(
       const other = op.logSoftmax(masked(op.reshape(reference, [rows * agentTokens, config.vocabulary])));
       return square(op.reduceSum(op.mul(probabilities, op.sub(all, other)), [-1]));
     };
-    const real = (x: Tensor): Tensor => op.mul(x, weights);
     return {
       logits,
-      weights,
-      logProbs: real(square(logProbability(logits, flat(targets)))),
+      ...sums(rest, shape),
+      logProbs: op.mul(square(logProbability(logits, flat(targets))), rest.weights),
       entropies: op.neg(square(op.reduceSum(op.mul(probabilities, all), [-1]))),
       kl: options.referenceLogits ? kl() : undefined,
       values: config.valueHead ? square(stateValue(p, hidden)) : undefined,
-      perEpisode: (x) => op.reshape(op.matmul(assign, op.reduceSum(real(x), [1], true)), [episodes]),
-      tokenMean: (x) => op.div(op.reduceSum(real(x)), tokensInUpdate),
-      episodeMean: (x) => op.div(op.reduceSum(x), episodesInUpdate),
     };
   });
 }
 
-/** A loss over the policy as a graph builder for the training step. Inputs that the loss asks for are called `episode.name` and `token.name`. */
-export function policyObjective(
-  config: ModelConfig,
-  shape: BatchShape,
-  options: PolicyOptions,
-  loss: (graph: Graph, policy: PolicyTensors, input: LossInput) => LossAndMetrics,
-): MicroBatch['build'] {
-  return (graph, parameters) => {
-    const policy = policyTensors(graph, parameters, config, shape, options);
-    const input: LossInput = (name, per) => {
-      const key = `${per}.${name}`;
-      return graph.inputs.get(key) ?? graph.input(key, 'float32', per === 'episode' ? [shape.episodes] : [shape.rows, shape.agentTokens]);
-    };
-    return graph.scope('loss', () => loss(graph, policy, input));
+/** The inputs that every policy takes, whatever its network. */
+export function batchInputs(graph: Graph, { rows, time, agentTokens, episodes }: BatchShape) {
+  const perToken = [rows, agentTokens];
+  const tokens = graph.input('tokens', 'int32', [rows, time]);
+  return {
+    tokens,
+    positions: graph.input('positions', 'int32', perToken),
+    targets: graph.input('targets', 'int32', perToken),
+    weights: graph.input('weights', 'float32', perToken),
+    assign: graph.input('assign', 'float32', [episodes, rows]),
+    episodesInUpdate: graph.input('episodesInUpdate', 'float32', []),
+    tokensInUpdate: graph.input('tokensInUpdate', 'float32', []),
   };
+}
+
+/** The sums and means that a loss is made of, over real tokens and episodes. */
+export function sums(
+  { weights, assign, episodesInUpdate, tokensInUpdate }: Omit<ReturnType<typeof batchInputs>, 'tokens' | 'positions' | 'targets'>,
+  { episodes }: BatchShape,
+): Pick<PolicyTensors, 'weights' | 'perEpisode' | 'tokenMean' | 'episodeMean'> {
+  const real = (x: Tensor): Tensor => op.mul(x, weights);
+  return {
+    weights,
+    perEpisode: (x) => op.reshape(op.matmul(assign, op.reduceSum(real(x), [1], true)), [episodes]),
+    tokenMean: (x) => op.div(op.reduceSum(real(x)), tokensInUpdate),
+    episodeMean: (x) => op.div(op.reduceSum(x), episodesInUpdate),
+  };
+}
+
+/** What the feeds depend on, of a policy's network. */
+export interface BatchLayout extends Pick<ModelConfig, 'vocabulary' | 'contextLength'> {
+  readonly aids: Pick<ModelConfig['aids'], 'matchFlag'>;
+  /** Masks as one byte a token instead of a number to add: for large vocabularies. */
+  readonly compactMasks?: boolean;
 }
 
 /** A micro-batch ready to be fed: episodes in order, each of one or more rows. */
@@ -134,7 +142,7 @@ export class PackedBatch {
   readonly #rows: readonly EncodedRow[];
   readonly #episodes: readonly (readonly EncodedRow[])[];
 
-  constructor(episodes: readonly (readonly EncodedRow[])[], config: ModelConfig, shape = shapeOf(episodes, config)) {
+  constructor(episodes: readonly (readonly EncodedRow[])[], config: BatchLayout, shape = shapeOf(episodes, config)) {
     this.#episodes = episodes;
     this.#rows = episodes.flat();
     this.shape = shape;
@@ -151,7 +159,7 @@ export class PackedBatch {
     const targets = new Int32Array(rows * agentTokens);
     const maskIndex = new Int32Array(rows * agentTokens);
     const weights = new Float32Array(rows * agentTokens);
-    const table = new MaskTable(masks, config.vocabulary);
+    const table = new MaskTable(masks, config.vocabulary, config.compactMasks);
     let count = 0;
     for (const [r, row] of this.#rows.entries()) {
       const length = Math.min(row.tokens.length, time);
@@ -174,9 +182,7 @@ export class PackedBatch {
       weights: float(weights, [rows, agentTokens]),
       assign: this.#assign(),
       ...(config.aids.matchFlag ? { flags: float(flags, [rows, time]) } : {}),
-      ...(masks > 0
-        ? { maskIndex: integer(maskIndex, [rows, agentTokens]), maskTable: float(table.numbers, [masks, config.vocabulary]) }
-        : {}),
+      ...(masks > 0 ? { maskIndex: integer(maskIndex, [rows, agentTokens]), maskTable: table.value() } : {}),
     };
   }
 
@@ -235,32 +241,41 @@ export class PackedBatch {
 
 /** Distinct masks as rows of a table; row 0 allows everything and serves the padding. */
 class MaskTable {
-  readonly numbers: Float32Array;
+  readonly #rows: number;
   readonly #width: number;
+  readonly #numbers: Float32Array | Uint8Array;
   readonly #known = new Map<TokenMask, number>();
 
-  constructor(rows: number, width: number) {
-    this.numbers = new Float32Array(rows * width);
+  /** A compact table holds 1 for what is allowed; else it holds what is added to the logits. */
+  constructor(rows: number, width: number, compact = false) {
+    this.#rows = rows;
     this.#width = width;
+    this.#numbers = compact ? new Uint8Array(rows * width).fill(1, 0, width) : new Float32Array(rows * width);
   }
 
   index(mask: TokenMask): number {
-    if (this.numbers.length === 0) return 0;
+    if (this.#rows === 0) return 0;
     const known = this.#known.get(mask);
     if (known !== undefined) return known;
     const row = this.#known.size + 1;
     this.#known.set(mask, row);
     const start = row * this.#width;
-    this.numbers.fill(FORBIDDEN, start, start + this.#width);
-    for (const token of mask.allowed) this.numbers[start + token] = 0;
+    const compact = this.#numbers instanceof Uint8Array;
+    this.#numbers.fill(compact ? 0 : FORBIDDEN, start, start + this.#width);
+    for (const token of mask.allowed) this.#numbers[start + token] = compact ? 1 : 0;
     return row;
+  }
+
+  value(): Value {
+    const shape = [this.#rows, this.#width];
+    return this.#numbers instanceof Uint8Array ? value('bool', this.#numbers, shape) : float(this.#numbers, shape);
   }
 }
 
 /** The bucketed shape that holds the episodes. */
 export function shapeOf(
   episodes: readonly (readonly EncodedRow[])[],
-  config: ModelConfig,
+  config: BatchLayout,
   round: (size: number) => number = bucket,
 ): BatchShape {
   const rows = episodes.flat();

@@ -4,16 +4,16 @@
 // A row's draws come from its episode's own generator: what else is in the batch does not matter.
 
 import { at } from '../indexed.ts';
-import type { Flat, ParameterLayout } from '../engine/parameters.ts';
+import type { Flat } from '../engine/parameters.ts';
 import { Session, float, floats, integer, value } from '../engine/session.ts';
 import type { Feeds, Value } from '../engine/session.ts';
 import { Cache } from './cache.ts';
 import { Drawer } from './draw.ts';
 import type { Drawn, DrawSettings } from './draw.ts';
 import type { TokenMask } from './grammar-mask.ts';
-import { cacheStreams, parameterConstants, parameterFeeds, parameterInputs, samplingGraph } from './sampling-graph.ts';
-import { modelLayout } from './transformer.ts';
-import type { ModelConfig } from './transformer.ts';
+import { networkOf } from './network.ts';
+import type { PolicyModel, PolicyNetwork } from './network.ts';
+import { parameterConstants, parameterFeeds, parameterInputs } from './sampling-graph.ts';
 
 /** Tokens that the policy has not read yet, with their match flags. */
 export interface Feed {
@@ -72,8 +72,7 @@ const CALL_COST = 10;
 const ROW_COST = 2;
 
 export class Sampler {
-  readonly #config: ModelConfig;
-  readonly #layout: ParameterLayout;
+  readonly #network: PolicyNetwork;
   readonly #capacity: number;
   readonly #options: SamplerOptions;
   readonly #sessions = new Map<number, Session>();
@@ -82,14 +81,13 @@ export class Sampler {
   readonly #feeds: Record<string, Value>;
 
   /** `weights` are read in place: after a training step on the CPU the sampler plays with the new ones at once (not when frozen). */
-  constructor(config: ModelConfig, weights: Flat, options: SamplerOptions = {}) {
-    this.#config = config;
-    this.#layout = modelLayout(config);
+  constructor(model: PolicyModel, weights: Flat, options: SamplerOptions = {}) {
+    this.#network = networkOf(model);
     this.#options = options;
     this.#capacity = options.capacity ?? 64;
-    this.#cache = new Cache(cacheStreams(config), this.#capacity);
+    this.#cache = new Cache(this.#network.streams, this.#capacity);
     this.#weights = weights;
-    this.#feeds = options.frozen ? {} : parameterFeeds(this.#layout, weights);
+    this.#feeds = options.frozen ? {} : parameterFeeds(this.#network.layout, weights);
   }
 
   /** Plays all episodes to their end; they are taken from the list when there is room. */
@@ -97,7 +95,7 @@ export class Sampler {
     const { stop = () => false, settle = () => {}, most = this.#capacity } = options;
     const capacity = Math.min(most, this.#capacity);
     const waiting = episodes[Symbol.iterator]();
-    const drawer = new Drawer(this.#config.vocabulary, settings);
+    const drawer = new Drawer(this.#network.vocabulary, settings);
     const rows: Row[] = [];
     this.#cache.fit(0, 0); // the last episodes of the run before may have been the longest
     for (;;) {
@@ -129,9 +127,9 @@ export class Sampler {
     }
     for (const token of tokens) row.tokens.push(token);
     for (const flag of flags) row.flags.push(flag);
-    if (row.tokens.length > this.#config.contextLength)
+    if (row.tokens.length > this.#network.contextLength)
       throw new RangeError(
-        `An episode of ${row.tokens.length} tokens does not fit the model's context of ${this.#config.contextLength}; begin a new row`,
+        `An episode of ${row.tokens.length} tokens does not fit the model's context of ${this.#network.contextLength}; begin a new row`,
       );
     if (row.position >= row.tokens.length) throw new RangeError('An episode gave no token to read before the next draw');
     return row;
@@ -167,13 +165,13 @@ export class Sampler {
     this.#cache.fit(Math.max(...positions.map((position, i) => position + at(used, i))), rows.length);
     this.#cache.append(fresh, count, positions, used);
 
-    const { vocabulary } = this.#config;
+    const { vocabulary } = this.#network;
     const logits = floats(need(results, 'logits'));
     for (const [i, row] of rows.entries()) {
       row.position += at(used, i);
       if (row.position < row.tokens.length) continue;
       const rowLogits = logits.subarray(i * vocabulary, (i + 1) * vocabulary);
-      if (this.#config.aids.pointer) point(rowLogits, row, row.position - at(used, i), pointer(results, i, time, count));
+      if (this.#network.aids.pointer) point(rowLogits, row, row.position - at(used, i), pointer(results, i, time, count));
       const { episode } = row;
       episode.accept(drawer.draw(rowLogits, episode.mask?.allowed, () => episode.random.next()));
       if (!episode.done && !episode.waiting) this.#feed(row);
@@ -181,7 +179,7 @@ export class Sampler {
   }
 
   #inputs(rows: readonly Row[], used: readonly number[], count: number): Record<string, Value> {
-    const { aids, contextLength } = this.#config;
+    const { aids, contextLength } = this.#network;
     const time = this.#cache.time;
     const total = time + count;
     const size = rows.length * count;
@@ -234,8 +232,10 @@ export class Sampler {
   async #session(count: number): Promise<Session> {
     const known = this.#sessions.get(count);
     if (known) return known;
-    const graph = samplingGraph(this.#config, count, (target) =>
-      this.#options.frozen ? parameterConstants(target, this.#layout, this.#weights) : parameterInputs(target, this.#layout),
+    const graph = this.#network.samplingGraph(count, (target) =>
+      this.#options.frozen
+        ? parameterConstants(target, this.#network.layout, this.#weights)
+        : parameterInputs(target, this.#network.layout),
     );
     const { threads } = this.#options;
     const session = await Session.create(graph, { spinning: false, ...(threads !== undefined && { threads }) });

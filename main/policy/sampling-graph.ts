@@ -120,7 +120,7 @@ export function samplingGraph(config: ModelConfig, count: number, parameters: (g
 }
 
 /** Softmax weights of each query over the cached keys and the new ones, side by side: [rows, heads, queries, total]. */
-function attention(query: Tensor, oldKeys: Tensor, newKeys: Tensor, mask: Tensor, scale: number): Tensor {
+export function attention(query: Tensor, oldKeys: Tensor, newKeys: Tensor, mask: Tensor, scale: number): Tensor {
   const scaled = op.mul(query, scale);
   const old = op.matmul(scaled, oldKeys, { transposeB: true });
   const fresh =
@@ -131,12 +131,12 @@ function attention(query: Tensor, oldKeys: Tensor, newKeys: Tensor, mask: Tensor
 }
 
 /** Weights times values; for a single new token a plain product is cheaper. */
-function product(weights: Tensor, values: Tensor): Tensor {
+export function product(weights: Tensor, values: Tensor): Tensor {
   return weights.shape[3] === 1 ? op.mul(weights, values) : op.matmul(weights, values);
 }
 
 /** The part of the last axis from `start` (counted from the end where negative) to `end`, whose size has a name. */
-function part(x: Tensor, size: number | string, start: number, end = 2 ** 31): Tensor {
+export function part(x: Tensor, size: number | string, start: number, end = 2 ** 31): Tensor {
   return node('Slice', [x], x.shape.with(3, size), { axis: 3, start, end });
 }
 
@@ -146,11 +146,11 @@ function along(x: Tensor, axis: number, size: number, start: number): Tensor {
 }
 
 /** [rows, count, width] and one index per row give [rows, width]. */
-function pickRow(x: Tensor, index: Tensor): Tensor {
+export function pickRow(x: Tensor, index: Tensor): Tensor {
   return node('GatherND', [x, index], [at(x.shape, 0), at(x.shape, 2)], { batch_dims: 1 });
 }
 
-function node(name: string, inputs: readonly [Tensor, ...Tensor[]], shape: Shape, attributes: Record<string, number>): Tensor {
+export function node(name: string, inputs: readonly [Tensor, ...Tensor[]], shape: Shape, attributes: Record<string, number>): Tensor {
   const [output] = inputs[0].graph.node(name, inputs, [{ shape, dtype: 'float32' }], attributes);
   if (!output) throw new Error(`${name} gave no output`);
   return output;

@@ -5,14 +5,14 @@
 import { Graph } from '../engine/graph.ts';
 import type { Tensor } from '../engine/graph.ts';
 import * as op from '../engine/operators.ts';
-import type { Flat, ParameterLayout } from '../engine/parameters.ts';
+import type { Flat } from '../engine/parameters.ts';
 import { SessionCache } from '../engine/session-cache.ts';
 import { Session, floats } from '../engine/session.ts';
 import type { Value } from '../engine/session.ts';
-import { PackedBatch, policyTensors } from './batch.ts';
+import { PackedBatch } from './batch.ts';
+import { networkOf } from './network.ts';
+import type { PolicyModel, PolicyNetwork } from './network.ts';
 import { parameterFeeds, parameterInputs } from './sampling-graph.ts';
-import { modelLayout } from './transformer.ts';
-import type { ModelConfig } from './transformer.ts';
 
 /** One array per episode, one number per agent token (rows joined). */
 export interface Scores {
@@ -31,18 +31,16 @@ interface ScorerOptions {
 type Kind = 'scores' | 'logits';
 
 export class Scorer {
-  readonly #config: ModelConfig;
-  readonly #layout: ParameterLayout;
+  readonly #network: PolicyNetwork;
   readonly #options: ScorerOptions;
   readonly #sessions: SessionCache<Session>;
   readonly #feeds: Readonly<Record<string, Value>>;
 
-  constructor(config: ModelConfig, weights: Flat, options: ScorerOptions = {}) {
-    this.#config = config;
-    this.#layout = modelLayout(config);
+  constructor(model: PolicyModel, weights: Flat, options: ScorerOptions = {}) {
+    this.#network = networkOf(model);
     this.#options = options;
     this.#sessions = new SessionCache(options.sessions ?? 12);
-    this.#feeds = parameterFeeds(this.#layout, weights);
+    this.#feeds = parameterFeeds(this.#network.layout, weights);
   }
 
   async score(batch: PackedBatch): Promise<Scores> {
@@ -71,8 +69,8 @@ export class Scorer {
     const key = `${kind} ${Object.values(shape).join('×')}`;
     return this.#sessions.get(key, () => {
       const graph = new Graph(key);
-      const policy = policyTensors(graph, parameterInputs(graph, this.#layout), this.#config, shape);
-      for (const [name, tensor] of Object.entries(outputs(kind, policy, [shape.rows, shape.agentTokens, this.#config.vocabulary]))) {
+      const policy = this.#network.tensors(graph, parameterInputs(graph, this.#network.layout), shape);
+      for (const [name, tensor] of Object.entries(outputs(kind, policy, [shape.rows, shape.agentTokens, this.#network.vocabulary]))) {
         if (tensor) graph.output(name, tensor);
       }
       const { threads } = this.#options;
@@ -81,7 +79,7 @@ export class Scorer {
   }
 }
 
-function outputs(kind: Kind, policy: ReturnType<typeof policyTensors>, shape: readonly number[]): Record<string, Tensor | undefined> {
+function outputs(kind: Kind, policy: ReturnType<PolicyNetwork['tensors']>, shape: readonly number[]): Record<string, Tensor | undefined> {
   if (kind === 'logits') return { logits: op.reshape(policy.logits, shape) };
   return { logProbs: policy.logProbs, entropies: policy.entropies, values: policy.values };
 }

@@ -6,9 +6,9 @@ import { at, field } from '../indexed.ts';
 import type { Graph } from '../engine/graph.ts';
 import type { Feeds } from '../engine/session.ts';
 import type { MicroBatch, LossAndMetrics, StepReport, Trainer } from '../engine/training-step.ts';
-import { type BatchShape, PackedBatch, type PolicyOptions, policyObjective, type LossInput, type PolicyTensors } from '../policy/batch.ts';
+import { type BatchShape, PackedBatch, type PolicyOptions, type LossInput, type PolicyTensors } from '../policy/batch.ts';
+import { type PolicyModel, type PolicyNetwork, networkOf, policyObjective } from '../policy/network.ts';
 import type { EncodedRow } from '../policy/prompt.ts';
-import type { ModelConfig } from '../policy/transformer.ts';
 
 /** One episode to learn from: its rows and the numbers the loss asks for. */
 export interface TrainingEpisode {
@@ -41,12 +41,12 @@ interface MinibatchSettings {
 
 export class MinibatchTrainer {
   readonly #trainer: Trainer;
-  readonly #config: ModelConfig;
+  readonly #network: PolicyNetwork;
   readonly #settings: MinibatchSettings;
 
-  constructor(trainer: Trainer, config: ModelConfig, settings: MinibatchSettings) {
+  constructor(trainer: Trainer, config: PolicyModel, settings: MinibatchSettings) {
     this.#trainer = trainer;
-    this.#config = config;
+    this.#network = networkOf(config);
     this.#settings = settings;
   }
 
@@ -58,8 +58,8 @@ export class MinibatchTrainer {
     for (const part of microBatches(samples, this.#settings.microBatch)) {
       const packed = new PackedBatch(
         part.map(({ rows }) => rows),
-        this.#config,
-        sessionShape(part, this.#config.contextLength),
+        this.#network,
+        sessionShape(part, this.#network.contextLength),
       );
       const first = at(part, 0);
       const feeds: Record<string, Feeds[string]> = { ...packed.feeds, ...PackedBatch.divisors(samples.length, agentTokens) };
@@ -72,7 +72,7 @@ export class MinibatchTrainer {
       Object.assign(feeds, await objective.extra?.(packed, part));
       batches.push({
         key: `${objective.name} ${Object.values(packed.shape).join('×')}`,
-        build: policyObjective(this.#config, packed.shape, options, objective.loss),
+        build: policyObjective(this.#network, packed.shape, options, objective.loss),
         feeds,
       });
     }

@@ -10,7 +10,8 @@ import { float, integer } from '../../main/engine/session.ts';
 import type { Value } from '../../main/engine/session.ts';
 import { Trainer, freshState } from '../../main/engine/training-step.ts';
 import type { LossAndMetrics } from '../../main/engine/training-step.ts';
-import { PackedBatch, policyObjective, type LossInput, type PolicyTensors } from '../../main/policy/batch.ts';
+import { PackedBatch, type LossInput, type PolicyTensors } from '../../main/policy/batch.ts';
+import { policyObjective } from '../../main/policy/network.ts';
 import { modelLayout } from '../../main/policy/transformer.ts';
 
 const numbers = z.array(z.number());

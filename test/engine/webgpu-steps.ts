@@ -4,7 +4,8 @@
 import { neg } from '../../main/engine/operators.ts';
 import type { SessionOptions } from '../../main/engine/session.ts';
 import { Trainer, freshState } from '../../main/engine/training-step.ts';
-import { PackedBatch, policyObjective } from '../../main/policy/batch.ts';
+import { PackedBatch } from '../../main/policy/batch.ts';
+import { policyObjective } from '../../main/policy/network.ts';
 import { tokenMask } from '../../main/policy/grammar-mask.ts';
 import type { ModelConfig } from '../../main/policy/transformer.ts';
 import { modelLayout } from '../../main/policy/transformer.ts';

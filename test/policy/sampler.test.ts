@@ -3,7 +3,8 @@
 
 import { afterAll, describe, expect, it } from 'vitest';
 import { Trainer, freshState } from '../../main/engine/training-step.ts';
-import { PackedBatch, policyObjective } from '../../main/policy/batch.ts';
+import { PackedBatch } from '../../main/policy/batch.ts';
+import { policyObjective } from '../../main/policy/network.ts';
 import type { Drawn } from '../../main/policy/draw.ts';
 import type { TokenMask } from '../../main/policy/grammar-mask.ts';
 import { tokenMask } from '../../main/policy/grammar-mask.ts';

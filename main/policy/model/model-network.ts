@@ -1,0 +1,200 @@
+// A language model as a policy's network: its weights are mapped from files and stay as they are, an adapter (and a critic's value head
+// where one is needed) is what training changes. With `full` every weight is trained instead; then there is no adapter.
+
+import type { Json } from '../../canonical.ts';
+import { Graph } from '../../engine/graph.ts';
+import type { Tensor } from '../../engine/graph.ts';
+import { logProbability } from '../../engine/fused.ts';
+import * as op from '../../engine/operators.ts';
+import { ParameterLayout } from '../../engine/parameters.ts';
+import type { ParameterSpec, Parameters } from '../../engine/parameters.ts';
+import { batchInputs, sums } from '../batch.ts';
+import type { BatchShape, PolicyOptions } from '../batch.ts';
+import type { PolicyNetwork } from '../network.ts';
+import { attention, node, part, pickRow, product } from '../sampling-graph.ts';
+import { loraSpecs } from './adapter.ts';
+import type { LoraShape } from './adapter.ts';
+import { weightSpecs } from './architecture.ts';
+import type { LanguageModelConfig } from './architecture.ts';
+import type { MappedWeights } from './mapped-weights.ts';
+import * as net from './network.ts';
+import type { ModelParts } from './network.ts';
+
+export interface ModelNetworkOptions {
+  readonly config: LanguageModelConfig;
+  readonly weights: MappedWeights;
+  /** The model's identity. */
+  readonly hash: string;
+  /** What is trained: an adapter, every weight, or nothing. */
+  readonly trained: LoraShape | 'all' | 'none';
+  /** At most what the model was made for. */
+  readonly contextLength: number;
+  readonly valueHead?: boolean;
+}
+
+/** Numbers of logits computed at once; longer batches go through the head in portions that the backward pass computes again. */
+const HEAD_PORTION = 1 << 22;
+const NEVER = -1e9;
+
+export function modelNetwork(options: ModelNetworkOptions): PolicyNetwork {
+  const { config, trained, hash, valueHead = false } = options;
+  const contextLength = Math.min(options.contextLength, config.contextLength);
+  const partsOf = partsMaker(options);
+  return {
+    vocabulary: config.vocabulary,
+    contextLength,
+    aids: { matchFlag: false, pointer: false, tokenShift: 0 },
+    compactMasks: true,
+    layout: new ParameterLayout([...trainedSpecs(config, trained), ...(valueHead ? valueSpecs(config) : [])]),
+    description: { model: hash, trained: describeTrained(trained), contextLength, valueHead },
+    streams: Array.from({ length: config.layers }, (_, layer) =>
+      ['key', 'value'].map((what) => ({ name: `layer.${layer}.${what}`, heads: config.keyValueHeads, size: config.headSize })),
+    ).flat(),
+    tensors: (graph, parameters, shape, how) =>
+      tensors(graph, partsOf(graph, parameters), { ...options, valueHead }, parameters, shape, how),
+    samplingGraph: (count, parameters) => {
+      const graph = new Graph(`read ${count}`);
+      return samplingGraph(graph, partsOf(graph, parameters(graph)), config, contextLength, count);
+    },
+  };
+}
+
+const describeTrained = (trained: ModelNetworkOptions['trained']): Json =>
+  typeof trained === 'string' ? trained : { rank: trained.rank, alpha: trained.alpha, targets: [...trained.targets] };
+
+function trainedSpecs(config: LanguageModelConfig, trained: ModelNetworkOptions['trained']): ParameterSpec[] {
+  if (trained === 'none') return [];
+  if (trained === 'all') return weightSpecs(config).map(({ name, shape }) => ({ name, shape, decay: shape.length > 1 }));
+  return loraSpecs(config, trained);
+}
+
+const valueSpecs = ({ width }: LanguageModelConfig): ParameterSpec[] => [
+  { name: 'value.weight', shape: [1, width], decay: true },
+  { name: 'value.bias', shape: [1], decay: false },
+];
+
+/** How the weights and products of a graph are made. */
+function partsMaker({ config, weights, trained }: ModelNetworkOptions): (graph: Graph, parameters: Parameters) => ModelParts {
+  const shapes = new Map(weightSpecs(config).map(({ name, shape }) => [name, shape]));
+  const lora = typeof trained === 'string' ? undefined : trained;
+  const adapted = new Set(lora ? loraSpecs(config, lora).map(({ name }) => name) : []);
+  return (graph, parameters) => {
+    const weight = (name: string): Tensor => {
+      if (trained === 'all') return parameters(name);
+      const [shape, place] = [shapes.get(name), weights.get(name)];
+      if (!shape || !place) throw new Error(`The model has no weight ${name}`);
+      return graph.external(name, 'float32', shape, place);
+    };
+    const linear = (name: string, x: Tensor): Tensor => {
+      let y = op.matmul(x, weight(`${name}.weight`), { transposeB: true });
+      if (shapes.has(`${name}.bias`)) y = op.add(y, weight(`${name}.bias`));
+      if (!lora || !adapted.has(`${name}.lora_A`)) return y;
+      const low = op.matmul(x, parameters(`${name}.lora_A`), { transposeB: true });
+      return op.add(y, op.matmul(low, parameters(`${name}.lora_B`), { transposeB: true, scale: lora.alpha / lora.rank }));
+    };
+    return { weight, linear };
+  };
+}
+
+function tensors(
+  graph: Graph,
+  parts: ModelParts,
+  { config, valueHead }: ModelNetworkOptions,
+  parameters: Parameters,
+  shape: BatchShape,
+  { referenceLogits = false, recompute = false }: PolicyOptions = {},
+): ReturnType<PolicyNetwork['tensors']> {
+  if (referenceLogits)
+    throw new Error('A language model has no KL over the whole vocabulary; choose an estimator by tokens (algorithm.klEstimator)');
+  const { rows, agentTokens, masks } = shape;
+  const { tokens, positions, targets, ...rest } = batchInputs(graph, shape);
+  const states = net.hiddenStates(graph, parts, config, tokens, recompute);
+  return graph.scope('policy', () => {
+    const row = graph.constant(
+      Int32Array.from({ length: rows }, (_, i) => i),
+      [rows, 1],
+      'int32',
+      'row',
+    );
+    const count = rows * agentTokens;
+    const flat = (x: Tensor): Tensor => op.reshape(x, [count]);
+    const square = (x: Tensor): Tensor => op.reshape(x, [rows, agentTokens]);
+    const hidden = op.gather(states, flat(op.add(op.mul(positions, rows), row)));
+    const table = masks > 0 ? graph.input('maskTable', 'bool', [masks, config.vocabulary]) : undefined;
+    const maskIndex = masks > 0 ? flat(graph.input('maskIndex', 'int32', [rows, agentTokens])) : undefined;
+    const masked = (x: Tensor, start: number, end: number): Tensor => {
+      const logits = net.headLogits(parts, config, x);
+      return table && maskIndex ? op.where(op.gather(table, op.slice(maskIndex, 0, start, end)), logits, NEVER) : logits;
+    };
+    const portion = Math.max(8, Math.floor(HEAD_PORTION / config.vocabulary));
+    const inPortions = (name: string, of: (logits: Tensor, start: number, end: number) => Tensor): Tensor => {
+      if (count <= portion) return of(masked(hidden, 0, count), 0, count);
+      const pieces = Array.from({ length: Math.ceil(count / portion) }, (_, i) => {
+        const [start, end] = [i * portion, Math.min(count, (i + 1) * portion)];
+        return graph.recomputed(`${name}.${i}`, op.slice(hidden, 0, start, end), (x) => of(masked(x, start, end), start, end));
+      });
+      return op.concat(pieces, 0);
+    };
+    const values = (): Tensor => {
+      const weighed = op.matmul(hidden, parameters('value.weight'), { transposeB: true });
+      return square(op.add(weighed, parameters('value.bias')));
+    };
+    return {
+      ...sums(rest, shape),
+      logits: masked(hidden, 0, count),
+      logProbs: op.mul(
+        square(inPortions('logProbs', (logits, start, end) => logProbability(logits, op.slice(flat(targets), 0, start, end)))),
+        rest.weights,
+      ),
+      entropies: square(inPortions('entropies', entropy)),
+      kl: undefined,
+      values: valueHead ? values() : undefined,
+    };
+  });
+}
+
+/** −Σ p · log p of each row. */
+function entropy(logits: Tensor): Tensor {
+  const all = op.logSoftmax(logits);
+  return op.neg(op.reduceSum(op.mul(op.exp(all), all), [-1]));
+}
+
+/** See the small Transformer's `samplingGraph`: the same inputs and outputs, with queries that share key-value heads in groups. */
+function samplingGraph(graph: Graph, parts: ModelParts, config: LanguageModelConfig, contextLength: number, count: number): Graph {
+  const { heads, keyValueHeads, headSize, width } = config;
+  const group = heads / keyValueHeads;
+  const positions = graph.input('positions', 'int64', ['rows', count]);
+  const mask = graph.input('mask', 'float32', ['rows', 1, count, 'total']);
+  // Each key-value head sees the queries of its group one after the other, so the mask is repeated for them.
+  const masks = group === 1 ? mask : node('Concat', many(mask, group), mask.shape.with(2, group * count), { axis: 2 });
+  const { cosine, sine } = net.rotaryTables(graph, config, contextLength);
+  const split = (x: Tensor, own: number): Tensor =>
+    count === 1 ? op.reshape(x, ['rows', own, 1, headSize]) : op.transpose(op.reshape(x, ['rows', count, own, headSize]), [0, 2, 1, 3]);
+  const cached = (name: string, like: Tensor): Tensor => {
+    graph.output(`new.${name}`, like);
+    return graph.input(`cache.${name}`, 'float32', ['rows', keyValueHeads, 'time', headSize]);
+  };
+  let x = net.embed(parts, graph.input('tokens', 'int32', ['rows', count]));
+  for (let layer = 0; layer < config.layers; layer++) {
+    graph.scope(`layer.${layer}`, () => {
+      const own = net.projections(parts, config, layer, x);
+      const turned = split(op.rotary(own.query, positions, cosine, sine, heads), heads);
+      const query = op.reshape(turned, ['rows', keyValueHeads, group * count, headSize]);
+      const key = split(op.rotary(own.key, positions, cosine, sine, keyValueHeads), keyValueHeads);
+      const value = split(own.value, keyValueHeads);
+      const weights = attention(query, cached(`layer.${layer}.key`, key), key, masks, 1 / Math.sqrt(headSize));
+      const oldValues = cached(`layer.${layer}.value`, value);
+      const gathered = op.add(op.matmul(part(weights, 'time', 0, -count), oldValues), product(part(weights, count, -count), value));
+      const apart = op.reshape(gathered, ['rows', heads, count, headSize]);
+      const joined = count === 1 ? apart : op.transpose(apart, [0, 2, 1, 3]);
+      x = net.attentionOutput(parts, layer, x, op.reshape(joined, ['rows', count, heads * headSize]));
+      x = net.feedForward(parts, config, layer, x);
+    });
+  }
+  const hidden = net.finalNorm(parts, config, x);
+  const last = count === 1 ? op.reshape(hidden, ['rows', width]) : pickRow(hidden, graph.input('last', 'int64', ['rows', 1]));
+  graph.output('logits', net.headLogits(parts, config, last));
+  return graph;
+}
+
+const many = (tensor: Tensor, count: number): [Tensor, ...Tensor[]] => [tensor, ...Array.from({ length: count - 1 }, () => tensor)];

@@ -1,0 +1,121 @@
+// The forward pass of the Llama family: RMSNorm before each part, rotary positions, grouped queries, a SwiGLU feed-forward, and what
+// Qwen adds (biases of the projections, a norm by head). The parts are functions on rows, shared by whole sequences (scoring and
+// training, time-major as in the small Transformer) and by sampling. Weights come by name, wherever they lie.
+
+import type { Graph, Tensor } from '../../engine/graph.ts';
+import { attention, gated } from '../../engine/fused.ts';
+import * as op from '../../engine/operators.ts';
+import { layerName } from './architecture.ts';
+import type { LanguageModelConfig } from './architecture.ts';
+
+/** What the network is made of in one graph: its weights by name, and products with matrices that may carry an adapter. */
+export interface ModelParts {
+  weight(name: string): Tensor;
+  /** x · Wᵀ (+ bias) of the matrix `name` (without `.weight`), for rows x [..., in]. */
+  linear(name: string, x: Tensor): Tensor;
+}
+
+/** Cosine and sine of every position's angles, each [length, head size / 2]. */
+export function rotaryTables(graph: Graph, config: LanguageModelConfig, length: number): { cosine: Tensor; sine: Tensor } {
+  const half = config.headSize / 2;
+  const frequencies = Array.from({ length: half }, (_, i) => scaled(config, config.ropeBase ** (-i / half)));
+  const table = (turn: (angle: number) => number): Float32Array =>
+    Float32Array.from({ length: length * half }, (_, i) => turn(Math.floor(i / half) * (frequencies[i % half] ?? 0)));
+  return {
+    cosine: graph.constant(table(Math.cos), [length, half], 'float32', 'rotary.cosine'),
+    sine: graph.constant(table(Math.sin), [length, half], 'float32', 'rotary.sine'),
+  };
+}
+
+function scaled({ ropeScaling }: LanguageModelConfig, frequency: number): number {
+  if (ropeScaling.kind === 'none') return frequency;
+  if (ropeScaling.kind === 'linear') return frequency / ropeScaling.factor;
+  const { factor, lowFrequency, highFrequency, originalLength } = ropeScaling;
+  const turns = (originalLength * frequency) / (2 * Math.PI);
+  const share = Math.min(1, Math.max(0, (turns - lowFrequency) / (highFrequency - lowFrequency)));
+  return frequency * (share + (1 - share) / factor);
+}
+
+export interface Projections {
+  readonly query: Tensor;
+  readonly key: Tensor;
+  readonly value: Tensor;
+}
+
+/** Queries, keys and values of normalised rows [..., width], heads side by side, not yet turned by their positions. */
+export function projections(parts: ModelParts, config: LanguageModelConfig, layer: number, x: Tensor): Projections {
+  const normal = op.rmsNorm(x, parts.weight(layerName(layer, 'input_layernorm.weight')), config.epsilon);
+  const project = (part: 'q' | 'k' | 'v'): Tensor => {
+    const rows = parts.linear(layerName(layer, `self_attn.${part}_proj`), normal);
+    if (!config.headNorm || part === 'v') return rows;
+    const heads = part === 'q' ? config.heads : config.keyValueHeads;
+    const split = op.reshape(rows, [...rows.shape.slice(0, -1), heads, config.headSize]);
+    const gain = parts.weight(layerName(layer, `self_attn.${part}_norm.weight`));
+    return op.reshape(op.rmsNorm(split, gain, config.epsilon), rows.shape);
+  };
+  return { query: project('q'), key: project('k'), value: project('v') };
+}
+
+/** x plus what attention has gathered ([..., heads · size]). */
+export const attentionOutput = (parts: ModelParts, layer: number, x: Tensor, gathered: Tensor): Tensor =>
+  op.add(x, parts.linear(layerName(layer, 'self_attn.o_proj'), gathered));
+
+/** x plus the feed-forward part. */
+export function feedForward(parts: ModelParts, config: LanguageModelConfig, layer: number, x: Tensor): Tensor {
+  const normal = op.rmsNorm(x, parts.weight(layerName(layer, 'post_attention_layernorm.weight')), config.epsilon);
+  const [gate, up] = (['gate', 'up'] as const).map((part) => parts.linear(layerName(layer, `mlp.${part}_proj`), normal));
+  return op.add(x, parts.linear(layerName(layer, 'mlp.down_proj'), gated(gate ?? normal, up ?? normal)));
+}
+
+export const embed = (parts: ModelParts, tokens: Tensor): Tensor => op.gather(parts.weight('model.embed_tokens.weight'), tokens);
+
+export const finalNorm = (parts: ModelParts, config: LanguageModelConfig, x: Tensor): Tensor =>
+  op.rmsNorm(x, parts.weight('model.norm.weight'), config.epsilon);
+
+/** Rows [n, width] to logits [n, vocabulary]. */
+export const headLogits = (parts: ModelParts, config: LanguageModelConfig, hidden: Tensor): Tensor =>
+  op.matmul(hidden, parts.weight(config.tied ? 'model.embed_tokens.weight' : 'lm_head.weight'), { transposeB: true });
+
+/** The final hidden states of sequences int32 [R, T], time-major [T · R, width]. With `recompute` each layer is computed again for its gradient. */
+export function hiddenStates(graph: Graph, parts: ModelParts, config: LanguageModelConfig, tokens: Tensor, recompute = false): Tensor {
+  const [rows = 0, time = 0] = tokens.sizes;
+  let x = graph.scope('embed', () => embed(parts, op.reshape(op.transpose(tokens, [1, 0]), [time * rows])));
+  const attend = causalAttention(graph, config, rows, time);
+  for (let layer = 0; layer < config.layers; layer++) {
+    const block = (input: Tensor): Tensor => {
+      const attended = graph.scope('attention', () => {
+        const gathered = attend(projections(parts, config, layer, input));
+        return attentionOutput(parts, layer, input, gathered);
+      });
+      return graph.scope('feedForward', () => feedForward(parts, config, layer, attended));
+    };
+    const name = `layer.${layer}`;
+    x = recompute ? graph.recomputed(name, x, block) : graph.scope(name, () => block(x));
+  }
+  return graph.scope('final', () => finalNorm(parts, config, x));
+}
+
+/** Attention of every position over itself and those before it; each key-value head serves a group of queries. */
+function causalAttention(graph: Graph, config: LanguageModelConfig, rows: number, time: number): (parts: Projections) => Tensor {
+  const { heads, keyValueHeads, headSize } = config;
+  const group = heads / keyValueHeads;
+  const { cosine, sine } = rotaryTables(graph, config, Math.max(time, rows));
+  const positions = graph.constant(
+    BigInt64Array.from({ length: time * rows }, (_, i) => BigInt(Math.floor(i / rows))),
+    [time, rows],
+    'int64',
+    'rotary.positions',
+  );
+  const turned = (x: Tensor, own: number): Tensor =>
+    op.reshape(op.rotary(op.reshape(x, [time, rows, own * headSize]), positions, cosine, sine, own), [time, rows, own, headSize]);
+  const shared = (x: Tensor): Tensor => {
+    if (group === 1) return x;
+    const apart = op.reshape(x, [time, rows, keyValueHeads, 1, headSize]);
+    return op.reshape(op.expand(apart, [time, rows, keyValueHeads, group, headSize]), [time, rows, heads, headSize]);
+  };
+  return ({ query, key, value }) => {
+    const values = op.reshape(value, [time, rows, keyValueHeads, headSize]);
+    const gathered = attention(turned(query, heads), shared(turned(key, keyValueHeads)), shared(values), 1 / Math.sqrt(headSize));
+    return op.reshape(gathered, [time * rows, heads * headSize]);
+  };
+}

@@ -1,0 +1,60 @@
+// What a policy's network is to the sampler, the scorer and the trainer, whether it is a small Transformer of this lab or a language model:
+// its trainable parameters, the tensors of a batch of sequences, and the graph that reads a few tokens on top of a cache.
+
+import type { Json } from '../canonical.ts';
+import type { Graph, Tensor } from '../engine/graph.ts';
+import type { ParameterLayout, Parameters } from '../engine/parameters.ts';
+import type { LossAndMetrics, MicroBatch } from '../engine/training-step.ts';
+import { policyTensors } from './batch.ts';
+import type { BatchLayout, BatchShape, LossInput, PolicyOptions, PolicyTensors } from './batch.ts';
+import { cacheStreams, samplingGraph } from './sampling-graph.ts';
+import type { Stream } from './sampling-graph.ts';
+import { modelLayout } from './transformer.ts';
+import type { ModelConfig } from './transformer.ts';
+
+export interface PolicyNetwork extends BatchLayout {
+  readonly aids: ModelConfig['aids'];
+  /** What training changes. */
+  readonly layout: ParameterLayout;
+  /** Names the network: equal descriptions and weights, equal policy. */
+  readonly description: Json;
+  /** What is cached of every token read. */
+  readonly streams: readonly Stream[];
+  tensors(graph: Graph, parameters: Parameters, shape: BatchShape, options?: PolicyOptions): PolicyTensors & { readonly logits: Tensor };
+  /** See `samplingGraph`: reads `count` tokens per row. */
+  samplingGraph(count: number, parameters: (graph: Graph) => Parameters): Graph;
+}
+
+/** A small Transformer is fully described by its config; a language model is a network of its own. */
+export type PolicyModel = ModelConfig | PolicyNetwork;
+
+export function networkOf(model: PolicyModel): PolicyNetwork {
+  if ('samplingGraph' in model) return model;
+  return {
+    vocabulary: model.vocabulary,
+    contextLength: model.contextLength,
+    aids: model.aids,
+    layout: modelLayout(model),
+    description: { ...model, aids: { ...model.aids } },
+    streams: cacheStreams(model),
+    tensors: (graph, parameters, shape, options) => policyTensors(graph, parameters, model, shape, options),
+    samplingGraph: (count, parameters) => samplingGraph(model, count, parameters),
+  };
+}
+
+/** A loss over the policy as a graph builder for the training step. Inputs that the loss asks for are called `episode.name` and `token.name`. */
+export function policyObjective(
+  model: PolicyModel,
+  shape: BatchShape,
+  options: PolicyOptions,
+  loss: (graph: Graph, policy: PolicyTensors, input: LossInput) => LossAndMetrics,
+): MicroBatch['build'] {
+  return (graph, parameters) => {
+    const policy = networkOf(model).tensors(graph, parameters, shape, options);
+    const input: LossInput = (name, per) => {
+      const key = `${per}.${name}`;
+      return graph.inputs.get(key) ?? graph.input(key, 'float32', per === 'episode' ? [shape.episodes] : [shape.rows, shape.agentTokens]);
+    };
+    return graph.scope('loss', () => loss(graph, policy, input));
+  };
+}
