@@ -204,7 +204,7 @@ export const RunConfig = z
     name: knob(z.string().min(1).max(120), 'run', 'Name of the run, for people.'),
     seed: knob(whole(0, 4_294_967_295), 1, 'Every random draw of the run follows from it.'),
     device: knob(z.string().min(1).max(40), 'cpu', 'Where the model runs; `lab doctor` lists what there is.'),
-    threads: knob(whole(0, 256), 0, 'Processor threads of the engine; 0 is one per physical core.', 'threads'),
+    threads: knob(whole(0, 256), 0, 'Processor threads of the engine; 0 is one per logical processor.', 'threads'),
     world: World,
     policy: Policy,
     reference: Reference,

@@ -52,6 +52,9 @@ export class News {
         news.points.push({ update: report.update, values: { ...report.metrics, 'system/time.elapsed': report.totals.seconds } });
         news.stored.episodes = true;
         break;
+      case 'measured':
+        join(news.points, { update: report.update, values: report.metrics });
+        break;
       case 'progress': {
         const { phase, done, total, secondsLeft } = report;
         news.progress = { phase, done, total, secondsLeft };
@@ -111,4 +114,11 @@ export class News {
     const wait = Math.max(5, this.#told + BETWEEN_MS - performance.now());
     this.#timer ??= setTimeout(() => this.flush(), wait);
   }
+}
+
+/** Adds the values to the point of their update, or as another point when that one has left already. */
+function join(points: LivePoint[], point: LivePoint): void {
+  const last = points.at(-1);
+  if (last?.update === point.update) points[points.length - 1] = { ...last, values: { ...last.values, ...point.values } };
+  else points.push(point);
 }

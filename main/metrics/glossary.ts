@@ -136,10 +136,23 @@ const rows: Record<Metric['group'], readonly Row[]> = {
   ],
   vstar: [
     ['vstar', 'V* of the tasks', 'Distribution of V* over the training tasks', 'reward', 'neither'],
-    ['vstar.mean', 'Mean V*', 'Mean of V* over the tasks of the update', 'reward', 'neither'],
+    ['vstar.mean', 'Mean V*', 'Mean of V* over all tasks that have one', 'reward', 'neither'],
     ['vstar.unsolved', 'Unsolved tasks', 'Tasks that no reference sample solved (k = 0) ÷ tasks with a V*', 'share', 'down'],
     ['vstar.samples', 'Reference samples', 'Samples per task that V* of a new task is estimated from now', 'episodes', 'neither'],
-    ['vstar.cached', 'V* from the cache', 'Tasks whose V* was found in the cache ÷ tasks asked for', 'share', 'up'],
+    [
+      'vstar.episodes',
+      'Reference episodes so far',
+      'Reference episodes that the V* of all tasks met so far was estimated from, sampled now or found in the cache',
+      'episodes',
+      'neither',
+    ],
+    [
+      'system/vstar.cached',
+      'V* from the cache',
+      'Tasks whose V* was found in the cache ÷ tasks it was needed for, since the process started',
+      'share',
+      'up',
+    ],
   ],
   evaluation: [
     [
@@ -170,11 +183,17 @@ const rows: Record<Metric['group'], readonly Row[]> = {
     ],
   ],
   time: [
-    ['system/time.rollout', 'Time: policy in rollouts', 'Seconds the policy took to choose actions', 's', 'down'],
+    ['system/time.rollout', 'Time: rollouts', 'Seconds spent on playing the update’s episodes, the world’s steps included', 's', 'down'],
     ['system/time.environment', 'Time: world', 'Seconds spent in the world’s own steps', 's', 'down'],
     ['system/time.scoring', 'Time: scoring', 'Seconds spent on log-probabilities of the reference and values of the critic', 's', 'down'],
     ['system/time.update', 'Time: update', 'Seconds spent on gradients and the optimizer', 's', 'down'],
-    ['system/time.storage', 'Time: storage', 'Seconds spent on writing episodes, metrics and checkpoints', 's', 'down'],
+    [
+      'system/time.storage',
+      'Time: storage',
+      'Seconds the training process spent on handing over the update’s record and on writing its checkpoint',
+      's',
+      'down',
+    ],
     ['system/time.evaluation', 'Time: evaluation', 'Seconds spent on evaluation', 's', 'down'],
     ['system/time.vstar', 'Time: V*', 'Seconds spent on sampling the reference for V*', 's', 'down'],
     ['system/time.total', 'Time of the update', 'Seconds from the start of the update to its end', 's', 'down'],
@@ -184,6 +203,13 @@ const rows: Record<Metric['group'], readonly Row[]> = {
   run: [
     ['episodes', 'Episodes so far', 'Training episodes since the start of the run', 'episodes', 'neither'],
     ['tokens', 'Tokens so far', 'Agent tokens of training episodes since the start of the run', 'tokens', 'neither'],
+    [
+      'optimizerSteps',
+      'Optimizer steps so far',
+      'Steps of the optimizer since the start of the run: epochs × minibatches per update; 0 for an update without episodes',
+      'steps',
+      'neither',
+    ],
     ['system/time.elapsed', 'Time so far', 'Seconds of training since the start of the run, pauses left out', 's', 'neither'],
     ['system/cpu', 'Processor', 'Processor time of the training process ÷ (elapsed time · processors)', 'share', 'neither'],
     ['system/memory.free', 'Free memory', 'Memory of the machine that nothing uses', 'MB', 'up'],

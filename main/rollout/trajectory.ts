@@ -73,6 +73,10 @@ export function agentTokenCount(trajectory: Trajectory): number {
   return count;
 }
 
+/** Agent tokens of several trajectories. */
+export const tokenCount = (trajectories: readonly Trajectory[]): number =>
+  trajectories.reduce((sum, trajectory) => sum + agentTokenCount(trajectory), 0);
+
 /** log π(y|x): the sum over all agent tokens of the trajectory. */
 export function logProbability(trajectory: Trajectory, which: 'logProbs' | 'referenceLogProbs' = 'logProbs'): number {
   let sum = 0;

@@ -54,6 +54,9 @@ export class RunWriter {
         if (trained.length > 0) runs.addSpark(run, update, trained.filter((episode) => episode.success).length / trained.length);
         return;
       }
+      case 'measured':
+        metrics.append(run, report.update, report.metrics);
+        return;
       case 'vstar':
         vstar.record(run, report.update, report.world, report.entries);
         trajectories.add(run, report.update, this.#retained(report.update, report.episodes));

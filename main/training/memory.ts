@@ -7,7 +7,7 @@ import type { RunConfig } from '../config/config.ts';
 import { field } from '../indexed.ts';
 import { alertsOf, remember } from '../metrics/alerts.ts';
 import { GroupMemory } from '../metrics/groups.ts';
-import { type Trajectory, agentTokenCount } from '../rollout/trajectory.ts';
+import { type Trajectory, tokenCount } from '../rollout/trajectory.ts';
 
 export const TrainingMemory = z.strictObject({
   update: z.int().min(0),
@@ -51,13 +51,16 @@ interface UpdateDone {
 export function nextMemory(memory: TrainingMemory, config: RunConfig, levels: number, done: UpdateDone): TrainingMemory {
   const { update, metrics, trajectories, seconds } = done;
   const { totals } = memory;
-  const tokens = trajectories.reduce((sum, trajectory) => sum + agentTokenCount(trajectory), 0);
   const history = remember(memory.history, metrics);
   return {
     ...memory,
     update,
     curriculum: advanceCurriculum(memory.curriculum, config.curriculum, levels, field(metrics, 'rollout.success')),
-    totals: { episodes: totals.episodes + trajectories.length, tokens: totals.tokens + tokens, seconds: totals.seconds + seconds },
+    totals: {
+      episodes: totals.episodes + trajectories.length,
+      tokens: totals.tokens + tokenCount(trajectories),
+      seconds: totals.seconds + seconds,
+    },
     history,
     alerts: alertsOf(history).map(({ id }) => id),
   };

@@ -3,12 +3,11 @@
 
 import type { EvaluationReport } from '../evaluation/evaluation-report.ts';
 import { alertsOf } from '../metrics/alerts.ts';
-import type { Recorder } from '../metrics/recorder.ts';
 import type { Trajectory } from '../rollout/trajectory.ts';
 import type { CheckpointFile, ReferenceFile, TrainingHost } from './host.ts';
 import type { TrainingMemory } from './memory.ts';
 import type { ProgressReporter } from './progress.ts';
-import type { VstarEntry } from './reports.ts';
+import type { RunReport, VstarEntry } from './reports.ts';
 
 export interface UpdateResult {
   readonly update: number;
@@ -25,14 +24,14 @@ export interface UpdateResult {
 
 export class RunReporter {
   readonly #host: Pick<TrainingHost, 'report'>;
-  readonly #recorder: Recorder;
   readonly #progress: ProgressReporter;
   readonly #world: string;
   readonly #updates: number;
+  /** Seconds spent on handing over the reports of the current update and on its checkpoint. */
+  #storageSeconds = 0;
 
-  constructor(host: TrainingHost, recorder: Recorder, progress: ProgressReporter, run: { world: string; updates: number }) {
+  constructor(host: TrainingHost, progress: ProgressReporter, run: { world: string; updates: number }) {
     this.#host = host;
-    this.#recorder = recorder;
     this.#progress = progress;
     this.#world = run.world;
     this.#updates = run.updates;
@@ -48,25 +47,23 @@ export class RunReporter {
 
   /** V* of tasks valued before the first update, with the reference's episodes. */
   async vstar(update: number, entries: VstarEntry[], episodes: Trajectory[]): Promise<void> {
-    await this.#host.report({ type: 'vstar', update, world: this.#world, entries, episodes });
+    await this.#store({ type: 'vstar', update, world: this.#world, entries, episodes });
   }
 
   async evaluation(evaluation: EvaluationReport): Promise<void> {
-    await this.#host.report({ type: 'evaluation', ...evaluation });
+    await this.#store({ type: 'evaluation', ...evaluation });
   }
 
   /** One finished update. */
   async update({ update, metrics, distributions, trajectories, valued, evaluations, before, after }: UpdateResult): Promise<void> {
-    await this.#recorder.time('system/time.storage', () =>
-      this.#host.report({
-        type: 'update',
-        update,
-        metrics: { ...metrics },
-        distributions: ownArrays(distributions),
-        episodes: trajectories,
-        totals: after.totals,
-      }),
-    );
+    await this.#store({
+      type: 'update',
+      update,
+      metrics: { ...metrics },
+      distributions: ownArrays(distributions),
+      episodes: trajectories,
+      totals: after.totals,
+    });
     if (valued.length > 0) await this.vstar(update, valued, []);
     for (const evaluation of evaluations) await this.evaluation(evaluation);
     if (after.curriculum.level !== before.curriculum.level) await this.#level(update, after.curriculum.level);
@@ -74,8 +71,26 @@ export class RunReporter {
     await this.#alerts(update, before, after);
   }
 
-  async checkpoint(checkpoint: CheckpointFile, kept: boolean): Promise<void> {
-    await this.#host.report({ type: 'checkpoint', checkpoint, kept });
+  /** The checkpoint of an update: `save` writes its file. */
+  async checkpoint(update: number, kept: boolean, save: () => CheckpointFile): Promise<void> {
+    await this.#timed(update, () => this.#host.report({ type: 'checkpoint', checkpoint: save(), kept }));
+  }
+
+  /** What is known of an update only when its record has been handed over: how long that took. */
+  async measured(update: number): Promise<void> {
+    await this.#host.report({ type: 'measured', update, metrics: { 'system/time.storage': this.#storageSeconds } });
+    this.#storageSeconds = 0;
+  }
+
+  async #store(report: Extract<RunReport, { update: number }>): Promise<void> {
+    await this.#timed(report.update, () => this.#host.report(report));
+  }
+
+  /** Counts the time of an update's storage; what comes before the first update is not counted. */
+  async #timed(update: number, work: () => Promise<void>): Promise<void> {
+    const begin = performance.now();
+    await work();
+    if (update > 0) this.#storageSeconds += (performance.now() - begin) / 1000;
   }
 
   async #level(update: number, level: number): Promise<void> {

@@ -45,6 +45,8 @@ export const runReport = z.discriminatedUnion('type', [
     /** Since the run began, over all interruptions. */
     totals: z.object({ episodes: count, tokens: count, seconds: z.number() }),
   }),
+  /** Measurements of the machine that are only known after an update was reported; they join its metrics. */
+  z.object({ type: z.literal('measured'), update: count, metrics: z.record(z.string(), number) }),
   /** V* of tasks, valid from the given update on (0: the first stage). `episodes` may be left empty. */
   z.object({
     type: z.literal('vstar'),

@@ -9,6 +9,7 @@ export async function saveCheckpoint(run: TrainingRun, update: number, kept: boo
   const state = await trainer.download();
   run.memory = { ...run.memory, tasks: tasks.save(), valued: vstar.save(), groups: groups.save() };
   const notes = { model: JSON.stringify(setup.model), tokenizer: JSON.stringify(setup.codec.tokenizer.json) };
-  const checkpoint = run.files.save(update, (path) => saveState(path, setup.layout, state, run.memory, notes));
-  await run.reporter.checkpoint(checkpoint, kept);
+  await run.reporter.checkpoint(update, kept, () =>
+    run.files.save(update, (path) => saveState(path, setup.layout, state, run.memory, notes)),
+  );
 }

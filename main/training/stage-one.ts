@@ -17,12 +17,16 @@ export async function beginRun(run: TrainingRun): Promise<void> {
   await saveCheckpoint(run, 0, false);
 }
 
-/** The training tasks of a level; with `dropUnsolved` only those that the reference has solved at least once. */
-export async function drawableTasks(run: TrainingRun, level: number, update: number): Promise<readonly Task[]> {
+/** The training tasks of a level; with `dropUnsolved` only those that the reference has solved at least once, with the V* that this took. */
+export async function drawableTasks(
+  run: TrainingRun,
+  level: number,
+  update: number,
+): Promise<{ tasks: readonly Task[]; valued: readonly VstarEntry[] }> {
   const tasks = run.pool.filter((task) => task.level <= level);
-  if (!run.config.vstar.dropUnsolved || !run.setup.variant.needs.vstar) return tasks;
-  await valueTasks(run, tasks, level, update);
-  return tasks.filter((task) => run.vstar.of(task.id, level).solved);
+  if (!run.config.vstar.dropUnsolved || !run.setup.variant.needs.vstar) return { tasks, valued: [] };
+  const valued = await valueTasks(run, tasks, level, update);
+  return { tasks: tasks.filter((task) => run.vstar.of(task.id, level).solved), valued };
 }
 
 /** Values the tasks that have no V* yet. Before the first update they are reported at once, later they are returned. */

@@ -31,8 +31,8 @@ export async function train(config: RunConfig, host: TrainingHost): Promise<'don
       const last = update === training.updates;
 
       // Draw tasks. V* of those that have none yet is estimated now.
-      const drawable = await drawableTasks(run, level, update);
-      const drawn = tasks.draw(drawable, Math.ceil(training.batch / needs.group), Random.from('tasks', seed, update));
+      const drawable = await recorder.time('system/time.vstar', () => drawableTasks(run, level, update));
+      const drawn = tasks.draw(drawable.tasks, Math.ceil(training.batch / needs.group), Random.from('tasks', seed, update));
       const valued = await recorder.time('system/time.vstar', () => valueTasks(run, drawn, level, update));
 
       // Play each task `group` times with the current policy.
@@ -72,10 +72,20 @@ export async function train(config: RunConfig, host: TrainingHost): Promise<'don
       const before = run.memory;
       run.memory = nextMemory(before, config, policy.environment.levels, { update, metrics, trajectories, seconds: time.total });
       const { distributions } = prepared;
-      await reporter.update({ update, metrics, distributions, trajectories, valued, evaluations, before, after: run.memory });
+      await reporter.update({
+        update,
+        metrics,
+        distributions,
+        trajectories,
+        valued: [...drawable.valued, ...valued],
+        evaluations,
+        before,
+        after: run.memory,
+      });
 
       // Save, then pause or stop if that was requested.
       if (last || (checkpoints.every > 0 && update % checkpoints.every === 0)) await saveCheckpoint(run, update, last);
+      await reporter.measured(update);
       if (!last && (await commands.handle(update, () => saveCheckpoint(run, update, false))) === 'stop') return 'stopped';
     }
     return 'done';

@@ -37,6 +37,8 @@ export interface TrainingRun {
   /** The policy that is trained, ready to play. */
   readonly policy: Actor;
   readonly trainer: Trainer;
+  /** Weights and optimizer state; on a device they are current after `trainer.download()`. */
+  readonly state: TrainingState;
   readonly learner: Learner;
   readonly vstar: VstarStage;
   /** The training tasks of the run, and which of them come up in an update. */
@@ -69,7 +71,7 @@ export async function openTraining(config: RunConfig, host: TrainingHost): Promi
   const reference = await obtainReference(setup, threads, host, progress);
   const { state, memory } = initialState(setup, reference.weights, host.resumeFrom);
   const recorder = new Recorder();
-  const reporter = new RunReporter(host, recorder, progress, { world: setup.environment.name, updates: training.updates });
+  const reporter = new RunReporter(host, progress, { world: setup.environment.name, updates: training.updates });
   await reporter.started(memory.update, config.device);
 
   const session = { threads, spinning: false, ...device };
@@ -84,6 +86,7 @@ export async function openTraining(config: RunConfig, host: TrainingHost): Promi
     setup,
     policy,
     trainer,
+    state,
     learner,
     recorder,
     reporter,

@@ -7,7 +7,8 @@ import type { StepReport } from '../engine/training-step.ts';
 import { evaluationMetrics, tabulateIn } from '../evaluation/evaluate.ts';
 import type { EvaluationReport } from '../evaluation/evaluation-report.ts';
 import { rolloutMetrics } from '../metrics/recorder.ts';
-import { type Trajectory, agentTokenCount } from '../rollout/trajectory.ts';
+import { type Trajectory, tokenCount } from '../rollout/trajectory.ts';
+import { at } from '../indexed.ts';
 import type { TrainingRun, UpdateTime } from './training-run.ts';
 import type { VstarStage } from './vstar-stage.ts';
 
@@ -25,7 +26,7 @@ interface UpdateParts {
 export function updateMetrics(run: TrainingRun, parts: UpdateParts): Readonly<Record<string, number>> {
   const { config, groups, recorder, system, setup, vstar, memory } = run;
   const { update, trajectories, prepared, step, evaluations, time, rates } = parts;
-  const tokens = trajectories.reduce((sum, trajectory) => sum + agentTokenCount(trajectory), 0);
+  const tokens = tokenCount(trajectories);
   const validation = evaluations.find(({ kind }) => kind === 'periodic');
   recorder.record({
     ...groups.metrics(trajectories),
@@ -38,8 +39,10 @@ export function updateMetrics(run: TrainingRun, parts: UpdateParts): Readonly<Re
     'rollout.level': rates.level,
     learningRate: rates.learningRate,
     'update.episodes': prepared.keep.filter(Boolean).length,
-    'update.tokens': tokens,
+    'update.tokens': tokenCount(trajectories.filter((_, index) => at(prepared.keep, index))),
     episodes: memory.totals.episodes + trajectories.length,
+    tokens: memory.totals.tokens + tokens,
+    optimizerSteps: run.state.step,
     'system/time.environment': time.environment,
     'system/time.total': time.total,
     'system/speed.episodes': trajectories.length / time.total,
@@ -62,6 +65,8 @@ function vstarMetrics(vstar: VstarStage, config: RunConfig, update: number): Rec
   return {
     'vstar.mean': values.reduce((sum, { value }) => sum + value, 0) / count,
     'vstar.unsolved': values.filter(({ solved }) => !solved).length / count,
+    'vstar.episodes': values.reduce((sum, { samples }) => sum + samples, 0),
+    'system/vstar.cached': vstar.cached,
     'vstar.samples': scheduled(config.vstar.samples, update - 1, config.training.updates),
   };
 }

@@ -64,8 +64,7 @@ export async function shareOfTraining(): Promise<{ writing: number; everything: 
     const sum = (name: string, from: number, to: number): number =>
       store.metrics.series(id, name, { from, to }).values.reduce((total, value) => total + value, 0);
     const training = sum('system/time.total', FROM, TO);
-    // How long a report took is known, and told, one update later.
-    const handing = sum('system/time.storage', FROM + 1, TO + 1);
+    const handing = sum('system/time.storage', FROM, TO);
     if (writing === 0 || training === 0) throw new Error(`The training run failed: ${store.runs.get(id).reason}`);
     const share = (time: number): number => (100 * (time + handing)) / (training + handing);
     return { writing: share(writing), everything: share(everything) };

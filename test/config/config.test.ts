@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { algorithms } from '../../main/algorithm/registry.ts';
 import { findWorld } from '../../main/environment/registry.ts';
 import { canonicalConfig, configHash, learningRateAt, parseConfig, RunConfig, temperatureAt } from '../../main/config/config.ts';
+import { configMarkdown } from '../../main/config/describe.ts';
 import { applyOverrides, diffConfigs } from '../../main/config/overrides.ts';
 import { allPresets, loadPreset, presetIds } from '../../main/config/presets.ts';
 import { referenceRecipe } from '../../main/training/reference.ts';
@@ -152,4 +153,8 @@ test('references of version 0.1.0 are found again: their recipes are what they w
   const recipe = (preset: string, changes: string[]) => referenceRecipe(openRun(applyOverrides(loadPreset(preset).config, changes)));
   expect(recipe('shop-tiny', [])).toBe('f5dc13e7f8661de41a0e584e3c214acf3b3051c88026a31eb482af7f319ba5e9');
   expect(recipe('maths-multiplication', short)).toBe('daeef4be8662d875421d07f2d5549f852883ba5ae1ddba6ff8dcacddc6a9b58a');
+});
+
+test('threads 0 means what the engine does: one per logical processor', () => {
+  expect(configMarkdown()).toMatch(/`threads`.*0 is one per logical processor/);
 });

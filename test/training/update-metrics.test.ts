@@ -1,0 +1,83 @@
+// What an update records is what the glossary says it is.
+
+import { afterAll, afterEach, expect, test } from 'vitest';
+import { field } from '../../main/indexed.ts';
+import { agentTokenCount } from '../../main/rollout/trajectory.ts';
+import type { VstarKey } from '../../main/training/host.ts';
+import { train } from '../../main/training/train.ts';
+import { TestHost, smallest } from './host.ts';
+
+const hosts: TestHost[] = [];
+const host = (): TestHost => {
+  const made = new TestHost();
+  hosts.push(made);
+  return made;
+};
+afterEach(() => {
+  for (const made of hosts.splice(0)) made.remove();
+});
+afterAll(() => TestHost.forgetReferences());
+
+/** A cache in which every task was solved by every sample. */
+const solved = {
+  find: ({ samples }: VstarKey) => ({ returns: new Float64Array(samples).fill(1), successes: new Uint8Array(samples).fill(1) }),
+};
+const small = { updates: 2, batch: 8, tasks: 12, microBatch: 4096 };
+const updatesOf = (made: TestHost) => made.reports.flatMap((report) => (report.type === 'update' ? [report] : []));
+
+test('tokens in the update are those of episodes that passed the filter; tokens and optimizer steps so far count up', async () => {
+  const made = host();
+  await train(
+    smallest({
+      algorithm: { id: 'grpo', group: 4, filter: 0.5, minibatches: 2 },
+      training: small,
+      evaluation: { every: 0, finalTasks: 0 },
+    }),
+    made,
+  );
+  const [first, second] = updatesOf(made);
+  const tokens = first!.episodes.map(agentTokenCount);
+  const groups = [tokens.slice(0, 4), tokens.slice(4)].map((group) => group.reduce((a, b) => a + b));
+  expect(field(first!.metrics, 'update.episodes')).toBe(4);
+  expect(groups).toContain(field(first!.metrics, 'update.tokens'));
+  expect(field(first!.metrics, 'tokens')).toBe(groups[0]! + groups[1]!);
+  expect(field(second!.metrics, 'tokens')).toBe(second!.totals.tokens);
+  expect([first, second].map((update) => field(update!.metrics, 'optimizerSteps'))).toEqual([2, 4]);
+});
+
+test('the time of storage is reported for every update, the last one included, after its record', async () => {
+  const made = host();
+  await train(smallest({ training: small }), made);
+  const order = made.reports.flatMap((report) => {
+    if (report.type === 'update' || report.type === 'measured') return [[report.type, report.update]];
+    return [];
+  });
+  expect(order).toEqual([
+    ['update', 1],
+    ['measured', 1],
+    ['update', 2],
+    ['measured', 2],
+  ]);
+  for (const { metrics } of updatesOf(made)) expect(metrics).not.toHaveProperty('system/time.storage');
+  const measured = made.reports.flatMap((report) => (report.type === 'measured' ? Object.keys(report.metrics) : []));
+  expect(measured).toEqual(['system/time.storage', 'system/time.storage']);
+});
+
+test('V*: how many reference episodes it rests on, and the share that the cache had', async () => {
+  const [sampled, found] = [host(), Object.assign(host(), { vstar: solved })];
+  const config = smallest({ training: small, evaluation: { every: 0, finalTasks: 0 } });
+  await train(config, sampled);
+  await train(config, found);
+  const last = (made: TestHost) => updatesOf(made).at(-1)!.metrics;
+  expect(field(last(sampled), 'system/vstar.cached')).toBe(0);
+  expect(field(last(found), 'system/vstar.cached')).toBe(1);
+  expect([last(sampled), last(found)].map((metrics) => field(metrics, 'vstar.episodes'))).toEqual([24, 24]); // 12 tasks, 2 samples each
+});
+
+test('with a schedule of samples, V* of tasks that were valued only to see whether they are solved is recorded', async () => {
+  const made = Object.assign(host(), { vstar: solved });
+  const config = smallest({ vstar: { samples: [4, 2], dropUnsolved: true }, training: small, evaluation: { every: 0, finalTasks: 0 } });
+  await train(config, made);
+  const entries = made.reports.flatMap((report) => (report.type === 'vstar' ? report.entries : []));
+  expect(new Set(entries.map(({ task }) => task)).size).toBe(12);
+});
