@@ -123,7 +123,7 @@ function filterOf(options: ListOptions): RunFilter {
 }
 
 function listed(run: RunSummary) {
-  const { id, name, variant, seed, state, updates, world, preset, planned, episodes, seconds, tags, reason } = run;
+  const { id, name, variant, seed, state, updates, world, preset, planned, episodes, seconds, tags, reason, damaged } = run;
   const success = run.test && { ...wilson(run.test.k, run.test.n), temperature: run.test.temperature };
   const during = (found: RunSummary['validation']) => found && { ...wilson(found.k, found.n), update: found.update };
   const [validation, bestValidation] = [during(run.validation), during(run.best)];
@@ -144,6 +144,7 @@ function listed(run: RunSummary) {
     seconds,
     tags,
     reason,
+    damaged,
   };
 }
 

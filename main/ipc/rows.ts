@@ -1,7 +1,7 @@
 // How stored things look on the wire: a run as a row of the list, k of n with its interval.
 
 import type { Proportion } from '../../preload/contract/definition.ts';
-import type { RunRow } from '../../preload/contract/runs.ts';
+import { type RunRow, runRow } from '../../preload/contract/runs.ts';
 import { armHash } from '../config/config.ts';
 import { wilson } from '../statistics.ts';
 import type { RunStore, RunSummary, Successes } from '../store/runs.ts';
@@ -23,28 +23,60 @@ function armOf(runs: RunStore, { id, groupHash }: RunSummary): string {
   return known.slice(0, 12);
 }
 
+/** A run as the list shows it. Never throws: what cannot be shown of a damaged run is left out, and the row says so. */
 export function rowOf(runs: RunStore, run: RunSummary): RunRow {
-  const {
-    uid: _uid,
-    configHash: _config,
-    groupHash: _group,
-    pauseAt: _pause,
-    deletedAt: _deleted,
-    test,
-    validation,
-    best,
-    spark,
-    tags,
-    ...shown
-  } = run;
+  try {
+    const row = runRow.safeParse(soundRow(runs, run));
+    if (row.success) return row.data;
+    return damagedRow(run, `its ${String(row.error.issues[0]?.path[0] ?? 'row')} cannot be shown`);
+  } catch (error) {
+    return damagedRow(run, error instanceof Error ? error.message : String(error));
+  }
+}
+
+function soundRow(runs: RunStore, run: RunSummary): RunRow {
+  const { uid: _uid, configHash: _config, groupHash: _group, pauseAt: _pause, deletedAt: _deleted, ...shown } = run;
+  const { test, validation, best } = run;
   return {
     ...shown,
     group: armOf(runs, run),
     test: test && { ...proportionOf(test), update: test.update, temperature: test.temperature },
     validation: validation && { ...proportionOf(validation), update: validation.update },
     best: best && { ...proportionOf(best), update: best.update },
-    spark: thin(spark.map(([, share]) => share)),
-    tags: [...tags],
+    spark: thin(run.spark.map(([, share]) => share)),
+    tags: [...run.tags],
+  };
+}
+
+/** The least that can be said of a run: its number, its state and what is wrong with it. */
+function damagedRow({ id, state, deletedAt: _deleted, name, createdAt, damaged }: RunSummary, fault: string): RunRow {
+  return {
+    id,
+    name: typeof name === 'string' ? name.slice(0, 200) : `Run ${id}`,
+    world: '',
+    variant: '',
+    preset: null,
+    seed: 0,
+    device: '',
+    group: `damaged-${id}`,
+    state,
+    reason: null,
+    position: null,
+    planned: 0,
+    updates: 0,
+    episodes: 0,
+    tokens: 0,
+    seconds: 0,
+    test: null,
+    validation: null,
+    best: null,
+    spark: [],
+    tags: [],
+    notes: '',
+    createdAt: Number.isFinite(createdAt) ? createdAt : 0,
+    startedAt: null,
+    finishedAt: null,
+    damaged: damaged === null ? fault : `${damaged}; ${fault}`,
   };
 }
 

@@ -1,5 +1,6 @@
 // Rows of the table `runs` as records and back: the columns of the list, and the spark line as a few packed pairs.
 
+import { z } from 'zod';
 import { parseCanonical } from '../canonical.ts';
 import { ByteReader, ByteWriter } from './pack.ts';
 import type { RunState } from '../vocabulary.ts';
@@ -65,7 +66,20 @@ export function unpackSpark(blob: Buffer | null): (readonly [number, number])[] 
   return points;
 }
 
+/** What cannot be read of a row is left out and named in `damaged`: one bad run must not take the list down. */
 export function summary(row: Row): RunSummary {
+  const faults: string[] = [];
+  const reading = <T>(what: string, otherwise: T, read: () => T): T => {
+    try {
+      return read();
+    } catch {
+      faults.push(what);
+      return otherwise;
+    }
+  };
+  const spark = reading('its training curve', [], () => soundSpark(unpackSpark(row.spark)));
+  const tags = reading('its tags', [], () => tagList.parse(JSON.parse(row.tags ?? '[]')));
+  const seconds = reading('its training time', 0, () => finite(row.seconds));
   return {
     id: row.id,
     uid: row.uid,
@@ -85,18 +99,31 @@ export function summary(row: Row): RunSummary {
     updates: row.updates,
     episodes: row.episodes,
     tokens: row.tokens,
-    seconds: row.seconds,
+    seconds,
     test: withTemperature(successes(row.test_k, row.test_n, row.test_update), row.test_temperature),
     validation: successes(row.validation_k, row.validation_n, row.validation_update),
     best: successes(row.best_k, row.best_n, row.best_update),
-    spark: unpackSpark(row.spark),
-    tags: JSON.parse(row.tags ?? '[]'),
+    spark,
+    tags,
     notes: row.notes,
     createdAt: row.created_at,
     startedAt: row.started_at,
     finishedAt: row.finished_at,
     deletedAt: row.deleted_at,
+    damaged: faults.length === 0 ? null : `${faults.join(', ')} cannot be read`,
   };
+}
+
+const tagList = z.array(z.string());
+
+function finite(value: number): number {
+  if (!Number.isFinite(value)) throw new RangeError(`A number was expected, found ${value}`);
+  return value;
+}
+
+function soundSpark(points: (readonly [number, number])[]): (readonly [number, number])[] {
+  for (const [, share] of points) finite(share);
+  return points;
 }
 
 function successes(k: number | null, n: number | null, update: number | null): RunSummary['validation'] {

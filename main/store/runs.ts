@@ -72,6 +72,8 @@ export interface RunSummary {
   readonly startedAt: number | null;
   readonly finishedAt: number | null;
   readonly deletedAt: number | null;
+  /** What of the row cannot be read, in words; null for a sound one. */
+  readonly damaged: string | null;
 }
 
 export interface Run extends RunSummary {

@@ -7,7 +7,9 @@ import { join } from 'node:path';
 import { z } from 'zod';
 import { evaluationReport } from '../evaluation/evaluation-report.ts';
 import { canonicalJson, parseCanonical, sha256 } from '../canonical.ts';
+import { runRow } from '../../preload/contract/runs.ts';
 import { writeDurably } from './checkpoints.ts';
+import { isDiskFull } from './database.ts';
 import { ContainerReader, ContainerWriter, ImportError } from './container.ts';
 import { eventKinds, type RunState, runStates, severities } from '../vocabulary.ts';
 import type { Run } from './runs.ts';
@@ -41,7 +43,7 @@ const runSchema = z.object({
   episodes: z.int().min(0),
   tokens: z.int().min(0),
   seconds: z.number(),
-  spark: z.array(z.tuple([z.int().min(0), number])),
+  spark: z.array(z.tuple([z.int().min(0), runRow.shape.spark.element])),
   notes: z.string(),
   tags: z.array(z.string()),
   createdAt: z.int(),
@@ -199,13 +201,28 @@ export function importFile(store: Store, file: string, progress: (done: number, 
     });
   } catch (error) {
     for (const path of written) rmSync(path, { force: true });
-    if (error instanceof RangeError || error instanceof z.ZodError) {
-      throw new ImportError(`${file} was refused: ${error.message}. Nothing was changed.`, { cause: error });
-    }
-    throw error;
+    throw refusal(file, error);
   } finally {
     reader.close();
   }
+}
+
+/** A fault of the file, whatever it was found by; only a full disk and a busy or damaged database are faults of this side. */
+function refusal(file: string, error: unknown): unknown {
+  if (error instanceof ImportError || isDiskFull(error) || !(error instanceof Error)) return error;
+  const code = 'code' in error ? String(error.code) : '';
+  if (
+    code.startsWith('SQLITE_') &&
+    !code.startsWith('SQLITE_CONSTRAINT') &&
+    !code.startsWith('SQLITE_MISMATCH') &&
+    code !== 'SQLITE_TOOBIG'
+  )
+    return error;
+  const what =
+    error instanceof z.ZodError
+      ? `a value does not fit at ${error.issues[0]?.path.join('.') || 'its top'} (${error.issues[0]?.message})`
+      : error.message;
+  return new ImportError(`${file} was refused: ${what}. Nothing was changed.`, { cause: error });
 }
 
 function importRun(

@@ -43,6 +43,8 @@ export const runRow = z.object({
   createdAt: z.number(),
   startedAt: z.number().nullable(),
   finishedAt: z.number().nullable(),
+  /** What of it cannot be read, in words; null for a sound run. */
+  damaged: z.string().nullable(),
 });
 export type RunRow = z.infer<typeof runRow>;
 

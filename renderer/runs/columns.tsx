@@ -5,7 +5,8 @@ import type { Proportion } from '../../preload/contract/definition.ts';
 import type { Json, RunRow } from '../../preload/contract/runs.ts';
 import { Sparkline } from '../charts/sparkline.tsx';
 import { RunStateBadge } from '../components/run-state.tsx';
-import { Progress } from '../components/stat.tsx';
+import { Badge, Progress } from '../components/stat.tsx';
+import { Tooltip } from '../components/tooltip.tsx';
 import { formatDate, formatDuration, formatValue } from '../format.ts';
 import type { RunStyle } from '../theme/runs.ts';
 import type { SortValue } from './rows.ts';
@@ -36,7 +37,21 @@ export const COLUMNS: readonly Column[] = [
     width: 120,
     grow: true,
     sort: ({ name }) => name.toLowerCase(),
-    cell: ({ name }) => <span className={styles.name}>{name}</span>,
+    cell: ({ name, damaged }) => (
+      <span className={styles.name}>
+        {name}
+        {damaged !== null && (
+          <>
+            {' '}
+            <Tooltip text={`${damaged}. \`lab check\` says more.`}>
+              <span>
+                <Badge tone="warning">damaged</Badge>
+              </span>
+            </Tooltip>
+          </>
+        )}
+      </span>
+    ),
   },
   { id: 'variant', title: 'Algorithm', width: 112, sort: ({ variant }) => variant, cell: ({ variant }) => variant },
   { id: 'seed', title: 'Seed', width: 56, numeric: true, sort: ({ seed }) => seed, cell: ({ seed }) => seed },

@@ -31,18 +31,19 @@ export const tinyRun = (...changes: readonly string[]): string[] => [
 
 export interface StartedLab {
   readonly pid: number;
-  readonly stdout: NodeJS.ReadableStream;
-  readonly stderr: NodeJS.ReadableStream;
-  /** All that came so far. */
-  said(): { readonly out: string; readonly err: string };
+  /** Nobody reads its standard error any more. */
+  closeTerminal(): void;
+  /** Nobody waits for its answer any more. */
+  closeOutput(): void;
   /** Resolves when standard error has said it. */
   hears(text: string | RegExp): Promise<void>;
   readonly ended: Promise<{ readonly code: number | null; readonly signal: string | null; readonly out: string; readonly err: string }>;
 }
 
 /** A group of its own, as a terminal's foreground job is. */
-export function startLab(folder: string, args: readonly string[], env: NodeJS.ProcessEnv = {}): StartedLab {
-  const child = spawn(process.execPath, [join(projectFolder(), 'main', 'cli.ts'), '--data', folder, ...args], {
+export function startLab(folder: string, args: readonly string[], env: NodeJS.ProcessEnv = {}, clock = false): StartedLab {
+  const jumping = clock ? ['--import', join(import.meta.dirname, 'clock.mjs')] : [];
+  const child = spawn(process.execPath, [...jumping, join(projectFolder(), 'main', 'cli.ts'), '--data', folder, ...args], {
     detached: true,
     stdio: ['ignore', 'pipe', 'pipe'],
     env: { ...process.env, ELECTRON_RUN_AS_NODE: '1', NODE_NO_WARNINGS: '1', ...env },
@@ -56,9 +57,12 @@ export function startLab(folder: string, args: readonly string[], env: NodeJS.Pr
   );
   return {
     pid: child.pid ?? 0,
-    stdout: child.stdout,
-    stderr: child.stderr,
-    said: () => ({ out, err }),
+    closeOutput: () => {
+      child.stdout.destroy();
+    },
+    closeTerminal: () => {
+      child.stderr.destroy();
+    },
     hears: async (text) => {
       let over = false;
       void ended.then(() => (over = true));

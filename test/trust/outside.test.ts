@@ -55,7 +55,8 @@ describe.skipIf(!posix)('the terminal is lost', () => {
     const folder = temporaryFolder();
     const lab = startLab(folder, tinyRun('training.updates=6', 'evaluation.every=1'));
     await lab.hears('Run 1');
-    for (const stream of [lab.stderr, lab.stdout]) if ('destroy' in stream && typeof stream.destroy === 'function') stream.destroy();
+    lab.closeTerminal();
+    lab.closeOutput();
     expect((await lab.ended).code).toBe(0);
     expect(stateOf(folder)).toMatchObject({ state: 'done', updates: 6, saved: 6 });
   });
