@@ -108,6 +108,18 @@ export function mcnemar(onlyA: number, onlyB: number): number {
   return Math.min(1, 2 * tail);
 }
 
+/** One-sided exact test of Fisher: how likely `a` of `n` successes or fewer are, if they were as frequent as `b` of `m`. */
+export function fisher(a: number, n: number, b: number, m: number): number {
+  const successes = a + b;
+  let term = Math.exp(logChoose(n, a) + logChoose(m, b) - logChoose(n + m, successes));
+  let tail = 0;
+  for (let k = a; k >= Math.max(0, successes - m); k--) {
+    tail += term;
+    term *= (k * (m - successes + k)) / ((n - k + 1) * (successes - k + 1));
+  }
+  return Math.min(1, tail);
+}
+
 function logChoose(n: number, k: number): number {
   let sum = 0;
   for (let i = 1; i <= k; i++) sum += Math.log((n - k + i) / i);

@@ -5,7 +5,8 @@ import { z } from 'zod';
 import { CurriculumState, advanceCurriculum, startCurriculum } from '../algorithm/curriculum.ts';
 import type { RunConfig } from '../config/config.ts';
 import { field } from '../indexed.ts';
-import { alertsOf, remember } from '../metrics/alerts.ts';
+import { Validation, alertsOf, remember } from '../metrics/alerts.ts';
+import type { EvaluationReport } from '../evaluation/evaluation-report.ts';
 import { GroupMemory } from '../metrics/groups.ts';
 import { type Trajectory, tokenCount } from '../rollout/trajectory.ts';
 
@@ -21,6 +22,8 @@ export const TrainingMemory = z.strictObject({
   alerts: z.array(z.string()),
   /** Recent metrics that the alerts are computed from; empty in checkpoints of before they were kept. */
   history: z.array(z.record(z.string(), z.number())).default([]),
+  /** Success on validation tasks over the whole run; empty in checkpoints of before it was kept. */
+  validations: z.array(Validation).default([]),
   /** The latest episodes of each task. */
   groups: GroupMemory.default({}),
 });
@@ -36,6 +39,7 @@ export function freshMemory(config: RunConfig, levels: number): TrainingMemory {
     totals: { episodes: 0, tokens: 0, seconds: 0 },
     alerts: [],
     history: [],
+    validations: [],
     groups: {},
   };
 }
@@ -45,13 +49,23 @@ interface UpdateDone {
   readonly metrics: Readonly<Record<string, number>>;
   readonly trajectories: readonly Trajectory[];
   readonly seconds: number;
+  readonly evaluations: readonly EvaluationReport[];
+  /** Tasks with a V*. */
+  readonly valued: number;
 }
 
 /** The memory after an update: totals, the curriculum's level, the alerts that are active now. */
 export function nextMemory(memory: TrainingMemory, config: RunConfig, levels: number, done: UpdateDone): TrainingMemory {
-  const { update, metrics, trajectories, seconds } = done;
+  const { update, metrics, trajectories, seconds, evaluations, valued } = done;
   const { totals } = memory;
-  const history = remember(memory.history, metrics);
+  const counts = {
+    episodes: trajectories.length,
+    groups: new Set(trajectories.map(({ task }) => task)).size,
+    actions: trajectories.reduce((sum, { steps }) => sum + steps.length, 0),
+    tasks: valued,
+  };
+  const history = remember(memory.history, metrics, counts);
+  const validations = [...memory.validations, ...validationsOf(evaluations)];
   return {
     ...memory,
     update,
@@ -62,6 +76,13 @@ export function nextMemory(memory: TrainingMemory, config: RunConfig, levels: nu
       seconds: totals.seconds + seconds,
     },
     history,
-    alerts: alertsOf(history).map(({ id }) => id),
+    validations,
+    alerts: alertsOf({ updates: history, validations }).map(({ id }) => id),
   };
 }
+
+/** Of the evaluations of an update those on validation tasks, as the alerts keep them. */
+export const validationsOf = (evaluations: readonly EvaluationReport[]): Validation[] =>
+  evaluations
+    .filter(({ kind }) => kind === 'periodic')
+    .map(({ update, results }) => ({ update, k: results.filter(({ success }) => success).length, n: results.length }));

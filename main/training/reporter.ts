@@ -2,7 +2,7 @@
 // checkpoint last (see reports.ts): after a crash whatever follows the newest checkpoint is dropped and happens again.
 
 import type { EvaluationReport } from '../evaluation/evaluation-report.ts';
-import { alertsOf } from '../metrics/alerts.ts';
+import { alertById, alertsOf, bestValidation } from '../metrics/alerts.ts';
 import type { Trajectory } from '../rollout/trajectory.ts';
 import type { CheckpointFile, ReferenceFile, TrainingHost } from './host.ts';
 import type { TrainingMemory } from './memory.ts';
@@ -30,7 +30,7 @@ export class RunReporter {
   /** Seconds spent on handing over the reports of the current update and on its checkpoint. */
   #storageSeconds = 0;
 
-  constructor(host: TrainingHost, progress: ProgressReporter, run: { world: string; updates: number }) {
+  constructor(host: Pick<TrainingHost, 'report'>, progress: ProgressReporter, run: { world: string; updates: number }) {
     this.#host = host;
     this.#progress = progress;
     this.#world = run.world;
@@ -98,11 +98,19 @@ export class RunReporter {
     await this.#host.report({ type: 'event', update, kind: 'level', severity: 'info', text, data: { level } });
   }
 
-  /** Each alert is reported once, when it becomes active. */
+  /** Each alert is reported once when it becomes active, and once when it has cleared. */
   async #alerts(update: number, before: TrainingMemory, after: TrainingMemory): Promise<void> {
-    for (const { id, sign, advice } of alertsOf(after.history)) {
+    const best = bestValidation(after.validations)?.update ?? null;
+    for (const { id, title, metrics, sign, advice } of alertsOf({ updates: after.history, validations: after.validations })) {
       if (before.alerts.includes(id)) continue;
-      await this.#host.report({ type: 'event', update, kind: 'alert', severity: 'warning', text: `${sign}. ${advice}`, data: { id } });
+      const data = { id, state: 'active', title, metrics: [...metrics], best };
+      await this.#store({ type: 'event', update, kind: 'alert', severity: 'warning', text: `${sign}. ${advice}`, data });
+    }
+    for (const id of before.alerts) {
+      const alert = alertById(id);
+      if (!alert || after.alerts.includes(id)) continue;
+      const data = { id, state: 'cleared', title: alert.title, metrics: [...alert.metrics], best };
+      await this.#store({ type: 'event', update, kind: 'alert', severity: 'info', text: `Cleared: ${alert.title}`, data });
     }
   }
 }

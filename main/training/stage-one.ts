@@ -3,6 +3,7 @@
 
 import { scheduled } from '../algorithm/vstar.ts';
 import type { Task } from '../environment/environment.ts';
+import { validationsOf } from './memory.ts';
 import type { VstarEntry } from './reports.ts';
 import { saveCheckpoint } from './save.ts';
 import type { TrainingRun } from './training-run.ts';
@@ -13,7 +14,11 @@ export async function beginRun(run: TrainingRun): Promise<void> {
   const { config, pool, vstar, reporter, policy } = run;
   if (run.resumed) return vstar.restore(run.memory.valued, pool);
   if (config.curriculum.mode === 'off' && config.vstar.samples.length === 1) await valueTasks(run, pool, policy.environment.levels - 1, 0);
-  if (config.evaluation.every > 0) await reporter.evaluation(await evaluateNow(run, 0, 'periodic'));
+  if (config.evaluation.every > 0) {
+    const evaluation = await evaluateNow(run, 0, 'periodic');
+    run.memory = { ...run.memory, validations: validationsOf([evaluation]) };
+    await reporter.evaluation(evaluation);
+  }
   await saveCheckpoint(run, 0, false);
 }
 

@@ -70,7 +70,14 @@ export async function train(config: RunConfig, host: TrainingHost): Promise<'don
       const rates = { level, temperature, learningRate };
       const metrics = updateMetrics(run, { update, time, rates, trajectories, prepared, step, evaluations });
       const before = run.memory;
-      run.memory = nextMemory(before, config, policy.environment.levels, { update, metrics, trajectories, seconds: time.total });
+      run.memory = nextMemory(before, config, policy.environment.levels, {
+        update,
+        metrics,
+        trajectories,
+        evaluations,
+        valued: vstar.values.length,
+        seconds: time.total,
+      });
       const { distributions } = prepared;
       await reporter.update({
         update,

@@ -1,8 +1,10 @@
 import { expect, test } from 'vitest';
-import { adviceFor, alertsOf, remember, type Seen } from '../../main/metrics/alerts.ts';
+import { type Observed, type Validation, adviceFor, alertById, alertsOf, remember } from '../../main/metrics/alerts.ts';
 import { glossary, metricOf } from '../../main/metrics/glossary.ts';
 import { TaskGroups } from '../../main/metrics/groups.ts';
 import { Recorder, rolloutMetrics } from '../../main/metrics/recorder.ts';
+import { Random } from '../../main/random.ts';
+import { fisher } from '../../main/statistics.ts';
 import { shortEpisode, trajectory } from '../algorithm/batch.ts';
 
 test('every metric says what it is, in which unit, and which way is good', () => {
@@ -54,9 +56,12 @@ test('rollout metrics: success, lengths, repeated and effective actions, spread 
   for (const value of Object.values(rolloutMetrics([]))) expect(value).toBe(0);
 });
 
-const history = (count: number, values: (update: number) => Record<string, number>): Seen[] =>
-  Array.from({ length: count }, (_, update) => values(update)).reduce<Seen[]>(remember, []);
-const ids = (seen: readonly Seen[]) => alertsOf(seen).map((alert) => alert.id);
+const COUNTS = { episodes: 64, groups: 16, actions: 200, tasks: 600 };
+const history = (count: number, values: (update: number) => Record<string, number>, counts = COUNTS): Observed[] =>
+  Array.from({ length: count }, (_, update) => values(update)).reduce<Observed[]>((all, one) => remember(all, one, counts), []);
+const ids = (updates: readonly Observed[], validations: readonly Validation[] = []) =>
+  alertsOf({ updates, validations }).map((alert) => alert.id);
+const validations = (n: number, ...successes: number[]): Validation[] => successes.map((k, index) => ({ update: 10 * index, k, n }));
 
 test('a healthy run raises no alert', () => {
   const healthy = history(40, (update) => ({
@@ -69,10 +74,10 @@ test('a healthy run raises no alert', () => {
     'gradient.norm': 1 + 0.2 * Math.sin(update),
     'vstar.unsolved': 0.2,
   }));
-  expect(ids(healthy)).toEqual([]);
+  expect(ids(healthy, validations(200, 60, 90, 120, 118))).toEqual([]);
 });
 
-test('each sign of trouble is named with its advice', () => {
+test('each sign of trouble is named with its advice and the metrics it is about', () => {
   expect(ids(history(1, () => ({ 'vstar.unsolved': 0.97 })))).toEqual(['vstar-bottom']);
   expect(ids(history(6, () => ({ 'advantage.positive': 0, 'advantage.std': 0.1, 'rollout.success': 0.1 })))).toEqual(['no-advantage']);
   expect(ids(history(6, () => ({ 'advantage.positive': 0, 'advantage.std': 0, 'rollout.success': 1 })))).toEqual([]);
@@ -87,20 +92,69 @@ test('each sign of trouble is named with its advice', () => {
   const spike = history(20, (update) => ({ 'gradient.norm': update === 19 ? 50 : 1 + 0.1 * (update % 3) }));
   expect(ids(spike)).toEqual(['gradient-spike']);
   // At 98% success gradients are tiny, and one failure's is no sign of collapse.
-  expect(ids(spike.map((seen) => ({ ...seen, 'rollout.success': 0.98 })))).toEqual([]);
-  const fall = history(3, (update) => ({ 'evaluation.success': [0.2, 0.8, 0.5][update]! }));
-  expect(ids(fall)).toEqual(['collapse']);
-  const [alert] = alertsOf(history(1, () => ({ 'vstar.unsolved': 1 })));
-  expect(alert).toMatchObject({ sign: expect.stringContaining('100% of the tasks'), advice: expect.stringContaining('12–16') });
+  expect(ids(spike.map((observed) => ({ ...observed, 'rollout.success': 0.98 })))).toEqual([]);
+  const [alert] = alertsOf({ updates: history(1, () => ({ 'vstar.unsolved': 1 })), validations: [] });
+  expect(alert).toMatchObject({ sign: expect.stringContaining('100% of the 600 tasks'), advice: expect.stringContaining('12–16') });
+  expect(alert?.metrics).toContain('vstar.unsolved');
+  for (const id of ['vstar-bottom', 'no-advantage', 'flat-groups', 'echo-trap', 'gradient-spike', 'invalid-actions', 'collapse'])
+    for (const metric of alertById(id)?.metrics ?? ['missing']) expect(glossary.has(metric), metric).toBe(true);
   expect(adviceFor('std::bad_alloc')).toMatch(/microBatch/);
   expect(adviceFor('all fine')).toBeUndefined();
+});
+
+test('the same share raises an alert only where enough episodes, groups or tasks stand behind it', () => {
+  const few = { episodes: 4, groups: 1, actions: 4, tasks: 6 };
+  expect(ids(history(1, () => ({ 'vstar.unsolved': 1 }), few))).toEqual([]);
+  expect(ids(history(6, () => ({ 'advantage.positive': 0, 'advantage.std': 0.1, 'rollout.success': 0.1 }), few))).toEqual([]);
+  expect(ids(history(6, () => ({ 'group.flat': 1 }), few))).toEqual([]);
+  expect(ids(history(6, () => ({ 'rollout.valid': 0.4 }), few))).toEqual([]);
+});
+
+test('a fall of validation success is an alert when chance does not explain it, names the best of the whole run, and clears', () => {
+  const fallen = validations(200, 40, 160, 100);
+  const [alert] = alertsOf({ updates: [], validations: fallen });
+  expect(alert?.sign).toBe('Validation success fell to 50% (100 of 200) at update 20; its best was 80% (160 of 200) at update 10');
+  expect(ids([], validations(200, 40, 160, 100, 150))).toEqual([]);
+  // The same fall of 0.3 on 20 tasks is no sign; a fall to nothing is.
+  expect(ids([], validations(20, 4, 16, 10))).toEqual([]);
+  expect(ids([], validations(20, 4, 16, 0))).toEqual(['collapse']);
+  expect(ids([], validations(200, 160, 90))).toEqual(['collapse']); // the policy it started from counts as well
+});
+
+test('a policy that stays as it is raises the alert in fewer than 1 of 20 runs with 40 validations of 20 tasks each', () => {
+  const random = Random.from('false alarms');
+  let alarms = 0;
+  for (let run = 0; run < 200; run++) {
+    const seen: Validation[] = [];
+    let raised = false;
+    for (let update = 0; update < 40; update++) {
+      const k = Array.from({ length: 20 }, random.next).filter((u) => u < 0.6).length;
+      seen.push({ update, k, n: 20 });
+      raised ||= ids([], seen).length > 0;
+    }
+    if (raised) alarms += 1;
+  }
+  expect(alarms).toBeLessThan(10);
+});
+
+test('Fisher’s exact test: the tea taster, and nothing against equal shares', () => {
+  expect(fisher(1, 4, 3, 4)).toBeCloseTo(17 / 70, 12);
+  expect(fisher(0, 4, 4, 4)).toBeCloseTo(1 / 70, 12);
+  expect(fisher(10, 20, 10, 20)).toBeGreaterThan(0.5);
+  expect(fisher(250, 500, 400, 500)).toBeLessThan(1e-20);
 });
 
 test('what alerts look back on stays short, and only numbers that can be saved are kept', () => {
   const long = history(200, (update) => ({ 'gradient.norm': update === 150 ? Number.NaN : update, loss: 3 }));
   expect(long).toHaveLength(60);
-  expect(long[10]).toEqual({});
-  expect(long.at(-1)).toEqual({ 'gradient.norm': 199 });
+  expect(long[10]).not.toHaveProperty('gradient.norm');
+  expect(long.at(-1)).toEqual({
+    'gradient.norm': 199,
+    'count.episodes': 64,
+    'count.groups': 16,
+    'count.actions': 200,
+    'count.tasks': 600,
+  });
   expect(JSON.parse(JSON.stringify(long))).toEqual(long);
 });
 

@@ -2,7 +2,12 @@
 
 import { afterAll, afterEach, expect, test } from 'vitest';
 import { field } from '../../main/indexed.ts';
+import { alertsOf } from '../../main/metrics/alerts.ts';
 import { agentTokenCount } from '../../main/rollout/trajectory.ts';
+import { freshMemory } from '../../main/training/memory.ts';
+import { ProgressReporter } from '../../main/training/progress.ts';
+import { RunReporter } from '../../main/training/reporter.ts';
+import type { RunReport } from '../../main/training/reports.ts';
 import type { VstarKey } from '../../main/training/host.ts';
 import { train } from '../../main/training/train.ts';
 import { TestHost, smallest } from './host.ts';
@@ -80,4 +85,32 @@ test('with a schedule of samples, V* of tasks that were valued only to see wheth
   await train(config, made);
   const entries = made.reports.flatMap((report) => (report.type === 'vstar' ? report.entries : []));
   expect(new Set(entries.map(({ task }) => task)).size).toBe(12);
+});
+
+test('an alert is reported when it becomes active and when it has cleared, with the metrics it concerns and the best update', async () => {
+  const reports: RunReport[] = [];
+  const reporter = new RunReporter({ report: async (report) => void reports.push(report) }, new ProgressReporter(async () => {}), {
+    world: 'shop',
+    updates: 3,
+  });
+  const config = smallest();
+  let before = { ...freshMemory(config, 1), validations: [{ update: 0, k: 180, n: 200 }] };
+  for (const [index, k] of [20, 170].entries()) {
+    const update = index + 1;
+    const validations = [...before.validations, { update, k, n: 200 }];
+    const after = { ...before, update, validations, alerts: alertsOf({ updates: [], validations }).map(({ id }) => id) };
+    await reporter.update({ update, metrics: {}, distributions: {}, trajectories: [], valued: [], evaluations: [], before, after });
+    before = after;
+  }
+  const events = reports.flatMap((report) => (report.type === 'event' ? [{ update: report.update, ...report.data }] : []));
+  expect(events).toEqual([
+    expect.objectContaining({
+      update: 1,
+      id: 'collapse',
+      state: 'active',
+      best: 0,
+      metrics: expect.arrayContaining(['evaluation.success']),
+    }),
+    expect.objectContaining({ update: 2, id: 'collapse', state: 'cleared', best: 0 }),
+  ]);
 });
