@@ -31,7 +31,8 @@ export function replayHandlers(context: Context): Handlers<typeof replayCalls> {
   return {
     'episodes.list': ({ run, filter, order, descending, offset, limit }) => {
       const { total, episodes } = context.lab.store.episodes.page(known(run), given(filter), order, descending, limit, offset);
-      return { total, episodes: episodes.map((episode) => ({ ...episode, actions: [...episode.actions] })) };
+      const all = context.lab.store.episodes.count(run);
+      return { total, all, episodes: episodes.map((episode) => ({ ...episode, actions: [...episode.actions] })) };
     },
 
     'episodes.facets': ({ run }) => {

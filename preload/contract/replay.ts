@@ -162,7 +162,8 @@ export const replayCalls = {
       offset: z.int().min(0),
       limit: z.int().min(1).max(500),
     }),
-    answer: z.object({ total: z.number(), episodes: z.array(episode) }),
+    /** `total` match the filter, of `all` that the run has now. */
+    answer: z.object({ total: z.number(), all: z.number(), episodes: z.array(episode) }),
   },
   /** What there is to filter by, with counts. */
   'episodes.facets': {

@@ -27,11 +27,11 @@ interface EpisodeListProps {
   view: ListView;
   selected: number | null;
   onSelect: (episode: number) => void;
-  /** How many match, once known. */
-  onTotal: (total: number) => void;
+  /** How many match, of how many, once known. */
+  onFound: (found: { readonly total: number; readonly all: number }) => void;
 }
 
-export function EpisodeList({ run, view, selected, onSelect, onTotal }: EpisodeListProps) {
+export function EpisodeList({ run, view, selected, onSelect, onFound }: EpisodeListProps) {
   const scroller = useRef<HTMLDivElement>(null);
   const known = useRef(0);
   const first = useBlocks(run, view, [0])[0];
@@ -45,8 +45,8 @@ export function EpisodeList({ run, view, selected, onSelect, onTotal }: EpisodeL
   const episodeAt = (index: number): Episode | undefined => byBlock.get(Math.floor(index / BLOCK))?.[index % BLOCK];
 
   useEffect(() => {
-    if (first?.data && !first.isPlaceholderData) onTotal(first.data.total);
-  }, [first?.data, first?.isPlaceholderData, onTotal]);
+    if (first?.data && !first.isPlaceholderData) onFound({ total: first.data.total, all: first.data.all });
+  }, [first?.data, first?.isPlaceholderData, onFound]);
   useEffect(() => scroller.current?.scrollTo({ top: 0 }), [view]);
   // Something is shown at once: the first that matches.
   const firstId = first?.isPlaceholderData ? undefined : first?.data?.episodes[0]?.id;

@@ -1,12 +1,12 @@
 // Replay: any episode of any run, step by step and token by token. The list with its filters at the left, the player at the
 // right; the address holds run and episode, so that a chart point, a cell of a matrix or a copied link leads here.
 
-import { keepPreviousData, useQuery } from '@tanstack/react-query';
-import { useCallback, useState } from 'react';
+import { keepPreviousData, useQuery, useQueryClient } from '@tanstack/react-query';
+import { useCallback, useEffect, useRef, useState } from 'react';
 import { useLocation, useParams } from 'wouter';
 import { z } from 'zod';
 import { episodeFilter, episodeOrder } from '../../preload/contract/replay.ts';
-import { callOptions, useCall } from '../bridge.ts';
+import { callOptions, useCall, useEvent } from '../bridge.ts';
 import { Button, LinkButton } from '../components/button.tsx';
 import { Select } from '../components/field.tsx';
 import { Page } from '../components/page.tsx';
@@ -23,6 +23,8 @@ import styles from './replay.module.css';
 const viewSchema = z.object({ filter: episodeFilter, order: episodeOrder, descending: z.boolean() });
 const NEWEST_FIRST: ListView = { filter: {}, order: 'time', descending: true };
 const lastRun = z.int().nullable();
+/** Lists are read again at most this often: nobody reads faster. */
+const BETWEEN_MS = 1000;
 
 export default function ReplayPage() {
   const params = useParams();
@@ -76,7 +78,8 @@ export default function ReplayPage() {
 
 function RunReplay({ run, episode, onEpisode }: { run: number; episode: number | null; onEpisode: (episode: number) => void }) {
   const [view, setView] = useView('replay.view', viewSchema, NEWEST_FIRST);
-  const [total, setTotal] = useState<number | null>(null);
+  const [found, setFound] = useState<{ readonly total: number; readonly all: number } | null>(null);
+  const total = found?.total ?? null;
   const [open, setOpen] = useView('replay.filters', z.boolean(), true);
   const facets = useCall('episodes.facets', { run });
   const replay = useQuery({
@@ -85,7 +88,8 @@ function RunReplay({ run, episode, onEpisode }: { run: number; episode: number |
     placeholderData: keepPreviousData,
   });
   const select = useCallback((id: number) => onEpisode(id), [onEpisode]);
-  const all = facets.data?.total ?? 0;
+  const all = found?.all ?? 0;
+  useFreshEpisodes(run);
   useActions([
     { id: 'replay.filters', title: 'Toggle filters', group: 'Replay', keys: 'f', run: () => setOpen(!open) },
     {
@@ -109,7 +113,7 @@ function RunReplay({ run, episode, onEpisode }: { run: number; episode: number |
           </Button>
         </div>
         {open && <Filters view={view} onView={setView} facets={facets.data} />}
-        <EpisodeList run={run} view={view} selected={episode} onSelect={select} onTotal={setTotal} />
+        <EpisodeList run={run} view={view} selected={episode} onSelect={select} onFound={setFound} />
       </aside>
       <div className={styles.stage} tabIndex={-1}>
         {replay.isError && <ErrorState title="Could not read the episode" error={replay.error} retry={() => void replay.refetch()} />}
@@ -123,4 +127,18 @@ function RunReplay({ run, episode, onEpisode }: { run: number; episode: number |
       </div>
     </div>
   );
+}
+
+/** Counts, filters and list are read again, all of them together, when the run has stored more or went back. */
+function useFreshEpisodes(run: number): void {
+  const client = useQueryClient();
+  const timer = useRef<ReturnType<typeof setTimeout> | null>(null);
+  useEffect(() => () => clearTimeout(timer.current ?? undefined), []);
+  useEvent('runs.news', ({ run: which, stored, rewound }) => {
+    if (which !== run || (!stored.episodes && !stored.evaluations && !rewound)) return;
+    timer.current ??= setTimeout(() => {
+      timer.current = null;
+      for (const name of ['episodes.list', 'episodes.facets']) void client.invalidateQueries({ queryKey: [name] });
+    }, BETWEEN_MS);
+  });
 }

@@ -53,7 +53,7 @@ export function StepView({ replay, position, drawing, onDrawing, paint, onPaint,
             <header className={styles.panelHead}>
               <PaintChoice paint={paint} onPaint={onPaint} />
             </header>
-            <Words key={position} step={step} paint={paint} scale={scale} />
+            <Words key={position} step={step} paint={paint} scale={scale} advantage={replay.advantage} />
             <dl className={styles.outcome}>
               <dt>Reward</dt>
               <dd>
@@ -144,7 +144,9 @@ function End({ replay }: { replay: Replay }) {
           )}
         </dd>
         <dt>Advantage</dt>
-        <dd>{replay.advantage === null ? <span className={util.muted}>not used for training</span> : formatValue(replay.advantage)}</dd>
+        <dd>
+          <EpisodeAdvantage replay={replay} />
+        </dd>
       </dl>
       <ol className={styles.recap}>
         {replay.steps.map((step, index) => (
@@ -153,6 +155,18 @@ function End({ replay }: { replay: Replay }) {
           </li>
         ))}
       </ol>
+    </>
+  );
+}
+
+/** Some algorithms value the episode, some every token; only without either was it not used for training. */
+function EpisodeAdvantage({ replay: { advantage, steps } }: { replay: Replay }) {
+  if (advantage !== null) return formatValue(advantage);
+  const tokens = steps.flatMap(({ words }) => words.flatMap((word) => word.advantage ?? []));
+  if (tokens.length === 0) return <span className={util.muted}>not used for training</span>;
+  return (
+    <>
+      {formatValue(tokens.reduce((sum, value) => sum + value, 0) / tokens.length)} <span className={util.muted}>mean over tokens</span>
     </>
   );
 }

@@ -16,11 +16,13 @@ interface WordsProps {
   paint: Paint;
   /** The size that gets the deepest colour, the same in all steps of the episode. */
   scale: number;
+  /** Of the whole episode, where the algorithm has one. */
+  advantage: number | null;
 }
 
 const tableSchema = z.boolean();
 
-export function Words({ step, paint, scale }: WordsProps) {
+export function Words({ step, paint, scale, advantage }: WordsProps) {
   const [chosen, choose] = useState(0);
   const [table, onTable] = useView('replay.table', tableSchema, false);
   const word = step.words[Math.min(chosen, step.words.length - 1)];
@@ -51,7 +53,7 @@ export function Words({ step, paint, scale }: WordsProps) {
         {thought.length > 0 && <span className={styles.partName}>Action</span>}
         <div className={styles.said}>{part('action')}</div>
       </div>
-      {known ? <Legend paint={paint} scale={scale} /> : <p className={util.muted}>{missing(paint)}</p>}
+      {known ? <Legend paint={paint} scale={scale} /> : <p className={util.muted}>{missing(paint, advantage)}</p>}
       {word && <WordDetails word={word} />}
       <details className={styles.details} open={table} onToggle={(event) => onTable(event.currentTarget.open)}>
         <summary>Token table</summary>
@@ -61,7 +63,9 @@ export function Words({ step, paint, scale }: WordsProps) {
   );
 }
 
-function missing(paint: Paint): string {
+/** Algorithms that value whole episodes assign no advantage to single tokens. */
+function missing(paint: Paint, advantage: number | null): string {
+  if (paint === 'advantage' && advantage !== null) return `One advantage for the whole episode: ${formatValue(advantage)}.`;
   if (paint === 'advantage') return 'No advantage: this episode was not used for training.';
   if (paint === 'logRatio') return 'No log-ratio: the reference did not score this episode.';
   return 'Not stored for this step.';

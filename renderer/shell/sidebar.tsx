@@ -11,6 +11,7 @@ import type { IconName } from '../components/icons.tsx';
 import { Keys } from '../components/keys.tsx';
 import { Tooltip } from '../components/tooltip.tsx';
 import { baseAddress, PAGES } from '../pages.ts';
+import { runName, useRuns } from '../state/runs.ts';
 import { toastError } from '../state/toasts.ts';
 import util from '../theme/utilities.module.css';
 import styles from './sidebar.module.css';
@@ -71,13 +72,27 @@ const STATES: Readonly<Record<WorkerStatus['state'], string>> = {
   failed: 'failed',
 };
 
-/** One quiet line: is the worker process well? Details are in Settings. */
+/** One quiet line: what trains, and is the worker process well? Details are in Settings. */
 function WorkerLine() {
   const client = useQueryClient();
+  const runs = useRuns();
   const { data } = useCall('worker.status', {});
   useEvent('worker.status', (status) => client.setQueryData(callOptions('worker.status', {}).queryKey, status));
   if (!data) return null;
   const words = data.state === 'ready' && data.restarts > 0 ? `ready, restarted ${data.restarts}×` : STATES[data.state];
+  const training = (runs.data?.runs ?? []).filter(({ state }) => state === 'running' || state === 'stopping');
+  const [first] = training;
+  if (first && data.state !== 'failed') {
+    const what = training.length === 1 ? `Training #${first.id}` : `Training ${training.length} runs`;
+    return (
+      <Tooltip text={`${what}: ${training.map(runName).join('; ')}`} side="right">
+        <Link href={training.length === 1 ? `/runs/${first.id}` : '/'} className={styles.status} aria-label={what}>
+          <span className={styles.dot} data-state="ready" />
+          <span className={styles.wide}>{what}</span>
+        </Link>
+      </Tooltip>
+    );
+  }
   return (
     <Tooltip text={data.reason ? `Worker process: ${words}. Last exit: ${data.reason}` : `Worker process: ${words}`} side="right">
       <Link href="/settings" className={styles.status} aria-label={`Worker process: ${words}`}>

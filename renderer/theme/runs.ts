@@ -14,31 +14,42 @@ export interface RunStyle {
   readonly dash: readonly number[];
 }
 
-/** The look number `index`; neighbours differ in both colour and line style. */
+/** The look number `index`; neighbours differ in both colour and line style, and no two numbers look the same. */
 export function runStyle(index: number): RunStyle {
   const round = Math.floor(index / COLOURS);
-  return { colour: `var(--run-${index % COLOURS})`, dash: DASHES[(index + round) % DASHES.length] ?? [] };
+  const again = Math.floor(round / DASHES.length);
+  const dash = DASHES[(index + round) % DASHES.length] ?? [];
+  // Beyond 32 runs the line styles begin again with wider gaps.
+  return { colour: `var(--run-${index % COLOURS})`, dash: again === 0 ? dash : [...dash, 1, 4 + 3 * again] };
 }
 
 const looks = z.record(z.string(), z.int().min(0));
 
-/** The looks of these runs. A run seen for the first time gets the next look that none of the runs beside it has. */
+/** The looks of these runs: the remembered one, or the next that none of the runs beside it has. */
 export function useRunStyles(runs: readonly string[]): ReadonlyMap<string, RunStyle> {
   const [known, remember] = useView('run-looks', looks, {});
-  const all = assignLooks(known, runs);
-  if (Object.keys(all).length > Object.keys(known).length) queueMicrotask(() => remember(all));
-  return new Map(runs.map((run) => [run, runStyle(all[run] ?? 0)]));
+  const shown = assignLooks(known, runs);
+  const fresh = runs.filter((run) => !(run in known));
+  if (fresh.length > 0) queueMicrotask(() => remember({ ...known, ...Object.fromEntries(fresh.map((run) => [run, shown.get(run) ?? 0])) }));
+  return new Map(runs.map((run) => [run, runStyle(shown.get(run) ?? 0)]));
 }
 
-function assignLooks(known: Readonly<Record<string, number>>, runs: readonly string[]): Record<string, number> {
-  const all = { ...known };
-  const taken = new Set(runs.flatMap((run) => (run in all ? [all[run]] : [])));
+/** Runs that were first seen apart may remember the same look; side by side, the later one gets a free one for as long. */
+export function assignLooks(known: Readonly<Record<string, number>>, runs: readonly string[]): Map<string, number> {
+  const shown = new Map<string, number>();
+  const taken = new Set<number>();
   for (const run of runs) {
-    if (run in all) continue;
+    const look = known[run];
+    if (look === undefined || taken.has(look)) continue;
+    taken.add(look);
+    shown.set(run, look);
+  }
+  for (const run of runs) {
+    if (shown.has(run)) continue;
     let look = 0;
     while (taken.has(look)) look++;
-    all[run] = look;
     taken.add(look);
+    shown.set(run, look);
   }
-  return all;
+  return shown;
 }

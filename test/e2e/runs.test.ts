@@ -98,6 +98,7 @@ describe('a run from preset to done', () => {
 
   test('pauses after the update under way, takes one more, and waits again', async () => {
     await lab.page.getByRole('region', { name: 'Run status' }).getByText('running').waitFor();
+    await lab.page.getByRole('link', { name: 'Training #1', exact: true }).waitFor();
     await button('Pause').click();
     await button('Step one update').waitFor({ timeout: 90_000 });
     const before = stored((store) => store.runs.get(1));
@@ -205,7 +206,7 @@ describe('the list', () => {
   });
 
   test('deleting a paused run ends the process that waited for it; Undo brings it back, paused', async () => {
-    const trainers = () => lab.app.evaluate(({ app }) => app.getAppMetrics().filter(({ name }) => name === 'Astrolab training').length);
+    const trainers = () => lab.app.evaluate(({ app }) => app.getAppMetrics().filter(({ name }) => name === 'Astrolab worker').length);
     await until('no training process', async () => (await trainers()) === 0);
     await lab.page.evaluate(() => window.astrolab.call('queue.steer', { run: 5, action: 'step' }));
     await state(5, 'paused');
@@ -229,5 +230,26 @@ describe('the list', () => {
     await lab.page.keyboard.press('End');
     await lab.page.keyboard.press('Enter');
     expect(await shown(lab.page.getByText('#1 · astar-po · shop · seed 1 · cpu'))).toBe(true);
+  });
+
+  test('Replay counts its episodes anew when the run goes on, in the heading and in the filters', async () => {
+    await lab.page.getByRole('link', { name: /^Worker process/ }).waitFor();
+    await visit(lab, '/replay/5');
+    const counted = async (): Promise<void> => {
+      const total = stored((store) => store.episodes.count(5)).toLocaleString('en');
+      const training = stored((store) => store.episodes.facets(5).purposes.train ?? 0).toLocaleString('en');
+      await until(`${total} episodes`, async () => (await lab.page.getByText(`${total} episodes`, { exact: true }).count()) === 1);
+      await until(
+        `training (${training})`,
+        async () => (await lab.page.locator('option', { hasText: `training (${training})` }).count()) === 1,
+      );
+    };
+    await counted();
+    const { updates } = stored((store) => store.runs.get(5));
+    await lab.page.evaluate(() => window.astrolab.call('queue.steer', { run: 5, action: 'step' }));
+    await until('one more update', async () => stored((store) => store.runs.get(5).updates) === updates + 1, 60_000);
+    await state(5, 'paused', 'done');
+    await counted();
+    expect(stored((store) => store.episodes.count(5))).toBeGreaterThan(0);
   });
 });

@@ -5,6 +5,7 @@ import type { ComparedRun } from '../../preload/contract/compare.ts';
 import type { Replay } from '../../preload/contract/replay.ts';
 import { align } from '../../renderer/compare/divergence.ts';
 import { groupRuns, meanCurve, usualGrouping } from '../../renderer/compare/groups.ts';
+import { assignLooks, runStyle } from '../../renderer/theme/runs.ts';
 import { planTour } from '../../renderer/tour/plan.ts';
 
 describe('the mean curve of several seeds', () => {
@@ -149,5 +150,21 @@ describe('the tour', () => {
 
   test('asks for two variants that were evaluated', () => {
     expect(planTour({ runs: runs.slice(0, 2), diff: [], matrix: { tasks, columns } })).toBeUndefined();
+  });
+});
+
+describe('the looks of runs', () => {
+  const key = (index: number): string => JSON.stringify(runStyle(index));
+
+  test('never repeat, however many runs are on one chart', () => {
+    expect(new Set(Array.from({ length: 200 }, (_, index) => key(index))).size).toBe(200);
+  });
+
+  test('differ side by side although both runs were first seen alone, and stay what they were otherwise', () => {
+    const known = { '1': 0, '2': 0, '3': 1 };
+    const shown = assignLooks(known, ['1', '2', '3', '4']);
+    expect([...shown.values()].length).toBe(new Set(shown.values()).size);
+    expect([shown.get('1'), shown.get('3')]).toEqual([0, 1]);
+    expect(assignLooks(known, ['2']).get('2')).toBe(0);
   });
 });
