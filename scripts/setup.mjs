@@ -9,11 +9,11 @@ import { ensureBuilt } from './build.mjs';
 import { ensureDependencies } from './dependencies.mjs';
 import { ensureElectron, here } from './electron.mjs';
 import { lockFile, main, root, SetupError, stage, withLock } from './stage.mjs';
-import { ensureSystem } from './system.mjs';
+import { ensureSlurm, ensureSystem } from './system.mjs';
 
 /**
  * @param {import('./stage.mjs').Voice} voice
- * @param {{ build: boolean, virtualDisplay: boolean }} needs
+ * @param {{ build: boolean, virtualDisplay: boolean, slurm?: boolean }} needs
  * @returns {Promise<import('./electron.mjs').Electron>}
  */
 export async function setUp(voice, needs) {
@@ -35,6 +35,7 @@ export async function setUp(voice, needs) {
   if (!electron) throw new Error('ensureElectron returned nothing');
   const ready = electron;
   await stage(voice, 'System', (say) => withLock(lockFile, say, () => ensureSystem(ready, needs, say)));
+  if (needs.slurm) await stage(voice, 'Slurm', (say) => withLock(lockFile, say, () => ensureSlurm(say)));
   if (needs.build) await stage(voice, 'Build', (say) => withLock(lockFile, say, () => ensureBuilt(root, ready, say)));
   return ready;
 }

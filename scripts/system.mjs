@@ -18,6 +18,29 @@ function onPath(program) {
   return (process.env.PATH ?? '').split(':').some((folder) => folder && existsSync(join(folder, program)));
 }
 
+/** A whole Slurm cluster for the tests of clusters (test/cluster/), started and ended by them. */
+const SLURM = ['slurmctld', 'slurmd', 'slurm-client', 'munge'];
+
+/**
+ * Installs Slurm where the tests can use it: as root on Debian or Ubuntu. Elsewhere they are skipped, and this says so.
+ * @param {(progress: string) => void} say
+ * @returns {Promise<import('./stage.mjs').Outcome>}
+ */
+export async function ensureSlurm(say) {
+  const present = () => ['sbatch', 'slurmctld', 'slurmd', 'munged'].every((name) => onPath(name) || existsSync(join('/usr/sbin', name)));
+  if (process.platform !== 'linux' || process.getuid?.() !== 0)
+    return { text: 'tests of clusters are skipped: only root on Linux can start one', worked: false };
+  if (present()) return { text: 'present', worked: false };
+  if (!onPath('apt-get')) return { text: 'tests of clusters are skipped: no Slurm, and no apt-get to install it with', worked: false };
+  say(`installing ${SLURM.join(', ')}`);
+  const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive' };
+  const wait = ['-o', 'DPkg::Lock::Timeout=300'];
+  await run('apt-get', [...wait, 'update'], { env });
+  const install = await run('apt-get', [...wait, 'install', '-y', '--no-install-recommends', ...SLURM], { env });
+  if (present()) return { text: `installed ${SLURM.join(', ')}`, worked: true };
+  return { text: `tests of clusters are skipped: apt-get could not install it (${tail(install.output, 2)})`, worked: false };
+}
+
 /**
  * The shared libraries that an executable asks for and the system does not have.
  * @param {string} executable

@@ -40,12 +40,13 @@ const wanted = (/** @type {string} */ part) => {
 };
 
 await main(async () => {
+  const onCluster = (wanted('unit') || wanted('slow')) && (filters.length === 0 || filters.some((path) => path.includes('cluster')));
   const inWindow = wanted('e2e') || wanted('slow');
   /** @type {Result[]} */
   const results = [];
   const scratch = mkdtempSync(join(tmpdir(), 'astrolab-test-'));
   try {
-    const electron = await setUp(aloud, { build: false, virtualDisplay: inWindow && !hasDisplay() });
+    const electron = await setUp(aloud, { build: false, virtualDisplay: inWindow && !hasDisplay(), slurm: onCluster });
     const base = {
       ...nodeEnvironment(electron),
       ASTROLAB_DATA: join(scratch, 'data'),

@@ -94,7 +94,7 @@ function tell(news: AttemptNews, line: ProgressLine): AttemptNews {
   const { at } = line;
   switch (line.is) {
     case 'started':
-      return { ...news, at, job: line.job, node: line.node, processor: line.processor, saved: line.from > 0 ? line.from : news.saved };
+      return { ...news, at, job: line.job, node: line.node, processor: line.processor };
     case 'progress':
       return { ...news, at, phase: line.phase, done: line.done, total: line.total, success: line.success ?? news.success };
     case 'saved':

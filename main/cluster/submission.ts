@@ -13,7 +13,18 @@
 //   shared/s0.shared             reference policy and V* samples that several tasks share
 //   logs/2-0.txt                 what task 0 of array 2 printed
 
-import { closeSync, existsSync, fsyncSync, mkdirSync, openSync, readdirSync, readFileSync, renameSync, writeSync } from 'node:fs';
+import {
+  closeSync,
+  existsSync,
+  fsyncSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  writeFileSync,
+  writeSync,
+} from 'node:fs';
 import { dirname, join } from 'node:path';
 import { z } from 'zod';
 import type { Json } from '../canonical.ts';
@@ -87,7 +98,7 @@ const journalLine = z.discriminatedUnion('is', [
 export type JournalLine = z.infer<typeof journalLine>;
 
 export const progressLine = z.discriminatedUnion('is', [
-  z.object({ is: z.literal('started'), at: z.int(), job: z.string(), node: z.string(), processor: z.string(), from: z.int() }),
+  z.object({ is: z.literal('started'), at: z.int(), job: z.string(), node: z.string(), processor: z.string() }),
   z.object({
     is: z.literal('progress'),
     at: z.int(),
@@ -131,7 +142,7 @@ export class Submission {
   static create(parent: string, file: SubmissionFile, requests: readonly TaskRequest[]): Submission {
     const folder = join(parent, file.id);
     for (const name of FOLDERS) mkdirSync(join(folder, name), { recursive: true });
-    for (const request of requests) writeWhole(join(folder, 'requests', `${request.id}.json`), JSON.stringify(request));
+    for (const request of requests) writeFileSync(join(folder, 'requests', `${request.id}.json`), JSON.stringify(request));
     // Last: a folder without it is no submission.
     writeWhole(join(folder, 'submission.json'), `${JSON.stringify(submissionFile.parse(file), null, 1)}\n`);
     return new Submission(folder, file);

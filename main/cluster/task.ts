@@ -2,7 +2,7 @@
 // attempt, whichever node that ran on, and makes a snapshot at checkpoints. Attempts never write the same file but for the snapshot, which
 // is renamed into place: a lost node that works on without anyone knowing can do no harm, because a run's numbers are the same everywhere.
 
-import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, statSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync } from 'node:fs';
 import { cpus, hostname } from 'node:os';
 import { join } from 'node:path';
 import { sha256 } from '../canonical.ts';
@@ -20,7 +20,7 @@ import type { RunReport } from '../training/reports.ts';
 import { codeIdentity, codeText, sameCode } from './code.ts';
 import { EXIT } from './exit.ts';
 import { readShared, sampleKey, writeShared, type SharedContents } from './shared-file.ts';
-import { appendLine, type ProgressLine, readRequest, type TaskRequest, writeWhole } from './submission.ts';
+import { appendLine, type ProgressLine, progressLine, readLines, readRequest, type TaskRequest, writeWhole } from './submission.ts';
 
 /** Between two words of progress, and between two snapshots of a run that checkpoints often. */
 const PROGRESS_MS = 2000;
@@ -44,6 +44,7 @@ export async function runTask(attempt: Attempt): Promise<number> {
   const progress = new ProgressFile(join(folder, 'progress', `${task}.${label}.jsonl`));
   const request = readRequest(folder, task);
   const work = join(request.scratch || join(folder, 'work'), `${task}.${label}`);
+  progress.started(attempt.job);
   try {
     const code = codeIdentity();
     if (!sameCode(code, request.code)) {
@@ -51,6 +52,7 @@ export async function runTask(attempt: Attempt): Promise<number> {
         `The code on this node is ${codeText(code)}, but the lab that submitted this was ${codeText(request.code)}. Give the cluster a copy of the same version (npm run package -- --cluster), or submit again.`,
       );
     }
+    if (doneBefore(folder, task)) return EXIT.done;
     mkdirSync(work, { recursive: true });
     switch (request.work.kind) {
       case 'train':
@@ -69,6 +71,12 @@ export async function runTask(attempt: Attempt): Promise<number> {
   }
 }
 
+/** Whether another attempt has finished: a node that was thought lost, or a job that a crash made forget. */
+function doneBefore(folder: string, task: string): boolean {
+  const files = readdirSync(join(folder, 'progress')).filter((name) => name.startsWith(`${task}.`));
+  return files.some((name) => readLines(join(folder, 'progress', name), progressLine).some(({ is }) => is === 'done'));
+}
+
 async function trainTask(attempt: Attempt, work: Work<'train'>, progress: ProgressFile, dataFolder: string): Promise<number> {
   const { folder, task, signal } = attempt;
   const store = Store.open(dataFolder);
@@ -80,7 +88,7 @@ async function trainTask(attempt: Attempt, work: Work<'train'>, progress: Progre
     const made = new Made([], new Set(known));
     const run =
       resumed(store, snapshot) ?? store.runs.create({ ...newRun(parseConfig(work.config), work.preset, work.tags), uid: work.uid });
-    progress.started(attempt.job, run.updates);
+    if (run.updates > 0) progress.add({ is: 'saved', at: Date.now(), update: run.updates });
     const save = (): void => {
       if (!made.empty) writeShared(store, own, made.contents());
       exportRuns(store, [run.id], snapshot);
@@ -127,7 +135,7 @@ function finish({ folder, task, label }: Attempt, store: Store, run: Run, made: 
 }
 
 async function shareTask(
-  { folder, task, job }: Attempt,
+  { folder, task }: Attempt,
   { configs }: Work<'share'>,
   progress: ProgressFile,
   dataFolder: string,
@@ -135,7 +143,6 @@ async function shareTask(
   const file = join(folder, 'shared', `${task}.shared`);
   const store = Store.open(dataFolder);
   try {
-    progress.started(job, 0);
     // A reference that the lab had already lies there from the beginning.
     takeShared(store, join(folder, 'shared', `${task}.known`));
     const made = new Made(store.references.list(), new Set());
@@ -170,8 +177,7 @@ async function shareTask(
 }
 
 /** Proves the way: a database in the task's folder, onnxruntime, and a file that the lab can read. */
-async function testTask({ folder, task, label, job }: Attempt, progress: ProgressFile, work: string): Promise<number> {
-  progress.started(job, 0);
+async function testTask({ folder, task, label }: Attempt, progress: ProgressFile, work: string): Promise<number> {
   Store.open(work).close();
   const { runSelfTest } = await import('../process/self-test.ts');
   const { value, expected } = await runSelfTest({ steps: 1 });
@@ -269,14 +275,13 @@ class ProgressFile {
     appendLine(this.#file, line);
   }
 
-  started(job: string, from: number): void {
+  started(job: string): void {
     this.add({
       is: 'started',
       at: Date.now(),
       job,
       node: process.env.SLURMD_NODENAME ?? hostname(),
       processor: cpus()[0]?.model ?? '',
-      from,
     });
   }
 

@@ -1,0 +1,202 @@
+// Runs on a real Slurm cluster of three nodes on this machine: warned before the time limit, preempted, their node lost, cancelled,
+// retried, failed, cut at the array limit, submitted by a lab that crashed, collected twice, reached through ssh. What comes back equals
+// local runs byte for byte.
+
+import { chmodSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { Cluster } from '../../main/cluster/cluster.ts';
+import { type ClusterSettings, clusterSettings } from '../../main/cluster/clusters.ts';
+import { follow } from '../../main/cluster/follow.ts';
+import { Refused } from '../../main/cluster/slurm.ts';
+import type { SubmissionStatus, TaskStatus } from '../../main/cluster/status.ts';
+import type { Submission } from '../../main/cluster/submission.ts';
+import { spawnChild } from '../../main/process/child.ts';
+import { launchWith } from '../../main/process/launch.ts';
+import { trainAll } from '../../main/study/work.ts';
+import { openStore, temporaryFolder } from '../store/helpers.ts';
+import { outcome, smallRuns } from './outcome.ts';
+import { SlurmCluster, slurmMissing, until } from './slurm-cluster.ts';
+
+vi.setConfig({ testTimeout: 600_000, hookTimeout: 120_000 });
+
+const missing = slurmMissing();
+
+describe.skipIf(missing !== null)(`a Slurm cluster on this machine${missing === null ? '' : ` (skipped: ${missing})`}`, () => {
+  let slurm: SlurmCluster;
+  let folders = 0;
+  beforeAll(async () => {
+    slurm = await SlurmCluster.start({ nodes: 3, maxArraySize: 2, nodeTimeout: 6 });
+  });
+  afterAll(() => slurm.stop());
+
+  const settings = (more: Partial<ClusterSettings> = {}): ClusterSettings => {
+    const folder = join(slurm.folder, 'shared', String((folders += 1)));
+    return clusterSettings.parse({ name: 'test', folder, memory: '200', ...more });
+  };
+  const find = ({ tasks, sharers }: SubmissionStatus, id: string): TaskStatus => {
+    const found = [...sharers, ...tasks].find((task) => task.id === id);
+    if (!found) throw new Error(`no task ${id}`);
+    return found;
+  };
+  /** Waits until a task trains and could continue from a checkpoint. */
+  const inTraining = (at: Cluster, submission: Submission, id: string): Promise<void> =>
+    until(
+      `task ${id} trains`,
+      async () => {
+        const { state, phase, done, reason } = find(await at.status(submission), id);
+        if (state === 'failed') throw new Error(`task ${id} failed: ${reason}`);
+        return state === 'running' && phase === 'training' && done >= 2;
+      },
+      120_000,
+    );
+
+  test('runs that were warned, preempted and lost with their node equal local runs, and are collected once', async () => {
+    const store = openStore();
+    const at = new Cluster(store, settings());
+    const wanted = smallRuns([1, 2, 3], 40);
+    const { submission } = await at.submit(wanted, { title: 'disturbed' });
+    if (!submission) throw new Error('nothing was submitted');
+    const parts = submission.parts();
+    expect(parts.map(({ tasks }) => tasks)).toEqual([['s0'], ['0001', '0002'], ['0003']]); // the array limit is 2
+    const again = await at.submit(wanted, { title: 'disturbed' });
+    expect([again.submission, again.attached.map(({ id }) => id)]).toEqual([null, [submission.id]]);
+
+    await inTraining(at, submission, '0001');
+    slurm.run('scancel', '--signal=USR1', '--batch', find(await at.status(submission), '0001').job ?? '');
+    await inTraining(at, submission, '0002');
+    slurm.run(
+      'sbatch',
+      '--partition=high',
+      `--nodelist=${find(await at.status(submission), '0002').node}`,
+      '--output=/dev/null',
+      '--wrap=sleep 1',
+    );
+    await inTraining(at, submission, '0003');
+    const { node } = find(await at.status(submission), '0003');
+    slurm.loseNode(node);
+    endProcessesOf(submission, '0003');
+
+    const failed = await follow(new Cluster(store, at.settings), [submission]);
+    expect(failed).toEqual([]);
+    const { tasks } = await at.status(submission);
+    expect(tasks.map(({ state, attempts }) => [state, attempts])).toEqual([1, 2, 3].map(() => ['done', 2]));
+    const collected = await at.collect(submission, await at.status(submission));
+    expect([collected.added, collected.known.length]).toEqual([[], 3]);
+    slurm.startNode(node);
+
+    const local = openStore();
+    const trained = await trainAll(local, wanted, { launch: launchWith(spawnChild, local.dataFolder), jobs: 2 });
+    for (const [index, { uid }] of tasks.entries()) {
+      const run = store.runs.findByUid(uid ?? '');
+      expect(outcome(store, run?.id ?? 0)).toEqual(outcome(local, trained[index]?.id ?? 0));
+    }
+    expect(store.references.list().map(({ sha256 }) => sha256)).toEqual(local.references.list().map(({ sha256 }) => sha256));
+  });
+
+  test('a failed task ends nothing but itself; cancelled and failed ones can be retried; a retry needs no second lab', async () => {
+    const store = openStore();
+    const at = new Cluster(store, settings());
+    const wanted = [...smallRuns([1], 2), ...smallRuns([2], 2, ['device=cuda']), ...smallRuns([3], 2000)];
+    const { submission } = await at.submit(wanted, { title: 'mixed' });
+    if (!submission) throw new Error('nothing was submitted');
+    await inTraining(at, submission, '0003');
+    expect(await at.cancel(submission, ['0003'])).toEqual(['0003']);
+    const ended = await follow(at, [submission]);
+    expect(ended.map(({ id, state }) => [id, state])).toEqual([
+      ['0002', 'failed'],
+      ['0003', 'cancelled'],
+    ]);
+    expect(ended[0]?.reason).toMatch(/cuda/);
+    expect(await at.log(submission, '0002')).toMatch(/cuda/);
+    expect(store.runs.list().map(({ seed }) => seed)).toEqual([1]);
+    expect(await at.retry(submission, ['0003'])).toEqual(['0003']);
+    await until('it runs again', async () => find(await at.status(submission), '0003').attempts === 2);
+    expect(await at.cancel(submission, null)).toEqual(['0003']);
+    await until('all is cancelled', async () => (await at.status(submission)).counts.cancelled === 1);
+  });
+
+  test('what a lab that crashed had submitted is found by its name; what it had not is submitted; other code is refused', async () => {
+    const store = openStore();
+    const at = new Cluster(store, settings({ partition: 'nowhere' }));
+    await expect(at.submit(smallRuns([1, 2, 3], 2), { title: 'crashed' })).rejects.toBeInstanceOf(Refused);
+    const [submission] = await at.submissions();
+    if (!submission) throw new Error('the submission was lost');
+    expect((await at.status(submission)).tasks.map(({ state, reason }) => [state, /partition/.test(reason)])).toEqual(
+      [1, 2, 3].map(() => ['unsubmitted', false]),
+    );
+
+    // The partition is corrected and one of the tasks gets code of another version. The lab dies after sbatch, before it could note the answer.
+    const file = submission.path('submission.json');
+    writeFileSync(file, readFileSync(file, 'utf8').replace('"nowhere"', '""'));
+    const request = submission.path('requests', '0002.json');
+    writeFileSync(request, readFileSync(request, 'utf8').replace(/"source":"[0-9a-f]+"/, '"source":"0123456789abcdef"'));
+    const [corrected] = await at.submissions();
+    if (!corrected) throw new Error('the submission was lost');
+    await at.resume(corrected);
+    const journal = submission.path('journal.jsonl');
+    const lines = readFileSync(journal, 'utf8').trim().split('\n');
+    writeFileSync(journal, `${lines.slice(0, -1).join('\n')}\n`);
+    expect(corrected.parts().at(-1)?.job).toBeNull();
+    await at.resume(corrected);
+    expect(
+      readFileSync(journal, 'utf8')
+        .trim()
+        .split('\n')
+        .map((line) => JSON.parse(line).job),
+    ).toEqual(lines.map((line) => JSON.parse(line).job));
+    const ended = await follow(at, [corrected]);
+    expect(ended.map(({ id, reason }) => [id, /The code on this node is Astrolab .* but the lab that submitted/.test(reason)])).toEqual([
+      ['0002', true],
+    ]);
+    expect(store.runs.list().map(({ state }) => state)).toEqual(['done', 'done']);
+  });
+
+  test('through ssh (a pretended one that runs the command here): files travel, the test job runs, a run comes back', async () => {
+    const bin = join(temporaryFolder(), 'bin');
+    mkdirSync(bin);
+    // As ssh: options, the host, and the rest as one command for a shell.
+    writeFileSync(
+      join(bin, 'ssh'),
+      '#!/bin/sh\nwhile [ "${1#-}" != "$1" ]; do [ "$1" = -o ] && shift; shift; done\n[ "$1" = login ] || exit 255\nshift\nexec sh -c "$*"\n',
+    );
+    chmodSync(join(bin, 'ssh'), 0o755);
+    const path = process.env.PATH ?? '';
+    process.env.PATH = `${bin}:${path}`;
+    try {
+      const store = openStore();
+      const at = new Cluster(store, settings({ host: 'login' }));
+      expect(await at.test()).toMatchObject({ node: expect.stringMatching(/^n[123]$/) });
+      const { submission } = await at.submit(smallRuns([7], 2), { title: 'over ssh' });
+      if (!submission) throw new Error('nothing was submitted');
+      expect(submission.folder.startsWith(store.dataFolder)).toBe(true);
+      expect(await follow(at, [submission])).toEqual([]);
+      expect(store.runs.list().map(({ seed, state }) => [seed, state])).toEqual([[7, 'done']]);
+      expect(store.references.list()).toHaveLength(1);
+      const unreachable = new Cluster(store, settings({ host: 'elsewhere' }));
+      await expect(unreachable.submissions()).rejects.toThrow(/elsewhere did not answer/);
+    } finally {
+      process.env.PATH = path;
+    }
+  });
+});
+
+/** As when the node's machine dies: its step daemon and all that it started are gone, and nobody says so. */
+function endProcessesOf(submission: Submission, task: string): void {
+  const processes = readdirSync('/proc')
+    .filter((name) => /^\d+$/.test(name))
+    .flatMap((pid) => {
+      try {
+        const command = readFileSync(`/proc/${pid}/cmdline`, 'latin1').split('\0');
+        const parent = Number(/\) \S (\d+)/.exec(readFileSync(`/proc/${pid}/stat`, 'latin1'))?.[1]);
+        return [{ pid: Number(pid), parent, command }];
+      } catch {
+        return [];
+      }
+    });
+  const program = processes.find(({ command }) => command.includes(submission.folder) && command.includes(task));
+  const shell = processes.find(({ pid }) => pid === program?.parent);
+  const daemon = processes.find(({ pid }) => pid === shell?.parent);
+  expect(daemon?.command[0]).toMatch(/slurmstepd/);
+  for (const one of [daemon, shell, program]) if (one) process.kill(one.pid, 'SIGKILL');
+}
