@@ -2,11 +2,15 @@
 
 import type { Environment, World } from './environment.ts';
 import { type FailureClass, failureClasses, USUAL_FAILURES } from './failures.ts';
+import { banditWorld } from './bandit/world.ts';
+import { frozenLakeWorld } from './frozenlake/world.ts';
 import { mathsWorld } from './maths/world.ts';
 import { shopWorld } from './shop/world.ts';
+import { sokobanWorld } from './sokoban/world.ts';
 import { webshopWorld } from './webshop/world.ts';
+import { wordleWorld } from './wordle/world.ts';
 
-export const WORLDS: readonly World[] = [shopWorld, webshopWorld, mathsWorld];
+export const WORLDS: readonly World[] = [shopWorld, webshopWorld, mathsWorld, frozenLakeWorld, sokobanWorld, banditWorld, wordleWorld];
 
 export function findWorld(name: string): World {
   const world = WORLDS.find((candidate) => candidate.name === name);

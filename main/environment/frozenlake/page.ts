@@ -1,0 +1,43 @@
+// A lake as a grid to draw, from either form of its text.
+
+import { cellsOf, fieldsOf } from '../grid.ts';
+import type { DrawnPage, PageCell, PageContext } from '../page.ts';
+
+const CELLS: Readonly<Record<string, PageCell>> = {
+  P: { text: 'P', tone: 'agent', label: 'you' },
+  _: { text: '', tone: 'plain', label: 'ice' },
+  O: { text: 'O', tone: 'danger', label: 'hole' },
+  G: { text: 'G', tone: 'goal', label: 'goal' },
+  X: { text: 'X', tone: 'danger', label: 'you, in a hole' },
+  W: { text: 'P', tone: 'good', label: 'you, on the goal' },
+};
+
+export function drawLakePage(text: string, _context: PageContext, size: number): DrawnPage | undefined {
+  const end = /^You [^.]*\. /.exec(text)?.[0] ?? '';
+  const body = text.slice(end.length);
+  const left = /left (\d+)$/.exec(body)?.[1];
+  if (left === undefined) return undefined;
+  const signs = body.startsWith('you ')
+    ? signsOf(body, size)
+    : body
+        .split('\n')
+        .slice(0, size)
+        .flatMap((row) => row.split(' '));
+  if (signs.length !== size * size) return undefined;
+  const cells = signs.map(
+    (sign): PageCell => CELLS[end.startsWith('You reached') && sign === 'P' ? 'W' : sign] ?? { text: sign, tone: 'plain', label: sign },
+  );
+  const rows = Array.from({ length: size }, (_, row) => cells.slice(row * size, (row + 1) * size));
+  return { kind: 'grid', caption: `${end}${left} steps left`, rows };
+}
+
+function signsOf(body: string, size: number): string[] {
+  const fields = fieldsOf(body, ['you', 'goal', 'holes', 'left']);
+  const at = (name: string): number[] => cellsOf(fields.get(name) ?? '', size);
+  const holes = at('holes');
+  return Array.from({ length: size * size }, (_, cell) => {
+    const here = at('you').includes(cell);
+    if (holes.includes(cell)) return here ? 'X' : 'O';
+    return here ? 'P' : at('goal').includes(cell) ? 'G' : '_';
+  });
+}

@@ -1,0 +1,62 @@
+// What the worlds on a grid share: directions, names of cells, and tasks that come from a seed. A cell is named by a word of two
+// letters (row, column), so that a small policy reads a place as one token; language models may prefer the grid itself.
+
+import { Random } from '../random.ts';
+import type { Split } from '../vocabulary.ts';
+import type { Grammar } from './environment.ts';
+import { tidy } from './grammar.ts';
+
+export const DIRECTIONS = ['left', 'down', 'right', 'up'] as const;
+export type Direction = (typeof DIRECTIONS)[number];
+
+const DELTAS: Readonly<Record<Direction, readonly [row: number, column: number]>> = {
+  left: [0, -1],
+  down: [1, 0],
+  right: [0, 1],
+  up: [-1, 0],
+};
+
+/** The neighbour of a cell; undefined beyond the edge. Cells are numbered row by row. */
+export function neighbour(cell: number, direction: Direction, size: number): number | undefined {
+  const [down, right] = DELTAS[direction];
+  const row = Math.floor(cell / size) + down;
+  const column = (cell % size) + right;
+  return row < 0 || column < 0 || row >= size || column >= size ? undefined : row * size + column;
+}
+
+/** `bc` is the third cell of the second row. */
+export const cellName = (cell: number, size: number): string =>
+  String.fromCharCode(97 + Math.floor(cell / size)) + String.fromCharCode(97 + (cell % size));
+
+export const cellNames = (cells: readonly number[], size: number): string =>
+  cells.length === 0 ? 'none' : cells.map((cell) => cellName(cell, size)).join(' ');
+
+/** From names back to cells, for drawing. */
+export const cellsOf = (names: string, size: number): number[] =>
+  [...names.matchAll(/\b([a-z])([a-z])\b/g)].map(
+    ([, row = 'a', column = 'a']) => (row.charCodeAt(0) - 97) * size + column.charCodeAt(0) - 97,
+  );
+
+export const MOVES: Grammar = [
+  [
+    { kind: 'literal', text: 'go ' },
+    { kind: 'choice', options: DIRECTIONS },
+  ],
+];
+
+export function readMove(action: string): Direction | undefined {
+  const word = /^go (.*)$/.exec(tidy(action))?.[1];
+  return DIRECTIONS.find((direction) => direction === word);
+}
+
+/** Which split an instance belongs to hangs on what it is, so the same one is never in two: 80 / 10 / 10. */
+export function splitOfInstance(world: string, instance: string): Split {
+  const share = Random.from(`${world}-split`, instance).next();
+  return share < 0.8 ? 'train' : share < 0.9 ? 'validation' : 'test';
+}
+
+/** What stands after each of the given words: `goal bc holes ab cd` with goal and holes → goal: 'bc', holes: 'ab cd'. */
+export function fieldsOf(text: string, names: readonly string[]): ReadonlyMap<string, string> {
+  const parts = text.split(new RegExp(`(?:^| )(${names.join('|')})(?= )`));
+  return new Map(parts.flatMap((part, index) => (index % 2 === 1 ? [[part, (parts[index + 1] ?? '').trim()] as const] : [])));
+}

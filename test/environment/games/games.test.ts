@@ -1,0 +1,162 @@
+// The field's small worlds: what their rules, solvers and pages must be, beyond what holds of every world (worlds.test.ts).
+
+import { describe, expect, it } from 'vitest';
+import { createAgent, type AgentName } from '../../../main/environment/agents.ts';
+import { createBandit } from '../../../main/environment/bandit/bandit.ts';
+import { banditWorld } from '../../../main/environment/bandit/world.ts';
+import type { Environment, World } from '../../../main/environment/environment.ts';
+import { createFrozenLake } from '../../../main/environment/frozenlake/frozenlake.ts';
+import { lakeOf, outcomes, planFor } from '../../../main/environment/frozenlake/lake.ts';
+import { frozenLakeWorld } from '../../../main/environment/frozenlake/world.ts';
+import { drawPage } from '../../../main/environment/page.ts';
+import { createSokoban } from '../../../main/environment/sokoban/sokoban.ts';
+import { push, solve, type Level } from '../../../main/environment/sokoban/level.ts';
+import { sokobanWorld } from '../../../main/environment/sokoban/world.ts';
+import { cluesFor, fits } from '../../../main/environment/wordle/clues.ts';
+import { createWordle } from '../../../main/environment/wordle/wordle.ts';
+import { wordleWorld } from '../../../main/environment/wordle/world.ts';
+import { evaluationSeed, playAgent } from '../../../main/evaluation/evaluate.ts';
+import { drawnPage } from '../../../preload/contract/replay.ts';
+
+function rate(world: World, environment: Environment, name: AgentName, tasks: number): number {
+  const played = environment.tasks('test').slice(0, tasks);
+  const wins = played.filter((task) => playAgent(environment, createAgent(world, name), task, evaluationSeed(task, 1)).result.success);
+  return wins.length / played.length;
+}
+
+describe('FrozenLake', () => {
+  it('slips to the wanted side and its two neighbours in equal shares, and the episode’s seed decides', () => {
+    expect(outcomes('left', true)).toEqual(['up', 'left', 'down']);
+    expect(outcomes('up', false)).toEqual(['up']);
+    const lake = createFrozenLake({ lakes: 30 });
+    const [task] = lake.tasks('train');
+    if (!task) throw new Error('There are no lakes');
+    const ends = Array.from({ length: 600 }, (_, seed) => lake.step(lake.reset(task, seed).state, 'go down').facts.slipped === true);
+    expect(ends.filter(Boolean).length / 600).toBeGreaterThan(0.6);
+    expect(ends.filter(Boolean).length / 600).toBeLessThan(0.73);
+    expect(lake.step(lake.reset(task, 7).state, 'go down')).toEqual(lake.step(lake.reset(task, 7).state, 'go down'));
+  });
+
+  it('value iteration gives the exact chance: 1 where it is not slippery, a hand-computed one where it is', () => {
+    // P _ G in the first row, ice elsewhere: two steps when nothing slips.
+    const dry = planFor(lakeOf('P_G______', 3), false, 2);
+    expect(dry.value(0, 2)).toBe(1);
+    expect(dry.best(0, 2)).toBe('right');
+    // With slipping, one step before the goal and one step left: a third.
+    expect(planFor(lakeOf('P_G______', 3), true, 5).value(1, 1)).toBeCloseTo(1 / 3, 12);
+  });
+
+  it('the oracle wins as often as its value says, and blind and heuristic walk worse', () => {
+    const lake = createFrozenLake({ lakes: 3000 });
+    const tasks = lake.tasks('test').slice(0, 250);
+    const expected =
+      tasks.reduce((sum, task) => sum + lake.planAt(lake.reset(task, 0).state).value(lake.reset(task, 0).state.at, 20), 0) / 250;
+    const oracle = rate(frozenLakeWorld, lake, 'oracle', 250);
+    expect(Math.abs(oracle - expected)).toBeLessThan(0.09);
+    expect(rate(frozenLakeWorld, lake, 'heuristic', 250)).toBeLessThan(oracle - 0.1);
+    expect(rate(frozenLakeWorld, lake, 'blind', 250)).toBeLessThan(oracle - 0.2);
+  });
+
+  it.each(['cells', 'grid'])('is drawn as a grid from %s', (observation) => {
+    const lake = createFrozenLake({ lakes: 30, observation });
+    const [task] = lake.tasks('test');
+    if (!task) throw new Error('There are no lakes');
+    const page = drawPage(lake, lake.reset(task, 1).observation, { target: null, facts: {} });
+    expect(drawnPage.parse(page)).toEqual(page);
+    if (page.kind !== 'grid') throw new Error(`The lake is drawn as ${page.kind}`);
+    const signs = page.rows.flat().map(({ label }) => ({ you: 'P', ice: '_', hole: 'O', goal: 'G' })[label] ?? '?');
+    expect(signs.join('')).toBe(task.target);
+  });
+});
+
+describe('Sokoban', () => {
+  const level: Level = {
+    size: 5,
+    walls: [0, 1, 2, 3, 4, 5, 9, 10, 14, 15, 19, 20, 21, 22, 23, 24],
+    player: 6,
+    box: 7,
+    target: 8,
+  };
+
+  it('pushes, never pulls, and not through walls', () => {
+    expect(push(level, level, 'right')).toEqual({ player: 7, box: 8 });
+    expect(push(level, { player: 7, box: 8 }, 'right')).toBeUndefined();
+    expect(push(level, { player: 7, box: 8 }, 'left')).toEqual({ player: 6, box: 8 });
+    expect(push(level, level, 'up')).toBeUndefined();
+    expect(solve(level, level)).toEqual(['right']);
+    // In a corner that is not the target it can't be moved any more.
+    expect(solve(level, { player: 12, box: 16 })).toBeUndefined();
+  });
+
+  it('has only levels that the oracle solves in time, half of them beyond the greedy heuristic, and few for the blind', () => {
+    const sokoban = createSokoban({ levels: 400 });
+    const all = sokoban.tasks('train').concat(sokoban.tasks('test'));
+    for (const task of all.slice(0, 120)) {
+      const solution = solve(sokoban.levelAt({ task: task.id }), sokoban.levelAt({ task: task.id }));
+      expect(solution?.length).toBeLessThanOrEqual(15);
+    }
+    expect(rate(sokobanWorld, sokoban, 'oracle', 60)).toBe(1);
+    expect(rate(sokobanWorld, sokoban, 'heuristic', 60)).toBeLessThan(0.75);
+    expect(rate(sokobanWorld, sokoban, 'blind', 60)).toBeLessThan(0.2);
+  });
+
+  it('says when a push has made a level impossible', () => {
+    const sokoban = createSokoban({ levels: 60 });
+    const failures = sokoban.tasks('train').map((task) => playAgent(sokoban, createAgent(sokobanWorld, 'heuristic'), task, 1).diagnosis);
+    expect(new Set(failures.flatMap((diagnosis) => diagnosis?.failure ?? []))).toContain('deadlock');
+  });
+});
+
+describe('Bandit', () => {
+  it('Thompson sampling stands between chance and the oracle, and regret is what was lost in expectation', () => {
+    const bandit = createBandit({ machines: 1000 });
+    const regret = (name: AgentName): number => {
+      const played = bandit.tasks('test').slice(0, 80);
+      const last = played.map(
+        (task) => playAgent(bandit, createAgent(banditWorld, name), task, evaluationSeed(task, 1)).steps.at(-1)?.facts.regret,
+      );
+      return last.reduce<number>((sum, value) => sum + Number(value), 0) / played.length;
+    };
+    expect(regret('oracle')).toBeCloseTo(0, 9);
+    expect(regret('heuristic')).toBeLessThan(regret('random') * 0.7);
+    expect(regret('heuristic')).toBeGreaterThan(0.5);
+  });
+});
+
+describe('Wordle', () => {
+  it.each([
+    ['crane', 'crane', '+++++'],
+    ['crane', 'carts', '+??--'],
+    ['geese', 'eagle', '??--+'],
+    ['allow', 'label', '???--'],
+    ['speed', 'abide', '--?-?'],
+    ['sleep', 'erase', '?-??-'],
+  ])('%s for %s gives %s', (guess, word, clues) => {
+    expect(cluesFor(guess, word)).toBe(clues);
+    expect(fits(word, [{ word: guess, clues }])).toBe(true);
+  });
+
+  it('careful demonstrations keep to the clues; the heuristic and chance win less often', () => {
+    const wordle = createWordle({});
+    expect(wordle.words.length).toBe(1365);
+    const careful = createAgent(wordleWorld, 'heuristic');
+    const tasks = wordle.tasks('test').slice(0, 60);
+    const won = tasks.filter((task) => playAgent(wordle, careful, task, evaluationSeed(task, 1)).result.success).length / 60;
+    expect(won).toBeGreaterThan(0.6);
+    expect(won).toBeLessThan(0.95);
+    expect(rate(wordleWorld, wordle, 'blind', 60)).toBeLessThan(0.05);
+  });
+
+  it('is drawn as letters with their colours', () => {
+    const wordle = createWordle({});
+    const task = { ...wordle.tasks('test')[0], id: 'word-eagle' };
+    const start = wordle.reset({ ...task, split: 'test', instruction: 'Find it.', category: '', tier: '', target: 'eagle', level: 0 }, 1);
+    const turn = wordle.step(start.state, 'guess s l e e p');
+    const page = drawPage(wordle, turn.observation, { target: null, facts: {} });
+    expect(drawnPage.parse(page)).toEqual(page);
+    if (page.kind !== 'letters') throw new Error(`The guess is drawn as ${page.kind}`);
+    expect(page.rows[0]?.map(({ text, tone }) => `${text} ${tone}`)).toEqual(['s wrong', 'l near', 'e near', 'e near', 'p wrong']);
+    expect(page.keys.map(({ text }) => text).join('')).toBe('elps');
+    expect(drawPage(wordle, start.observation, { target: null, facts: {} }).kind).toBe('letters');
+  });
+});
