@@ -16,7 +16,7 @@ export const VstarSettings = group(
     estimator: knob(
       z.enum(['smooth-max', 'max', 'mean']),
       'smooth-max',
-      'How N rewards become one value: the smooth maximum β1·ln mean exp(r/β1) of the paper, the plain maximum, or the plain mean.',
+      'How N rewards become one value: the smooth maximum β1·ln mean exp(r/β1) of the paper, the plain maximum, or the plain mean. In a world with chance only the mean is unbiased.',
     ),
     reward: knob(
       RewardKind,

@@ -220,6 +220,18 @@ export function alertById(id: string): Pick<Alert, 'id' | 'title' | 'metrics'> |
   return rules.find((rule) => rule.id === id);
 }
 
+/** What can be said before the first update: in a world with chance a maximum over samples takes luck for skill (docs/CHANCE.md). */
+export function optimisticVstar(chance: boolean, estimator: string): Alert | undefined {
+  if (!chance || estimator === 'mean') return undefined;
+  return {
+    id: 'vstar-optimistic',
+    title: 'V* is optimistic',
+    metrics: ['vstar.mean'],
+    sign: `V* is optimistic: this world has chance, and the estimator ${estimator} counts lucky samples as if the policy could choose them`,
+    advice: 'Set vstar.estimator=mean (the value of the reference), or a larger vstar.beta1; docs/CHANCE.md says why.',
+  };
+}
+
 /** Advice for failures that show as errors instead of numbers. */
 export function adviceFor(message: string): string | undefined {
   if (/out of memory|bad_alloc|allocate memory|heap/i.test(message)) {

@@ -2,7 +2,7 @@
 // checkpoint last (see reports.ts): after a crash whatever follows the newest checkpoint is dropped and happens again.
 
 import type { EvaluationReport } from '../evaluation/evaluation-report.ts';
-import { alertById, alertsOf, bestValidation } from '../metrics/alerts.ts';
+import { type Alert, alertById, alertsOf, bestValidation } from '../metrics/alerts.ts';
 import type { Trajectory } from '../rollout/trajectory.ts';
 import type { CheckpointFile, ReferenceFile, TrainingHost } from './host.ts';
 import type { TrainingMemory } from './memory.ts';
@@ -98,14 +98,16 @@ export class RunReporter {
     await this.#host.report({ type: 'event', update, kind: 'level', severity: 'info', text, data: { level } });
   }
 
+  async alert(update: number, { id, title, metrics, sign, advice }: Alert, best: number | null = null): Promise<void> {
+    const data = { id, state: 'active', title, metrics: [...metrics], best };
+    await this.#store({ type: 'event', update, kind: 'alert', severity: 'warning', text: `${sign}. ${advice}`, data });
+  }
+
   /** Each alert is reported once when it becomes active, and once when it has cleared. */
   async #alerts(update: number, before: TrainingMemory, after: TrainingMemory): Promise<void> {
     const best = bestValidation(after.validations)?.update ?? null;
-    for (const { id, title, metrics, sign, advice } of alertsOf({ updates: after.history, validations: after.validations })) {
-      if (before.alerts.includes(id)) continue;
-      const data = { id, state: 'active', title, metrics: [...metrics], best };
-      await this.#store({ type: 'event', update, kind: 'alert', severity: 'warning', text: `${sign}. ${advice}`, data });
-    }
+    for (const alert of alertsOf({ updates: after.history, validations: after.validations }))
+      if (!before.alerts.includes(alert.id)) await this.alert(update, alert, best);
     for (const id of before.alerts) {
       const alert = alertById(id);
       if (!alert || after.alerts.includes(id)) continue;

@@ -3,6 +3,7 @@
 
 import { scheduled } from '../algorithm/vstar.ts';
 import type { Task } from '../environment/environment.ts';
+import { optimisticVstar } from '../metrics/alerts.ts';
 import { validationsOf } from './memory.ts';
 import type { VstarEntry } from './reports.ts';
 import { saveCheckpoint } from './save.ts';
@@ -13,6 +14,8 @@ import { evaluateNow } from './validation.ts';
 export async function beginRun(run: TrainingRun): Promise<void> {
   const { config, pool, vstar, reporter, policy } = run;
   if (run.resumed) return vstar.restore(run.memory.valued, pool);
+  const optimistic = run.setup.variant.needs.vstar && optimisticVstar(run.setup.environment.chance === true, config.vstar.estimator);
+  if (optimistic) await reporter.alert(0, optimistic);
   if (config.curriculum.mode === 'off' && config.vstar.samples.length === 1) await valueTasks(run, pool, policy.environment.levels - 1, 0);
   if (config.evaluation.every > 0) {
     const evaluation = await evaluateNow(run, 0, 'periodic');
