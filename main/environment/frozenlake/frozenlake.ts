@@ -8,7 +8,7 @@ import { type Split, splits } from '../../vocabulary.ts';
 import type { Environment, Task, Turn } from '../environment.ts';
 import type { FailureClass } from '../failures.ts';
 import { cellName, cellNames, MOVES, neighbour, readMove, splitOfInstance } from '../grid.ts';
-import { distances, drawLake, type Lake, lakeOf, outcomes, type Plan, planFor } from './lake.ts';
+import { distances, drawLake, type Lake, outcomes, type Plan, planFor } from './lake.ts';
 import { drawLakePage } from './page.ts';
 
 export const lakeSettings = z.strictObject({
