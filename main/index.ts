@@ -2,7 +2,7 @@
 // files beside it; the order is what matters here.
 
 import { join } from 'node:path';
-import { app, BrowserWindow, nativeTheme } from 'electron';
+import { app, BrowserWindow, crashReporter, nativeTheme } from 'electron';
 import { registerCalls } from './ipc/index.ts';
 import { buildMenu } from './menu.ts';
 import { defaultDataFolder, projectFolder } from './paths.ts';
@@ -14,6 +14,8 @@ hardenProcess();
 app.setName('Astrolab');
 // Chromium's own files live under the data folder; so does the single-instance lock, which makes it one per folder.
 app.setPath('userData', join(defaultDataFolder(), 'window'));
+// Crashes of any process leave a report in that folder; it is never sent. Settings → About lists them.
+crashReporter.start({ uploadToServer: false });
 
 if (app.requestSingleInstanceLock()) {
   app.whenReady().then(start, (error: unknown) => {

@@ -3,6 +3,7 @@
 import { app, clipboard, nativeTheme, shell } from 'electron';
 import type { systemCalls } from '../../preload/contract/system.ts';
 import type { Context } from './context.ts';
+import { diagnostics } from './diagnostics.ts';
 import { CallFailure } from './dispatch.ts';
 import type { Handlers } from './dispatch.ts';
 
@@ -16,6 +17,8 @@ export function systemHandlers(context: Context): Handlers<typeof systemCalls> {
       platform: `${process.platform} ${process.arch}`,
       dataFolder: context.dataFolder,
     }),
+
+    'system.diagnostics': async () => ({ text: await diagnostics(context) }),
 
     'system.theme': () => ({ theme: context.settings.value.theme }),
 

@@ -19,6 +19,8 @@ export const systemCalls = {
       dataFolder: z.string(),
     }),
   },
+  /** Everything a bug report needs, as text: versions, devices, disk, runs by state, crash reports. Nothing of what runs contain. */
+  'system.diagnostics': { input: nothing, answer: z.object({ text: z.string() }) },
   'system.theme': { input: nothing, answer: z.object({ theme }) },
   'system.setTheme': { input: z.strictObject({ theme }), answer: z.object({ theme }) },
   /** The page has no clipboard permission; the main process writes plain text for it. */

@@ -1,6 +1,6 @@
 // What this is, with every version that matters for a report.
 
-import { useCall } from '../bridge.ts';
+import { call, useCall } from '../bridge.ts';
 import { Card, Section } from '../components/page.tsx';
 import { CopyButton, ErrorState, Loading } from '../components/states.tsx';
 import styles from './settings.module.css';
@@ -20,8 +20,8 @@ export function About() {
   return (
     <Section
       title="About"
-      hint="All data stays on this machine. Neither Astrolab nor its libraries send anything."
-      actions={<CopyButton text={rows.map(([name, value]) => `${name}: ${value}`).join('\n')} />}
+      hint="All data stays on this machine. Neither Astrolab nor its libraries send anything; crash reports are kept in the data folder."
+      actions={<CopyButton text={async () => (await call('system.diagnostics', {})).text} label="Copy diagnostics" />}
     >
       <Card>
         <dl className={styles.facts}>

@@ -160,3 +160,23 @@ describe('preferences for runs', () => {
     expect(await accessibilityProblems(lab)).toEqual([]);
   });
 });
+
+describe('diagnostics', () => {
+  test('are copied with versions, disk, runs and crash reports; a crash leaves its report on this machine', async () => {
+    const copied = async (): Promise<string> => {
+      await button('Copy diagnostics').click();
+      await shown(lab.page.getByText('Copied', { exact: true }).first());
+      return lab.app.evaluate(({ clipboard }) => clipboard.readText());
+    };
+    const before = await until('the clipboard', copied);
+    expect(before).toContain(`Data folder: ${lab.data}`);
+    expect(before).toMatch(/^Runs: 0$/m);
+    expect(before).toMatch(/^Crash reports: 0$/m);
+    expect(await lab.app.evaluate(({ crashReporter }) => crashReporter.getUploadToServer())).toBe(false);
+    // The worker process dies hard, as a native fault would end it.
+    await lab.page.evaluate(() => window.astrolab.call('worker.selfTest', { steps: 1 }));
+    const worker = await lab.page.evaluate(() => window.astrolab.call('worker.status', {}));
+    process.kill((worker.ok ? worker.value.pid : null) ?? 0, 'SIGSEGV');
+    await expect.poll(copied, { timeout: 30_000 }).toMatch(/^Crash reports: [1-9]\d*\n\S+ .*\.dmp$/m);
+  });
+});
