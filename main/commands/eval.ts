@@ -14,7 +14,7 @@ import { parseConfig } from '../config/config.ts';
 import { loadPreset } from '../config/presets.ts';
 import type { EvaluationReport } from '../evaluation/evaluation-report.ts';
 import { openRun, worldHash } from '../training/run-setup.ts';
-import { answer, CallError, note } from './output.ts';
+import { answer, CallError, dataFolder, note } from './output.ts';
 import { findRun, withStore } from './store.ts';
 import { addWorldOptions, makeEnvironment, namedWorld, type WorldOptions, worldSettings } from './world-options.ts';
 
@@ -84,7 +84,7 @@ async function evaluateReference(options: EvalOptions): Promise<void> {
   if (config.world.name !== world.name)
     throw new CallError(`The preset ${preset} is for the world ${config.world.name}, not for ${world.name}`);
   const settings = { ...config.world.settings, ...worldSettings(world, options) };
-  const setup = openRun(parseConfig({ ...config, world: { ...config.world, settings } }));
+  const setup = openRun(parseConfig({ ...config, world: { ...config.world, settings } }), { dataFolder: dataFolder() });
   await withStore(async (store) => {
     const policy = await referencePolicy(store, setup, (done, total) => {
       if (done % 50 === 0) note(`cloning the reference: ${done} of ${total}`);

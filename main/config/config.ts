@@ -23,8 +23,37 @@ const World = group(
   'The world and its settings.',
 );
 
+const LanguageModel = group(
+  {
+    name: knob(z.string().max(60), '', 'Name of the model; `lab models` lists them.'),
+    adapter: knob(z.string().max(4096), '', 'Folder of a PEFT adapter to start from, with the rank and targets below; empty is none.'),
+    train: knob(
+      z.enum(['adapter', 'all']),
+      'adapter',
+      'Train a LoRA adapter, or every weight (small models only: it takes four times their size).',
+    ),
+    rank: knob(whole(1, 1024), 16, 'Rank of the adapter.'),
+    alpha: knob(between(0.01, 10_000), 32, 'The adapter’s product is scaled by alpha / rank.'),
+    targets: knob(
+      z.enum(['all', 'attention', 'qv']),
+      'all',
+      'Which matrices carry the adapter: all, those of attention, or queries and values.',
+    ),
+    system: knob(z.string().max(4000), '', 'What the model is told before the first page; empty is the text of the world.'),
+    answers: knob(
+      z.enum(['grammar', 'free']),
+      'grammar',
+      'Hold answers to what the world allows, or let the model say anything: what cannot be parsed is an invalid action.',
+    ),
+    answerTokens: knob(whole(4, 512), 32, 'Longest answer, without the thought; then it is cut.', 'tokens'),
+  },
+  'With kind model: the language model and what of it is trained.',
+);
+
 const Policy = group(
   {
+    kind: knob(z.enum(['scratch', 'model']), 'scratch', 'A small Transformer made for the world, or a language model (policy.model).'),
+    model: LanguageModel,
     width: knob(whole(8, 2048), 128, 'Size of the hidden state of each token. A multiple of twice the number of heads.', 'numbers'),
     layers: knob(whole(1, 24), 3, 'Transformer layers.', 'layers'),
     heads: knob(whole(1, 32), 4, 'Attention heads per layer.', 'heads'),
@@ -232,6 +261,21 @@ export const RunConfig = z
         message: `expected a mistake of the world ${config.world.name} (${Object.keys(worldOf(config)?.mistakes ?? {}).join(', ')}), found ${name}`,
       });
     }
+    if (config.policy.kind === 'model') {
+      const { algorithm } = config;
+      if (config.policy.model.name === '')
+        context.addIssue({
+          code: 'custom',
+          path: ['policy', 'model', 'name'],
+          message: 'expected the name of a model; `lab models` lists them',
+        });
+      if ('klEstimator' in algorithm && 'klCoefficient' in algorithm && algorithm.klEstimator === 'full' && algorithm.klCoefficient !== 0)
+        context.addIssue({
+          code: 'custom',
+          path: ['algorithm', 'klEstimator'],
+          message: 'expected k3 for a language model, whose vocabulary is too large for the full KL',
+        });
+    }
     const { low, high } = config.reference.targetSuccess;
     if (low > high) {
       context.addIssue({
@@ -318,8 +362,10 @@ export const canonicalConfig = (config: RunConfig): string => canonicalJson(conf
 
 /** Short name of everything that decides a run's numbers: the config without its name. */
 export function configHash(config: RunConfig): string {
-  const { name: _name, ...rest } = config;
-  return contentHash(rest).slice(0, 16);
+  const { name: _name, policy, ...rest } = config;
+  // A small Transformer is what every config meant before there were language models: its hash stays.
+  const { kind, model: _model, ...scratch } = policy;
+  return contentHash({ ...rest, policy: kind === 'scratch' ? scratch : policy }).slice(0, 16);
 }
 
 /** Learning rate of an update (0-based): warm-up, held for a part of the run, then the chosen fall. */

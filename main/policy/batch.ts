@@ -9,6 +9,7 @@ import * as op from '../engine/operators.ts';
 import type { Parameters } from '../engine/parameters.ts';
 import { float, integer, scalarValue, value } from '../engine/session.ts';
 import type { Feeds, Value } from '../engine/session.ts';
+import { EVERYTHING } from './grammar-mask.ts';
 import type { TokenMask } from './grammar-mask.ts';
 import type { EncodedRow } from './prompt.ts';
 import { hiddenStates, logitsAt, stateValue } from './transformer.ts';
@@ -254,7 +255,7 @@ class MaskTable {
   }
 
   index(mask: TokenMask): number {
-    if (this.#rows === 0) return 0;
+    if (this.#rows === 0 || mask === EVERYTHING) return 0;
     const known = this.#known.get(mask);
     if (known !== undefined) return known;
     const row = this.#known.size + 1;

@@ -24,6 +24,8 @@ interface TrieNode {
   text: string | undefined;
 }
 
+/** Anything may be said. Batches know this one mask by its identity. */
+export const EVERYTHING: TokenMask = { allowed: new Int32Array(0) };
 const NOTHING: TokenMask = { allowed: new Int32Array(0) };
 const END = mark('<end>');
 

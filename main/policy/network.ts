@@ -28,6 +28,9 @@ export interface PolicyNetwork extends BatchLayout {
 /** A small Transformer is fully described by its config; a language model is a network of its own. */
 export type PolicyModel = ModelConfig | PolicyNetwork;
 
+/** The model as plain data. */
+export const describeModel = (model: PolicyModel): unknown => ('samplingGraph' in model ? model.description : model);
+
 export function networkOf(model: PolicyModel): PolicyNetwork {
   if ('samplingGraph' in model) return model;
   return {

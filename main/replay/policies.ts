@@ -21,7 +21,7 @@ const threadsOf = (setup: RunSetup): number => setup.config.threads || available
 
 /** The policy of a run: after `update`, or its newest checkpoint. */
 export function policyOfRun(store: Store, run: number, update?: number): StoredPolicy {
-  const setup = openRun(parseConfig(store.runs.get(run).config));
+  const setup = openRun(parseConfig(store.runs.get(run).config), { dataFolder: store.dataFolder });
   const checkpoint =
     update === undefined
       ? store.checkpoints.newestSound(run)

@@ -4,12 +4,14 @@
 
 import type { Replay, ReplayStep, Word } from '../../preload/contract/replay.ts';
 import type { Environment, Facts, Task, Turn } from '../environment/environment.ts';
-import { mark, type Tokenizer } from '../policy/tokenizer.ts';
+import type { TokenNames } from '../policy/episode-text.ts';
+import { mark } from '../policy/tokenizer.ts';
 import { type Step, type Trajectory } from '../rollout/trajectory.ts';
 import { TOP_ALTERNATIVES } from '../policy/draw.ts';
 import type { Run } from '../store/runs.ts';
 import type { Store } from '../store/store.ts';
 import { parseConfig } from '../config/config.ts';
+import { defaultDataFolder } from '../paths.ts';
 import { openRun, readingKey } from '../training/run-setup.ts';
 import { isReachable } from '../evaluation/evaluate.ts';
 import { type DrawnPage, drawPage } from '../environment/page.ts';
@@ -19,7 +21,7 @@ import { splits } from '../vocabulary.ts';
 /** What is needed to read the episodes of a run. */
 export interface Reader {
   readonly environment: Environment;
-  readonly tokenizer: Tokenizer;
+  readonly tokenizer: TokenNames;
   findTask(trajectory: Trajectory): Task | undefined;
 }
 
@@ -27,12 +29,12 @@ export interface Reader {
 const MOST_READERS = 4;
 const readers = new Map<string, Reader>();
 
-export function readerOf(run: Run): Reader {
+export function readerOf(run: Run, dataFolder = defaultDataFolder()): Reader {
   const config = parseConfig(run.config);
   const key = readingKey(config);
   let reader = readers.get(key);
   if (!reader) {
-    const { environment, codec } = openRun(config);
+    const { environment, codec } = openRun(config, { dataFolder });
     const tasks = new Map<string, Task>();
     for (const split of splits) for (const task of environment.tasks(split)) tasks.set(task.id, task);
     reader = { environment, tokenizer: codec.tokenizer, findTask: ({ task }) => tasks.get(task) };
@@ -71,7 +73,7 @@ export function readReplay(store: Store, episode: number): Replay {
 
 /** `episode` is null for one that is not in the store. */
 export function replayOf(store: Store, run: Run, trajectory: Trajectory, episode: number | null, update: number): Replay {
-  const reader = readerOf(run);
+  const reader = readerOf(run, store.dataFolder);
   const { environment } = reader;
   const task = reader.findTask(trajectory);
   const traced = task && retrace(environment, task, trajectory);
@@ -130,9 +132,9 @@ function vstarOf(store: Store, run: number, trajectory: Trajectory): Replay['vst
   return value === undefined ? null : { value, k: known?.k ?? null, n: known?.n ?? null };
 }
 
-function wordsOf({ tokens }: Step, tokenizer: Tokenizer): Word[] {
+function wordsOf({ tokens }: Step, tokenizer: TokenNames): Word[] {
   const ids = [...tokens.ids];
-  const endOfThought = ids.indexOf(mark('</think>'));
+  const endOfThought = tokenizer.endOfThought?.(ids) ?? ids.indexOf(mark('</think>'));
   const spoken = (id: number): string => (id >= 0 && id < tokenizer.size ? tokenizer.token(id) : `#${id}`);
   const at = (values: Float32Array, index: number): number | null => values[index] ?? null;
   return ids.map((id, index): Word => {

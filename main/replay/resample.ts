@@ -33,7 +33,7 @@ export async function runResample(job: ResampleJob): Promise<{ trajectory: Traje
   try {
     const recorded = store.trajectories.read(job.episode);
     const own = store.runs.get(runOfEpisode(job.episode));
-    const { environment, findTask } = readerOf(own);
+    const { environment, findTask } = readerOf(own, store.dataFolder);
     const task = findTask(recorded);
     const traced = task && retrace(environment, task, recorded);
     if (!traced) {

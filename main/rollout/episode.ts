@@ -5,22 +5,18 @@
 import type { Environment, Grammar, Task, Turn, View } from '../environment/environment.ts';
 import { grammarOfView } from '../environment/grammar.ts';
 import { type DrawnToken, TOP_ALTERNATIVES } from '../policy/draw.ts';
-import type { Cursor, GrammarMasks, TokenMask } from '../policy/grammar-mask.ts';
-import { type EncodedRow, type NameGroups, Prompt, type PromptSettings, Relabelling } from '../policy/prompt.ts';
+import type { EpisodeText } from '../policy/episode-text.ts';
+import type { TokenMask } from '../policy/grammar-mask.ts';
+import { type ChatCodec, ChatText } from '../policy/model/chat-text.ts';
+import type { EncodedRow } from '../policy/prompt.ts';
 import type { Feed } from '../policy/sampler.ts';
-import { type Tokenizer, mark } from '../policy/tokenizer.ts';
+import { type ScratchCodec, ScratchText } from '../policy/scratch-text.ts';
 import { Random } from '../random.ts';
 import { type Step, type StepTokens, type Trajectory } from './trajectory.ts';
 import { type Purpose } from '../vocabulary.ts';
 
 /** What an episode needs to know of the policy: how it reads and writes. */
-export interface TextCodec {
-  readonly tokenizer: Tokenizer;
-  readonly masks: GrammarMasks;
-  readonly prompt: PromptSettings;
-  /** What trades places in each relabelled episode. */
-  readonly names: NameGroups;
-}
+export type TextCodec = ScratchCodec | ChatCodec;
 
 export interface EpisodeRequest {
   readonly task: Task;
@@ -44,15 +40,12 @@ export class EpisodeInPlay {
   readonly random: Random;
   readonly #finished: () => void;
   readonly #environment: Environment;
-  readonly #codec: TextCodec;
   readonly #request: EpisodeRequest;
-  readonly #prompt: Prompt;
+  readonly #text: EpisodeText;
   #turn: Turn;
   /** What the policy reads and says instead of the page and the action, in worlds that offer it. */
   #view: View | undefined;
-  #cursor: Cursor;
-  #thought: number[] | undefined;
-  #thoughtText = '';
+  #thought = '';
   #drawn: DrawnToken[] = [];
   #steps: Step[] = [];
   #return = 0;
@@ -65,14 +58,11 @@ export class EpisodeInPlay {
   constructor(environment: Environment, codec: TextCodec, request: EpisodeRequest, finished: () => void = () => {}) {
     this.#finished = finished;
     this.#environment = environment;
-    this.#codec = codec;
     this.#request = request;
     this.random = Random.from('sample', request.seed);
-    const relabelling =
-      request.relabel && codec.names.length > 0 ? new Relabelling(codec.names, Random.from('labels', request.seed)) : undefined;
-    this.#prompt = new Prompt(codec.tokenizer, codec.prompt, request.task.instruction, relabelling);
+    this.#text = textOf(codec, request);
     this.#turn = environment.reset(request.task, request.seed, request.level);
-    this.#cursor = this.#observe();
+    this.#observe();
   }
 
   get done(): boolean {
@@ -97,17 +87,17 @@ export class EpisodeInPlay {
   }
 
   get rows(): readonly EncodedRow[] {
-    return this.#prompt.rows;
+    return this.#text.rows;
   }
 
   /** What the next token may be, in the names this episode uses. */
-  get mask(): TokenMask {
-    return this.#prompt.mask(this.#trueMask());
+  get mask(): TokenMask | undefined {
+    return this.#text.mask;
   }
 
   /** The tokens to read before the next draw (the last one drawn among them); they count as read from now on. */
   take(): Feed {
-    const row = this.#prompt.rows.at(-1);
+    const row = this.#text.rows.at(-1);
     if (!row) throw new Error('The episode has no row yet');
     const newRow = row !== this.#read.row;
     const from = newRow ? 0 : this.#read.count;
@@ -117,28 +107,17 @@ export class EpisodeInPlay {
 
   /** Takes the token that was drawn under `mask`. */
   accept(drawn: DrawnToken): void {
-    const mask = this.#trueMask();
-    const token = this.#prompt.original(drawn.token);
-    this.#prompt.say(drawn.token, mask);
     this.#drawn.push(drawn);
-    if (this.#thought) {
-      if (token !== mark('</think>')) this.#thought.push(token);
-      else {
-        this.#thoughtText = this.#codec.tokenizer.decode(this.#thought);
-        this.#thought = undefined;
-      }
-      return;
-    }
-    this.#cursor = this.#cursor.next(token);
-    if (this.#cursor.action !== undefined) this.#act(this.#cursor.action);
+    const answer = this.#text.accept(drawn.token);
+    if (!answer) return;
+    this.#thought = answer.thought;
+    this.#act(answer.action);
   }
 
   /** Plays a given step instead of drawing it: a demonstration, or the steps before the one to re-sample from. */
   force(step: { readonly thought: string; readonly action: string }): void {
-    const { tokenizer, masks, prompt } = this.#codec;
-    const words = prompt.thoughts ? [...tokenizer.encode(step.thought).slice(0, prompt.maxThoughtTokens), mark('</think>')] : [];
-    const { tokens } = masks.encode(this.#grammar(), this.#wording(step.action));
-    for (const token of [...words, ...tokens]) this.accept({ token: this.#prompt.relabel(token), policyLogProb: 0, entropy: 0, top: [] });
+    const tokens = this.#text.encode({ thought: step.thought, action: this.#wording(step.action) });
+    for (const token of tokens) this.accept({ token, policyLogProb: 0, entropy: 0, top: [] });
   }
 
   /** The record of the episode, once it is over. */
@@ -161,22 +140,15 @@ export class EpisodeInPlay {
       advantage: null,
       failure: null,
     };
-    return { trajectory, rows: this.#prompt.rows };
+    return { trajectory, rows: this.#text.rows };
   }
 
-  #trueMask(): TokenMask {
-    if (!this.#thought) return this.#cursor.mask;
-    return this.#codec.masks.thought(this.#codec.prompt.maxThoughtTokens - this.#thought.length);
-  }
-
-  /** The cursor at the beginning of the next action. */
-  #observe(): Cursor {
+  /** Shows the policy what the world says now. */
+  #observe(): void {
     this.#view = this.#environment.view?.(this.#turn.state);
-    this.#prompt.observe(this.#view?.text ?? this.#turn.observation);
-    this.#thought = this.#codec.prompt.thoughts ? [] : undefined;
-    this.#thoughtText = '';
+    this.#thought = '';
     this.#drawn = [];
-    return this.#codec.masks.start(this.#grammar());
+    this.#text.observe(this.#view?.text ?? this.#turn.observation, this.#grammar());
   }
 
   #grammar(): Grammar {
@@ -202,7 +174,7 @@ export class EpisodeInPlay {
     const before = this.#turn;
     this.#steps.push({
       observation: before.observation,
-      thought: this.#thoughtText,
+      thought: this.#thought,
       action,
       reward: turn.reward,
       reason: turn.reason,
@@ -213,7 +185,7 @@ export class EpisodeInPlay {
     this.#return += turn.reward;
     this.#turn = turn;
     if (turn.done) this.#finished();
-    else this.#cursor = this.#observe();
+    else this.#observe();
   }
 
   #tokens(): StepTokens {
@@ -222,12 +194,12 @@ export class EpisodeInPlay {
     const topProbs = new Float32Array(count * TOP_ALTERNATIVES);
     for (const [row, { top }] of this.#drawn.entries()) {
       for (const [column, { token, probability }] of top.slice(0, TOP_ALTERNATIVES).entries()) {
-        topIds[row * TOP_ALTERNATIVES + column] = this.#prompt.original(token);
+        topIds[row * TOP_ALTERNATIVES + column] = this.#text.original(token);
         topProbs[row * TOP_ALTERNATIVES + column] = probability;
       }
     }
     return {
-      ids: Int32Array.from(this.#drawn, ({ token }) => this.#prompt.original(token)),
+      ids: Int32Array.from(this.#drawn, ({ token }) => this.#text.original(token)),
       logProbs: Float32Array.from(this.#drawn, ({ policyLogProb }) => policyLogProb),
       referenceLogProbs: new Float32Array(0),
       entropies: Float32Array.from(this.#drawn, ({ entropy }) => entropy),
@@ -237,4 +209,9 @@ export class EpisodeInPlay {
       topProbs,
     };
   }
+}
+
+function textOf(codec: TextCodec, { task, seed, relabel }: EpisodeRequest): EpisodeText {
+  const names = relabel ? seed : undefined;
+  return 'chat' in codec ? new ChatText(codec, names) : new ScratchText(codec, task.instruction, names);
 }

@@ -183,7 +183,7 @@ async function evaluateBaselines(store: Store, run: Run): Promise<void> {
   if (missing.length === 0) return;
   const config = parseConfig(run.config);
   const { finalTasks: tasks, temperature } = config.evaluation;
-  const setup = openRun(config);
+  const setup = openRun(config, { dataFolder: store.dataFolder });
   const { environment, world } = setup;
   const about = { update: 0, kind: 'manual', split: 'test', worldHash: worldHash(environment, environment.levels - 1) } as const;
   for (const name of missing) {

@@ -7,7 +7,7 @@ import type { Flat } from '../engine/parameters.ts';
 import type { StepReport, Trainer } from '../engine/training-step.ts';
 import { PackedBatch } from '../policy/batch.ts';
 import { Scorer } from '../policy/scorer.ts';
-import type { ModelConfig } from '../policy/transformer.ts';
+import type { PolicyModel } from '../policy/network.ts';
 import { Random } from '../random.ts';
 import type { Episode } from '../rollout/episode.ts';
 import type { Trajectory } from '../rollout/trajectory.ts';
@@ -105,7 +105,7 @@ export class Learner {
 
   async #scoreWith(
     scorer: Scorer,
-    model: ModelConfig,
+    model: PolicyModel,
     episodes: readonly Episode[],
     note: (trajectory: Trajectory, scores: { logProbs: Float32Array; values: Float32Array | undefined }) => void,
   ): Promise<void> {

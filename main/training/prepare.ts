@@ -20,7 +20,7 @@ export async function prepareShared(configs: readonly RunConfig[], host: Host): 
   const [first] = configs;
   if (!first) throw new RangeError('At least one config is expected');
   const progress = new ProgressReporter((report) => host.report(report));
-  const setup = openRun(first, (share, what) => void progress.report(0, what, share, 1));
+  const setup = openRun(first, { progress: (share, what) => void progress.report(0, what, share, 1), dataFolder: host.dataFolder });
   const threads = first.threads || availableParallelism();
   const reference = await obtainReference(setup, threads, host, progress);
   const { environment, codec, referenceModel } = setup;

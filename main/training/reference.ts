@@ -10,6 +10,8 @@ import { Trainer, freshState } from '../engine/training-step.ts';
 import { demonstrations } from '../environment/demonstrations.ts';
 import { evaluationSeed } from '../evaluation/evaluate.ts';
 import { Relabelling, relabelled } from '../policy/prompt.ts';
+import { hashFile } from '../policy/model/registry.ts';
+import { describeModel } from '../policy/network.ts';
 import { Sampler } from '../policy/sampler.ts';
 import { Random } from '../random.ts';
 import { EpisodeInPlay } from '../rollout/episode.ts';
@@ -43,7 +45,8 @@ export function referenceRecipe(setup: RunSetup): string {
     relabel: config.policy.aids.relabelIds,
     ...(config.policy.aids.relabelWords && { relabelWords: true }),
     ...(config.policy.aids.relabelPrices && { relabelPrices: true }),
-    model: referenceModel,
+    model: describeModel(referenceModel),
+    ...(config.policy.model.adapter !== '' && { adapter: hashFile(join(config.policy.model.adapter, 'adapter_model.safetensors')) }),
     // Mistakes under the names they had in version 0.1.0, so that its references are found again.
     reference: { ...config.reference, imperfection: formerNames(setup) },
   });
@@ -75,6 +78,7 @@ export async function cloneReference(
     layout,
     layout.initialise(() => normal.normal()),
   );
+  setup.start?.(state.values);
   const trainer = new Trainer({ layout, state, optimizer: ADAM, session: { threads, spinning: false }, sessions: 24 });
   const minibatches = new MinibatchTrainer(trainer, model, config.training);
   const sampler = new Sampler(model, state.values, { capacity: 128, threads });
@@ -124,7 +128,8 @@ function demonstrated({ world, environment, codec, config }: RunSetup): Training
   const { demonstrations: count, imperfection, seed } = config.reference;
   const samples: TrainingEpisode[] = [];
   for (const { task, seed: episode, turns } of demonstrations(world, environment, { count, seed, imperfection })) {
-    const request = { task, seed: episode, purpose: 'train' as const, update: 0, relabel: false, level: undefined };
+    // A chat is tokenised under the names it shows; a small policy's tokens are renamed anew at every step instead.
+    const request = { task, seed: episode, purpose: 'train' as const, update: 0, relabel: 'chat' in codec, level: undefined };
     const playing = new EpisodeInPlay(environment, codec, request);
     for (const turn of turns) playing.force(turn);
     samples.push({ rows: playing.rows, episode: {}, token: {} });
@@ -134,7 +139,7 @@ function demonstrated({ world, environment, codec, config }: RunSetup): Training
 
 /** The same demonstration with other names every time it comes up: what is learned can only be how to read. */
 function underNewNames({ codec, config }: RunSetup, sample: TrainingEpisode, step: number, index: number): TrainingEpisode {
-  if (codec.names.length === 0) return sample;
+  if ('chat' in codec || codec.names.length === 0) return sample;
   const relabelling = new Relabelling(codec.names, Random.from('cloning-names', config.reference.seed, step, index));
   return { ...sample, rows: relabelled(sample.rows, relabelling) };
 }
@@ -147,7 +152,7 @@ export function keepReference(dataFolder: string, setup: RunSetup, weights: Flat
   mkdirSync(dirname(path), { recursive: true });
   const { environment, codec, referenceModel, config } = setup;
   saveWeights(path, setup.referenceLayout, weights, {
-    model: JSON.stringify(referenceModel),
+    model: JSON.stringify(describeModel(referenceModel)),
     tokenizer: JSON.stringify(codec.tokenizer.json),
     recipe,
   });

@@ -2,16 +2,20 @@
 // Training, evaluation and replay all begin here, so that the same config always means the same policy.
 
 import { type BoundAlgorithm, algorithmOf } from '../algorithm/registry.ts';
-import type { ParameterLayout } from '../engine/parameters.ts';
+import type { Flat, ParameterLayout } from '../engine/parameters.ts';
 import type { Environment, Plain, World } from '../environment/environment.ts';
 import { findWorld } from '../environment/registry.ts';
 import { GrammarMasks } from '../policy/grammar-mask.ts';
 import { nameGroup } from '../policy/prompt.ts';
 import { Tokenizer, type TokenizerOptions, trainTokenizer } from '../policy/tokenizer.ts';
-import { type ModelConfig, modelLayout } from '../policy/transformer.ts';
+import { type PolicyModel, networkOf } from '../policy/network.ts';
+import type { ScratchCodec } from '../policy/scratch-text.ts';
+import type { ModelConfig } from '../policy/transformer.ts';
 import type { TextCodec } from '../rollout/episode.ts';
 import { canonicalJson, contentHash } from '../canonical.ts';
 import type { RunConfig } from '../config/config.ts';
+import { defaultDataFolder } from '../paths.ts';
+import { modelPolicy } from './model-policy.ts';
 
 /** Words that occur more rarely are spelled in pieces, in worlds with too many words to give each its own token. */
 const LARGE_WORLD_WORDS = 4000;
@@ -22,22 +26,56 @@ export interface RunSetup {
   readonly environment: Environment;
   readonly codec: TextCodec;
   /** The trained policy's model, and the reference's (which has no critic). */
-  readonly model: ModelConfig;
-  readonly referenceModel: ModelConfig;
+  readonly model: PolicyModel;
+  readonly referenceModel: PolicyModel;
   readonly layout: ParameterLayout;
   readonly referenceLayout: ParameterLayout;
   readonly variant: BoundAlgorithm;
+  /** What the first weights are where they are not random: an adapter to start from, or all weights of a language model. */
+  readonly start?: ((values: Flat) => void) | undefined;
+}
+
+export interface OpenOptions {
+  readonly progress?: (share: number, what: string) => void;
+  /** Where language models are registered; default: the folder the window uses. */
+  readonly dataFolder?: string;
 }
 
 /** Equal for configs whose episodes are made of the same texts and tokens. */
-export const readingKey = ({ world, policy }: RunConfig): string => canonicalJson({ world, phrases: policy.aids.phrases });
+export const readingKey = ({ world, policy }: RunConfig): string =>
+  canonicalJson({
+    world,
+    phrases: policy.aids.phrases,
+    ...(policy.kind === 'model' && { model: policy.model.name, thoughts: policy.thoughts }),
+  });
 
-export function openRun(config: RunConfig, progress?: (share: number, what: string) => void): RunSetup {
+export function openRun(config: RunConfig, { progress, dataFolder = defaultDataFolder() }: OpenOptions = {}): RunSetup {
   const world = findWorld(config.world.name);
   const environment = world.create(config.world.settings, progress);
-  const tokenizer = new Tokenizer(trainTokenizer(environment.corpus(), tokenizerOptions(environment, config.policy.aids.phrases)));
-  const { policy } = config;
-  const codec: TextCodec = {
+  const variant = algorithmOf(config.algorithm);
+  const policy =
+    config.policy.kind === 'model'
+      ? modelPolicy(config, world, environment, { dataFolder, critic: variant.needs.critic })
+      : scratchPolicy(config, environment, variant.needs.critic);
+  const { model, referenceModel } = policy;
+  return {
+    config,
+    world,
+    environment,
+    variant,
+    ...policy,
+    layout: networkOf(model).layout,
+    referenceLayout: networkOf(referenceModel).layout,
+  };
+}
+
+function scratchPolicy(
+  { policy }: RunConfig,
+  environment: Environment,
+  critic: boolean,
+): Pick<RunSetup, 'codec' | 'model' | 'referenceModel'> {
+  const tokenizer = new Tokenizer(trainTokenizer(environment.corpus(), tokenizerOptions(environment, policy.aids.phrases)));
+  const codec: ScratchCodec = {
     tokenizer,
     masks: new GrammarMasks(tokenizer),
     prompt: {
@@ -55,7 +93,6 @@ export function openRun(config: RunConfig, progress?: (share: number, what: stri
       .map((names) => nameGroup(tokenizer, names))
       .filter((names) => names.length > 1),
   };
-  const variant = algorithmOf(config.algorithm);
   const { matchFlag, compareFlag, pointer, tokenShift } = policy.aids;
   const { width, layers, heads, feedForward, gate, contextLength } = policy;
   const referenceModel: ModelConfig = {
@@ -69,18 +106,8 @@ export function openRun(config: RunConfig, progress?: (share: number, what: stri
     valueHead: false,
     aids: { matchFlag: matchFlag || compareFlag, pointer, tokenShift },
   };
-  const model: ModelConfig = { ...referenceModel, valueHead: variant.needs.critic };
-  return {
-    config,
-    world,
-    environment,
-    codec,
-    model,
-    referenceModel,
-    layout: modelLayout(model),
-    referenceLayout: modelLayout(referenceModel),
-    variant,
-  };
+  const model: ModelConfig = { ...referenceModel, valueHead: critic };
+  return { codec, model, referenceModel };
 }
 
 function tokenizerOptions(environment: Environment, phrases: boolean): TokenizerOptions {

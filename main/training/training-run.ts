@@ -65,7 +65,7 @@ const SESSIONS = 24;
 export async function openTraining(config: RunConfig, host: TrainingHost): Promise<TrainingRun> {
   const device = await requireDevice(config.device);
   const progress = new ProgressReporter((report) => host.report(report));
-  const setup = openRun(config, (share, what) => void progress.report(0, what, share, 1));
+  const setup = openRun(config, { progress: (share, what) => void progress.report(0, what, share, 1), dataFolder: host.dataFolder });
   const threads = config.threads || availableParallelism();
   const { training } = config;
   const reference = await obtainReference(setup, threads, host, progress);

@@ -1,10 +1,16 @@
 import { expect, test } from 'vitest';
 import { parseConfig } from '../../main/config/config.ts';
+import type { ScratchCodec } from '../../main/policy/scratch-text.ts';
 import { openRun } from '../../main/training/run-setup.ts';
 
+function codecOf(aids: Record<string, boolean>): ScratchCodec {
+  const { codec } = openRun(parseConfig({ world: { name: 'shop' }, policy: { aids } }));
+  if ('chat' in codec) throw new Error('A small policy was expected');
+  return codec;
+}
+
 /** How many names each group has that trade places in training. */
-const groupsOf = (aids: Record<string, boolean>): number[] =>
-  openRun(parseConfig({ world: { name: 'shop' }, policy: { aids } })).codec.names.map((group) => group.length);
+const groupsOf = (aids: Record<string, boolean>): number[] => codecOf(aids).names.map((group) => group.length);
 
 test('each aid decides on its own what trades places: ids, words, prices', () => {
   expect(groupsOf({ relabelIds: false })).toEqual([]);
@@ -19,7 +25,7 @@ test('prices keep their places where the policy is not told how they compare', (
 
 test('a name of two words is one token where the aid says so, and two where not', () => {
   const words = (phrases: boolean): string[] => {
-    const { tokenizer } = openRun(parseConfig({ world: { name: 'shop' }, policy: { aids: { phrases } } })).codec;
+    const { tokenizer } = codecOf({ phrases });
     return tokenizer.encode('Red Running Shoes shoes').map((id) => tokenizer.token(id));
   };
   expect(words(true)).toEqual(['red', 'running shoes', 'shoes']);

@@ -5,13 +5,12 @@ import type { Flat } from '../../engine/parameters.ts';
 import { Random } from '../../random.ts';
 import { PackedBatch, bucket } from '../batch.ts';
 import type { DrawSettings, Drawn } from '../draw.ts';
-import type { TokenMask } from '../grammar-mask.ts';
+import { EVERYTHING } from '../grammar-mask.ts';
 import type { PolicyNetwork } from '../network.ts';
 import { Sampler } from '../sampler.ts';
 import type { Feed, SampledEpisode } from '../sampler.ts';
 import { Scorer } from '../scorer.ts';
 
-const NO_MASK: TokenMask = { allowed: new Int32Array(0) };
 /** Tokens that are scored at once, padding included. */
 const SCORED_AT_ONCE = 2048;
 
@@ -49,7 +48,7 @@ async function scoreTogether(scorer: Scorer, network: PolicyNetwork, lists: read
     {
       tokens: [...tokens],
       flags: tokens.map(() => 0),
-      agent: tokens.slice(1).map((target, position) => ({ position, target, mask: NO_MASK })),
+      agent: tokens.slice(1).map((target, position) => ({ position, target, mask: EVERYTHING })),
     },
   ]);
   const longest = Math.max(2, ...lists.map((tokens) => tokens.length));

@@ -1,0 +1,110 @@
+// A language model as the policy of a run: the model of the data folder, what of it is trained, and the chat in which it acts. The reference
+// is the same model with the weights of the reference (no adapter, or the cloned one): it costs no second model.
+
+import type { RunConfig } from '../config/config.ts';
+import type { Flat } from '../engine/parameters.ts';
+import type { Environment, World } from '../environment/environment.ts';
+import { TARGETS, type LoraShape, readAdapter } from '../policy/model/adapter.ts';
+import { ActionAutomaton } from '../policy/model/automaton.ts';
+import { type ChatCodec, chatTemplate } from '../policy/model/chat-text.ts';
+import { modelNetwork } from '../policy/model/model-network.ts';
+import { ModelRegistry, type OpenModel } from '../policy/model/registry.ts';
+import { ModelText } from '../policy/model/text.ts';
+import { readAll } from '../policy/model/tensor-source.ts';
+import type { PolicyNetwork } from '../policy/network.ts';
+
+export interface ModelPolicy {
+  readonly codec: ChatCodec;
+  readonly model: PolicyNetwork;
+  readonly referenceModel: PolicyNetwork;
+  readonly start: (values: Flat) => void;
+}
+
+/** What a model is told first, unless the config has a text of its own. */
+const SYSTEM: Readonly<Record<string, string>> = {
+  shop: 'You shop for the user. Reply with one action: search WORDS, click ID or buy ID.',
+  webshop: 'You shop for the user. Reply with one action: search[WORDS] or click[NAME].',
+  maths: 'You solve the task. Reply with the answer.',
+};
+
+const TARGET_SETS: Readonly<Record<RunConfig['policy']['model']['targets'], LoraShape['targets']>> = {
+  all: TARGETS,
+  attention: ['q_proj', 'k_proj', 'v_proj', 'o_proj'],
+  qv: ['q_proj', 'v_proj'],
+};
+
+export function modelPolicy(
+  { policy }: RunConfig,
+  world: World,
+  environment: Environment,
+  { dataFolder, critic }: { dataFolder: string; critic: boolean },
+): ModelPolicy {
+  const source = new ModelRegistry(dataFolder).open(policy.model.name);
+  const { rank, alpha, targets, train, adapter } = policy.model;
+  const lora: LoraShape = { rank, alpha, targets: TARGET_SETS[targets] };
+  const trained = train === 'all' ? 'all' : lora;
+  const network = (valueHead: boolean): PolicyNetwork =>
+    modelNetwork({ ...source, trained, valueHead, contextLength: policy.contextLength });
+  const referenceModel = network(false);
+  return {
+    codec: chatCodec(source, policy, world, environment, referenceModel.contextLength),
+    model: network(critic),
+    referenceModel,
+    start: (values) => {
+      const { layout } = referenceModel;
+      if (train === 'all') for (const [name, tensor] of source.tensors) layout.view(values, name).set(readAll(tensor));
+      else if (adapter !== '') for (const group of layout.groups) values[group].set(readAdapter(adapter, layout)[group]);
+    },
+  };
+}
+
+const opened = new Map<string, { text: ModelText; automaton: ActionAutomaton }>();
+
+/** Tokenizers are slow to load and automata remember much: one of each per model. */
+function textOf(source: OpenModel): { text: ModelText; automaton: ActionAutomaton } {
+  let known = opened.get(source.hash);
+  if (!known) {
+    const text = new ModelText(source);
+    const size = Math.min(text.size, source.config.vocabulary);
+    const vocabulary = { size, bytes: (id: number) => (text.isSpecial(id) ? undefined : text.bytes(id)) };
+    known = { text, automaton: new ActionAutomaton(vocabulary, source.config.endTokens) };
+    opened.set(source.hash, known);
+  }
+  return known;
+}
+
+function chatCodec(
+  source: OpenModel,
+  policy: RunConfig['policy'],
+  world: World,
+  environment: Environment,
+  contextLength: number,
+): ChatCodec {
+  const { text, automaton } = textOf(source);
+  const { endTokens } = source.config;
+  const system = policy.model.system || (SYSTEM[world.name] ?? `${world.summary} Reply with one action.`);
+  return {
+    chat: text,
+    tokenizer: {
+      size: text.size,
+      token: (id) => text.token(id),
+      json: { model: source.hash },
+      endOfThought: endOfThought(text, policy.thoughts),
+    },
+    automaton,
+    endTokens,
+    template: chatTemplate(text, system, policy.thoughts, endTokens),
+    prompt: {
+      system,
+      contextLength,
+      thoughts: policy.thoughts,
+      maxThoughtTokens: policy.thoughtTokens,
+      maxAnswerTokens: policy.model.answerTokens,
+      constrained: policy.model.answers === 'grammar',
+    },
+    names: policy.aids.relabelIds ? environment.interchangeable : [],
+  };
+}
+
+const endOfThought = (text: ModelText, thoughts: boolean) => (ids: readonly number[]) =>
+  thoughts ? ids.findIndex((_, i) => text.decode(ids.slice(0, i + 1)).includes('</think>')) : -1;

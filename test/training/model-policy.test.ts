@@ -1,0 +1,196 @@
+// A language model as the policy of a run: it acts in a world through its chat, sampler, scorer and trainer agree on its probabilities, and a
+// whole run trains, repeats and resumes. The model is tiny and random; what it says is nonsense within the world's grammar.
+
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { ConfigError } from '../../main/config/config.ts';
+import { Trainer, freshState } from '../../main/engine/training-step.ts';
+import { neg } from '../../main/engine/operators.ts';
+import { PackedBatch } from '../../main/policy/batch.ts';
+import { ModelRegistry } from '../../main/policy/model/registry.ts';
+import { networkOf, policyObjective } from '../../main/policy/network.ts';
+import { Sampler } from '../../main/policy/sampler.ts';
+import { Scorer } from '../../main/policy/scorer.ts';
+import { Random } from '../../main/random.ts';
+import type { EpisodeRequest } from '../../main/rollout/episode.ts';
+import { EpisodeInPlay } from '../../main/rollout/episode.ts';
+import { drawAt, rollout } from '../../main/rollout/rollout.ts';
+import { openRun } from '../../main/training/run-setup.ts';
+import { train } from '../../main/training/train.ts';
+import { writeTinyModel } from '../policy/model/tiny-model.ts';
+import { TestHost, smallest } from './host.ts';
+
+const model = (changes: Record<string, unknown> = {}, policy: Record<string, unknown> = {}) =>
+  smallest({
+    policy: { kind: 'model', contextLength: 512, model: { name: 'tiny', rank: 4, alpha: 8, answerTokens: 64, ...changes }, ...policy },
+    reference: { demonstrations: 8, batch: 4, steps: 2, warmup: 1, checkEvery: 2, checkTasks: 2 },
+    training: { updates: 2, batch: 4, tasks: 4, warmup: 1, microBatch: 4096 },
+    evaluation: { every: 2, tasks: 2, finalTasks: 2 },
+    checkpoints: { every: 1 },
+  });
+
+let folder = '';
+beforeAll(() => {
+  folder = mkdtempSync(join(tmpdir(), 'astrolab-tiny-'));
+  writeTinyModel(folder);
+});
+afterAll(() => {
+  rmSync(folder, { recursive: true, force: true });
+  TestHost.forgetReferences();
+});
+
+const hosts: TestHost[] = [];
+afterAll(() => {
+  for (const host of hosts) host.remove();
+});
+function host(): TestHost {
+  const made = new TestHost();
+  new ModelRegistry(made.dataFolder).add(folder, 'tiny');
+  hosts.push(made);
+  return made;
+}
+
+function play(config = model()) {
+  const { dataFolder } = host();
+  const setup = openRun(config, { dataFolder });
+  const random = Random.from('adapter');
+  const values = setup.layout.initialise(() => random.normal());
+  for (const { name } of setup.layout.specs) if (name.endsWith('lora_B')) layoutNoise(setup.layout.view(values, name), random);
+  const requests = setup.environment
+    .tasks('validation')
+    .slice(0, 5)
+    .map((task, seed): EpisodeRequest => ({ task, seed, purpose: 'train', update: 0, relabel: true, level: undefined }));
+  return { setup, values, requests };
+}
+
+function layoutNoise(view: Float32Array, random: Random): void {
+  for (let i = 0; i < view.length; i++) view[i] = 0.1 * random.normal();
+}
+
+async function played({ setup, values, requests }: ReturnType<typeof play>, capacity: number, order = requests) {
+  const sampler = new Sampler(setup.model, values, { capacity, threads: 1 });
+  try {
+    return await rollout({ environment: setup.environment, codec: setup.codec, sampler }, order, drawAt(1));
+  } finally {
+    await sampler.dispose();
+  }
+}
+
+describe('a language model in the shop', () => {
+  test('says only what the grammar allows, and sampler, scorer and trainer agree on how probable it was', async () => {
+    const game = play();
+    const episodes = await played(game, 3);
+    const cut = episodes.flatMap(({ trajectory }) => trajectory.steps).filter(({ valid, tokens }) => !valid && tokens.ids.length < 64);
+    expect(cut).toEqual([]); // an answer is allowed, or it was too long and cut
+
+    const network = networkOf(game.setup.model);
+    const batch = new PackedBatch(
+      episodes.map(({ rows }) => rows),
+      network,
+    );
+    const scorer = new Scorer(network, game.values, { threads: 1 });
+    const { logProbs } = await scorer.score(batch);
+    await scorer.dispose();
+    for (const [index, { trajectory }] of episodes.entries()) {
+      const drawn = trajectory.steps.flatMap(({ tokens }) => [...tokens.logProbs]);
+      expect(logProbs[index]).toHaveLength(drawn.length);
+      const apart = Math.max(...drawn.map((number, i) => Math.abs(number - (logProbs[index]?.[i] ?? Number.NaN))));
+      expect(apart).toBeLessThan(1e-3);
+    }
+
+    const trainer = new Trainer({ layout: network.layout, state: freshState(network.layout, game.values), session: { threads: 1 } });
+    const build = policyObjective(network, batch.shape, {}, (_graph, policy) => ({ loss: neg(policy.tokenMean(policy.logProbs)) }));
+    const { report } = await trainer.gradients([
+      { key: 'mean', build, feeds: { ...batch.feeds, ...PackedBatch.divisors(5, batch.tokenCount) } },
+    ]);
+    await trainer.dispose();
+    const all = episodes.flatMap(({ trajectory }) => trajectory.steps.flatMap(({ tokens }) => [...tokens.logProbs]));
+    expect(Math.abs(report.loss + all.reduce((sum, number) => sum + number, 0) / all.length)).toBeLessThan(1e-3);
+  });
+
+  test('says the same in whatever company and order', async () => {
+    const game = play();
+    const said = (episodes: Awaited<ReturnType<typeof played>>): unknown =>
+      episodes.map(({ rows, trajectory }) => [trajectory.seed, rows.map(({ tokens }) => tokens)]);
+    const together = said(await played(game, 5));
+    expect(said(await played(game, 1))).toEqual(together);
+    const reversed = await played(game, 2, game.requests.toReversed());
+    expect(said(reversed.toReversed())).toEqual(together);
+  });
+
+  test('keeps its own tokens: what it said stands in the row as it was drawn, between the template’s marks', async () => {
+    const game = play(model({}, { thoughts: true, thoughtTokens: 6 }));
+    const episodes = await played(game, 5);
+    for (const { rows, trajectory } of episodes) {
+      const drawn = trajectory.steps.flatMap(({ tokens }) => [...tokens.ids]);
+      const kept = rows.flatMap(({ agent, tokens }) => agent.map(({ position }) => tokens[position + 1]));
+      expect(kept).toEqual(drawn);
+    }
+  });
+
+  test('plays a demonstration to the demonstrated end, under other names', () => {
+    const { setup, requests } = play();
+    const [request] = requests;
+    if (!request) throw new Error('There is no task');
+    const { environment, world, codec } = setup;
+    const episode = new EpisodeInPlay(environment, codec, request);
+    let turn = environment.reset(request.task, request.seed, undefined);
+    const actions: string[] = [];
+    while (!turn.done) {
+      const action = environment.oracle(turn.state) ?? world.heuristic(environment, turn, () => 0.5);
+      actions.push(action);
+      episode.force({ thought: '', action });
+      turn = environment.step(turn.state, action);
+    }
+    const { trajectory } = episode.finish();
+    expect(trajectory.steps.map(({ action }) => action)).toEqual(actions);
+    expect([trajectory.success, turn.success]).toEqual([true, true]);
+  });
+
+  test('begins a new row with the task when the context is full', async () => {
+    const game = play(model({ answers: 'free', answerTokens: 8 }, { contextLength: 230 }));
+    const episodes = await played(game, 5);
+    const long = episodes.find(({ rows }) => rows.length > 1);
+    expect(long).toBeDefined();
+    const [first, second] = long?.rows ?? [];
+    expect(second?.tokens.slice(0, 60)).toEqual(first?.tokens.slice(0, 60));
+    expect(Math.max(...episodes.flatMap(({ rows }) => rows.map(({ tokens }) => tokens.length)))).toBeLessThanOrEqual(230);
+  });
+});
+
+describe('a run with a language model', () => {
+  test('trains, repeats and resumes to the same numbers and weights', async () => {
+    const first = host();
+    expect(await train(model(), first)).toBe('done');
+    const again = host();
+    again.until = 1;
+    again.commands = [{ type: 'stop' }];
+    expect(await train(model(), again)).toBe('stopped');
+    again.rewind();
+    again.until = null;
+    expect(await train(model(), again)).toBe('done');
+    expect(again.lastWeights()).toBe(first.lastWeights());
+    expect(again.numbers()).toEqual(first.numbers());
+  }, 120_000);
+
+  test.each(['ppo', 'grpo', 'weighted-sft'])(
+    'trains with %s',
+    async (id) => {
+      const config = { ...model(), algorithm: smallest({ algorithm: { id } }).algorithm };
+      const algorithm = 'klEstimator' in config.algorithm ? { ...config.algorithm, klEstimator: 'k3' } : config.algorithm;
+      const one = host();
+      expect(await train(smallest({ ...config, algorithm, training: { ...config.training, updates: 1 } }), one)).toBe('done');
+      expect(one.reports.filter(({ type }) => type === 'update')).toHaveLength(1);
+    },
+    120_000,
+  );
+
+  test('is refused without a model, or with a KL over the whole vocabulary', () => {
+    expect(() => model({ name: '' })).toThrow(ConfigError);
+    expect(() =>
+      smallest({ policy: { kind: 'model', model: { name: 'x' } }, algorithm: { id: 'grpo', klCoefficient: 0.1, klEstimator: 'full' } }),
+    ).toThrow(/expected k3/);
+  });
+});
