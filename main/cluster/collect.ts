@@ -5,7 +5,7 @@ import { existsSync, readFileSync, rmSync } from 'node:fs';
 import { sha256 } from '../canonical.ts';
 import { ImportError } from '../store/container.ts';
 import type { Store } from '../store/store.ts';
-import { importFile } from '../store/transfer.ts';
+import { importFile } from '../store/import.ts';
 import type { Place } from './place.ts';
 import { readShared } from './shared-file.ts';
 import type { SubmissionStatus, TaskStatus } from './status.ts';

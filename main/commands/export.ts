@@ -1,7 +1,7 @@
 // `lab export` and `lab import`: runs and studies as one file between two labs, and metrics and episodes as tables or
 // TensorBoard event files for other tools.
 
-import { existsSync, mkdirSync, statSync, writeFileSync } from 'node:fs';
+import { mkdirSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import type { Command } from 'commander';
 import { EVALUATION_EXPORTS } from '../report/exports.ts';
@@ -10,7 +10,11 @@ import type { Run } from '../store/runs.ts';
 import type { Store } from '../store/store.ts';
 import { episodesCsv, episodesJsonLines, metricsCsv, metricsJsonLines } from '../store/tables.ts';
 import { tensorboardFile } from '../store/tensorboard.ts';
-import { exportRuns, importFile } from '../store/transfer.ts';
+import type { ImportResult } from '../store/import.ts';
+import { exportRuns } from '../store/transfer.ts';
+import { spawnChild } from '../process/child.ts';
+import { importElsewhere } from '../process/import-elsewhere.ts';
+import { onInterrupt } from './interrupt.ts';
 import { answer, CallError } from './output.ts';
 import { findRun, withStore } from './store.ts';
 
@@ -32,6 +36,8 @@ const TABLES: Record<
   'episodes-csv': { ending: 'episodes.csv', lines: (store, run) => episodesCsv(store, run.id) },
   'episodes-jsonl': { ending: 'episodes.jsonl', lines: (store, run, options) => episodesJsonLines(store, run.id, {}, options.tokens) },
 };
+/** Megabytes of JavaScript heap that an import may take. */
+const IMPORT_HEAP = 320;
 const FORMATS = ['astrolab', ...Object.keys(EVALUATION_EXPORTS), ...Object.keys(TABLES), 'tensorboard'];
 
 export function register(program: Command): void {
@@ -49,13 +55,27 @@ export function register(program: Command): void {
     .command('import <file>')
     .description('add the runs of an exported file')
     .action((file: string) =>
-      withStore((store) => {
-        if (!existsSync(file)) throw new CallError(`There is no file ${file}`);
-        const { runs, study } = importFile(store, file);
+      withStore(async (store) => {
+        if (statSync(file, { throwIfNoEntry: false })?.isFile() !== true) throw new CallError(`There is no file ${file}`);
+        const { runs, study } = await importHere(store.dataFolder, file);
         const lines = runs.map(({ run: id, name, added }) => `run ${id} “${name}” ${added ? 'added' : 'was there already'}`);
         answer({ runs, study }, [...lines, ...(study === null ? [] : [`study “${study}”`])].join('\n'));
       }),
     );
+}
+
+/** In a process of its own; Ctrl-C ends it, and nothing is changed. */
+async function importHere(folder: string, file: string): Promise<ImportResult> {
+  const cancel = new AbortController();
+  const ignore = onInterrupt(() => cancel.abort());
+  try {
+    const progress = (done: number, total: number): void => {
+      if (process.stderr.isTTY && total > 1) process.stderr.write(`\r\x1b[2K${done} of ${total} runs`);
+    };
+    return await importElsewhere(() => spawnChild(IMPORT_HEAP), folder, resolve(file), { progress, signal: cancel.signal });
+  } finally {
+    ignore();
+  }
 }
 
 function run(store: Store, references: readonly string[], options: ExportOptions): void {

@@ -16,8 +16,10 @@ export function workerEnvironment(): NodeJS.ProcessEnv {
   return { ...process.env, ORT_DISABLE_TELEMETRY: '1' };
 }
 
-export function spawnChild(): WorkerProcess {
+/** `heapMegabytes` bounds its JavaScript heap; the process ends when it needs more. */
+export function spawnChild(heapMegabytes?: number): WorkerProcess {
   const child = fork(workerFile(), {
+    ...(heapMegabytes !== undefined && { execArgv: [...process.execArgv, `--max-old-space-size=${heapMegabytes}`] }),
     env: { ...workerEnvironment(), ELECTRON_RUN_AS_NODE: '1', NODE_NO_WARNINGS: '1' },
     serialization: 'advanced',
     stdio: ['ignore', 'inherit', 'inherit', 'ipc'],

@@ -22,9 +22,6 @@ export function commandTraining(command: RunCommand): void {
 }
 
 export async function runTraining(job: Extract<Job, { kind: 'train' }>, tell: (report: RunReport) => void): Promise<JobResult> {
-  // Ctrl-C and the loss of the terminal reach every process of it at once, as does the end of a batch job. What they mean is
-  // decided by whoever started this one, who then sends a command; when that one is gone, so is this (see worker.ts).
-  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => {});
   let update = 0;
   const report = async (message: RunReport): Promise<void> => {
     if ('update' in message) ({ update } = message);

@@ -52,12 +52,18 @@ async function resample(job: Extract<Job, { kind: 'resample' }>): Promise<JobRes
   return { ...(await runResample(job)) };
 }
 
+/** Resident memory of an import: what the engine-free worker takes, and several times what a large run needs. */
+const IMPORT_CEILING = 450 * 1024 * 1024;
+
 async function importRuns({ dataFolder, file }: Extract<Job, { kind: 'import' }>): Promise<JobResult> {
-  const [{ Store }, { importFile }] = await Promise.all([import('../store/store.ts'), import('../store/transfer.ts')]);
+  const [{ Store }, { importFile }] = await Promise.all([import('../store/store.ts'), import('../store/import.ts')]);
   const store = Store.open(dataFolder);
   try {
-    const { runs, study } = importFile(store, file, (done, total) => tell({ kind: 'progress', done, total }));
-    return { runs: runs.map(({ run }) => run), study };
+    const { runs, study } = importFile(store, file, {
+      progress: (done, total) => tell({ kind: 'progress', done, total }),
+      ceiling: IMPORT_CEILING,
+    });
+    return { runs, study };
   } finally {
     store.close();
   }
@@ -79,6 +85,9 @@ function receive(raw: unknown): void {
   }
 }
 
+// Ctrl-C and the loss of the terminal reach every process of it at once, as does the end of a batch job. What they mean is decided by
+// whoever started this one, who then sends a command or ends it; when that one is gone, so is this.
+if (!parentPort) for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => {});
 // The terminal it once wrote to may be gone; that is no reason to end.
 for (const output of [process.stdout, process.stderr]) output.on('error', () => {});
 if (parentPort) parentPort.on('message', ({ data }) => receive(data));

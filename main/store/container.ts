@@ -8,12 +8,18 @@ import { closeSync, fstatSync, fsyncSync, openSync, readSync, renameSync, rmSync
 import { deflateRawSync, inflateRawSync } from 'node:zlib';
 import { z } from 'zod';
 import { sha256 } from '../canonical.ts';
+import { boundedJson, listOf, mayInflateTo, MEGABYTE } from './limits.ts';
 
 const HEAD = Buffer.from('ASTROLAB-EXPORT\n');
 const TAIL = Buffer.from('ASTROLAB-END-01\n');
 const FOOTER_BYTES = 32 + 4 + TAIL.length;
 const LONGEST_MANIFEST = 64 * 1024 * 1024;
 const LARGEST_ENTRY = 1024 * 1024 * 1024;
+/** An entry may inflate to so much in any case, and beyond that to so many times its packed size; all together likewise. */
+const SMALL_ENTRY = 32 * MEGABYTE;
+const SMALL_FILE = 128 * MEGABYTE;
+const RATIO = 25;
+const MOST_ENTRIES = 400_000;
 
 /** The file is not one that can be trusted; nothing was changed. */
 export class ImportError extends Error {
@@ -23,7 +29,7 @@ export class ImportError extends Error {
 
 const manifestSchema = z.strictObject({
   format: z.literal(1),
-  entries: z.array(
+  entries: listOf(
     z.strictObject({
       /** Lower-case words and slashes: never a path that leaves its place. */
       name: z
@@ -35,6 +41,7 @@ const manifestSchema = z.strictObject({
       bytes: z.int().min(0).max(LARGEST_ENTRY),
       sha256: z.string().regex(/^[0-9a-f]{64}$/),
     }),
+    MOST_ENTRIES,
   ),
 });
 type Entry = z.infer<typeof manifestSchema>['entries'][number];
@@ -146,8 +153,15 @@ export class ContainerReader {
     }
     const entries = new Map(parsed.data.entries.map((entry) => [entry.name, entry]));
     if (entries.size !== parsed.data.entries.length) throw this.#refuse('two entries have one name');
-    for (const entry of entries.values())
-      if (entry.offset + entry.packed > start) throw this.#refuse(`entry ${entry.name} lies outside the file`);
+    let total = 0;
+    for (const { name, offset, packed, bytes } of entries.values()) {
+      if (offset + packed > start) throw this.#refuse(`entry ${name} lies outside the file`);
+      if (bytes > mayInflateTo(packed, SMALL_ENTRY, RATIO))
+        throw this.#refuse(`entry ${name} would inflate from ${packed} to ${bytes} bytes, which no export does`);
+      total += bytes;
+    }
+    if (total > mayInflateTo(size, SMALL_FILE, RATIO))
+      throw this.#refuse(`its entries would inflate from ${size} to ${total} bytes, which no export does`);
     return entries;
   }
 
@@ -167,10 +181,10 @@ export class ContainerReader {
   }
 }
 
-/** Undefined where it is no JSON; the schema then says so. */
+/** Undefined where it is no JSON, or more of it than is bearable; the schema then says so. */
 export function readJson(data: Buffer): unknown {
   try {
-    return JSON.parse(data.toString('utf8'));
+    return boundedJson(data);
   } catch {
     return undefined;
   }

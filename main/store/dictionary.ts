@@ -4,12 +4,13 @@
 
 import type { Statement } from 'better-sqlite3';
 import { createHash } from 'node:crypto';
-import { inflateRawSync } from 'node:zlib';
 import type { Connection } from './database.ts';
-import { deflate } from './pack.ts';
+import { MEGABYTE } from './limits.ts';
+import { deflate, inflate } from './pack.ts';
 
 const REMEMBERED_TEXTS = 8000;
 const DEFLATE_FROM_BYTES = 160;
+const LARGEST_TEXT = 256 * MEGABYTE;
 
 export class Dictionary {
   readonly #db: Connection;
@@ -98,7 +99,7 @@ export class Dictionary {
   readText(id: number): string {
     const row = this.#readText.get(id);
     if (row === undefined) throw new Error(`The database has no text ${id}; "lab doctor" checks it`);
-    return (row.deflated === 1 ? inflateRawSync(row.data) : row.data).toString('utf8');
+    return (row.deflated === 1 ? inflate(row.data, LARGEST_TEXT, `text ${id}`) : row.data).toString('utf8');
   }
 }
 

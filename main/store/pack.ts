@@ -4,6 +4,7 @@
 
 import { deflateRawSync, inflateRawSync } from 'node:zlib';
 import type { StepTokens } from '../rollout/trajectory.ts';
+import { type Budget, mayInflateTo, MEGABYTE } from './limits.ts';
 
 const FORMAT = 1;
 
@@ -13,6 +14,15 @@ const FORMAT = 1;
  */
 export function deflate(bytes: Uint8Array): Buffer {
   return deflateRawSync(bytes, { level: 3, memLevel: 5, windowBits: 13, chunkSize: Math.max(256, bytes.length + 64) });
+}
+
+/** Inflates to at most `most` bytes. */
+export function inflate(bytes: Uint8Array, most: number, what: string): Buffer {
+  try {
+    return inflateRawSync(bytes, { maxOutputLength: most });
+  } catch {
+    throw new RangeError(`${what} is damaged, or inflates to more than ${most} bytes`);
+  }
 }
 
 /** Growing byte buffer with the few encodings the store needs. */
@@ -84,6 +94,11 @@ export class ByteReader {
   constructor(bytes: Uint8Array) {
     this.#bytes = bytes;
     this.#view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  }
+
+  /** Bytes that were not read yet. */
+  get left(): number {
+    return this.#bytes.length - this.#at;
   }
 
   get done(): boolean {
@@ -161,12 +176,23 @@ export function packTokens(steps: readonly StepTokens[]): Buffer {
   return Buffer.concat([Uint8Array.of(FORMAT), deflate(head.bytes())]);
 }
 
-export function unpackTokens(blob: Uint8Array): StepTokens[] {
+/** What a blob of this size may hold; forced tokens cost almost nothing, so much more than it weighs. */
+const largestTokens = (packed: number): number => Math.min(256 * MEGABYTE, mayInflateTo(packed, MEGABYTE, 200));
+
+/** `budget`: what may be inflated in all, for data from elsewhere. Throws a RangeError for anything but what `packTokens` writes. */
+export function unpackTokens(blob: Uint8Array, budget?: Budget): StepTokens[] {
   if (blob[0] !== FORMAT)
     throw new RangeError(`Token data of format ${blob[0]} found, ${FORMAT} expected: written by a newer Astrolab, or damaged`);
-  const reader = new ByteReader(inflateRawSync(blob.subarray(1)));
-  const shapes = Array.from({ length: reader.varint() }, () => ({ tokens: reader.varint(), present: reader.byte(), top: reader.byte() }));
+  const inflated = inflate(blob.subarray(1), Math.max(1, Math.min(largestTokens(blob.length), budget?.left ?? Infinity)), 'token data');
+  budget?.spend(inflated.length);
+  const reader = new ByteReader(inflated);
+  const steps = reader.varint();
+  // Each step takes three bytes at least: a count that promises more is a lie.
+  if (steps * 3 > reader.left) throw new RangeError(`token data of ${inflated.length} bytes cannot hold ${steps} steps`);
+  const shapes = Array.from({ length: steps }, () => ({ tokens: reader.varint(), present: reader.byte(), top: reader.byte() }));
   const sum = (size: (shape: (typeof shapes)[number]) => number): number => shapes.reduce((total, shape) => total + size(shape), 0);
+  const promised = sum((s) => s.tokens * (4 + 6 * s.top));
+  if (promised > reader.left) throw new RangeError(`token data of ${inflated.length} bytes cannot hold ${sum((s) => s.tokens)} tokens`);
   const ids = reader.planes(new Int32Array(sum((s) => s.tokens)));
   const floats = FLOAT_COLUMNS.map((_column, bit) => reader.planes(new Float32Array(sum((s) => ((s.present >> bit) & 1) * s.tokens))));
   const topIds = reader.planes(new Int32Array(sum((s) => s.tokens * s.top)));

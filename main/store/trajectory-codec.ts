@@ -3,7 +3,8 @@
 
 import { z } from 'zod';
 import { type Trajectory, trajectorySchema } from '../rollout/trajectory.ts';
-import { canonicalJson, parseCanonical } from '../canonical.ts';
+import { canonicalJson } from '../canonical.ts';
+import { boundedJson, Budget, listOf, MEGABYTE, mayInflateTo } from './limits.ts';
 import { packTokens, unpackTokens } from './pack.ts';
 
 const recorded = z.object({ update: z.int().min(0), trajectory: trajectorySchema });
@@ -30,6 +31,7 @@ export function encodeTrajectories(list: readonly RecordedTrajectory[]): Buffer 
 
 /** Throws when the bytes are not what `encodeTrajectories` writes. */
 export function decodeTrajectories(data: Buffer): RecordedTrajectory[] {
+  const budget = new Budget(mayInflateTo(data.length, 16 * MEGABYTE, 8));
   const list: RecordedTrajectory[] = [];
   for (let at = 0; at < data.length;) {
     if (at + 8 > data.length) throw new RangeError('the episodes end in the middle of one');
@@ -37,8 +39,8 @@ export function decodeTrajectories(data: Buffer): RecordedTrajectory[] {
     const tokens = data.readUInt32LE(at + 4);
     const end = at + 8 + head + tokens;
     if (end > data.length) throw new RangeError('the episodes end in the middle of one');
-    const value = headSchema.parse(parseCanonical(data.toString('utf8', at + 8, at + 8 + head)));
-    const packed = unpackTokens(data.subarray(at + 8 + head, end));
+    const value = headSchema.parse(boundedJson(data.subarray(at + 8, at + 8 + head)));
+    const packed = unpackTokens(data.subarray(at + 8 + head, end), budget);
     if (packed.length !== value.trajectory.steps.length)
       throw new RangeError(`an episode has ${value.trajectory.steps.length} steps but tokens for ${packed.length}`);
     const steps = value.trajectory.steps.map((step, index) => ({ ...step, tokens: packed[index] }));
@@ -49,4 +51,4 @@ export function decodeTrajectories(data: Buffer): RecordedTrajectory[] {
 }
 
 /** The head before its tokens are put back; the complete trajectory is parsed afterwards. */
-const headSchema = z.object({ update: z.unknown(), trajectory: z.looseObject({ steps: z.array(z.looseObject({})) }) });
+const headSchema = z.object({ update: z.unknown(), trajectory: z.looseObject({ steps: listOf(z.looseObject({}), 100_000) }) });

@@ -6,7 +6,7 @@ import { sideBySide } from '../../main/report/side-by-side.ts';
 import { readReplay } from '../../main/replay/replay.ts';
 import { sampleStudyFile } from '../../main/paths.ts';
 import { Store } from '../../main/store/store.ts';
-import { importFile } from '../../main/store/transfer.ts';
+import { importFile } from '../../main/store/import.ts';
 import { readRecord } from '../../main/study/record.ts';
 import { align } from '../../renderer/compare/divergence.ts';
 import { formatValue } from '../../renderer/format.ts';

@@ -92,7 +92,7 @@ describe('packed tokens', () => {
 
   it('that are damaged are refused, never misread', () => {
     const blob = packTokens([someTokens(Random.from('damage'), 20)]);
-    expect(() => unpackTokens(blob.subarray(0, blob.length - 10))).toThrow('unexpected end of file');
+    expect(() => unpackTokens(blob.subarray(0, blob.length - 10))).toThrow('token data is damaged');
     expect(() => unpackTokens(Buffer.concat([Uint8Array.of(9), blob.subarray(1)]))).toThrow('format 9');
   });
 });

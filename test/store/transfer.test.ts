@@ -8,7 +8,8 @@ import { ContainerReader, ContainerWriter } from '../../main/store/container.ts'
 import { purge, vacuum } from '../../main/store/maintenance.ts';
 import { RunWriter } from '../../main/store/run-writer.ts';
 import type { Store } from '../../main/store/store.ts';
-import { exportRuns, importFile } from '../../main/store/transfer.ts';
+import { importFile } from '../../main/store/import.ts';
+import { exportRuns } from '../../main/store/transfer.ts';
 import { openStore, temporaryFolder } from './helpers.ts';
 import { newRun, record, someEvaluation, someUpdate } from './samples.ts';
 

@@ -45,6 +45,11 @@ export class Fort {
     }
   }
 
+  /** The run with this tag; 0 when there is none yet. */
+  find(tag: string): number {
+    return this.#read((store) => store.runs.list({ tag })[0]?.id ?? 0, 0);
+  }
+
   state(run: number): string | undefined {
     return this.#read((store) => store.runs.find(run)?.state, undefined);
   }
@@ -57,6 +62,11 @@ export class Fort {
   /** How many updates are stored. */
   recorded(run: number): number {
     return this.#read((store) => store.runs.find(run)?.updates ?? 0, 0);
+  }
+
+  /** The update a resumed run starts from. */
+  saved(run: number): number {
+    return this.#read((store) => (store.runs.find(run) ? (store.checkpoints.newestSound(run)?.update ?? 0) : 0), 0);
   }
 
   record(run: number): Record {

@@ -8,7 +8,7 @@ import type { Random } from '../../main/random.ts';
 import { ContainerReader, ContainerWriter, ImportError } from '../../main/store/container.ts';
 import { purge } from '../../main/store/maintenance.ts';
 import { Store } from '../../main/store/store.ts';
-import { importFile } from '../../main/store/transfer.ts';
+import { importFile } from '../../main/store/import.ts';
 import type { Fort } from './fort.ts';
 
 const LIES: readonly unknown[] = [NaN, -1, 1e308, '', 'x'.repeat(5000), [], {}, null, [[[[[]]]]], true, '\u001b[2J', '=1+1'];
