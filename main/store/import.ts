@@ -262,7 +262,7 @@ class RunContents {
   /** Reads everything and keeps nothing. */
   verify(): void {
     this.run();
-    for (const parts of [this.metrics(), this.episodes(), this.checkpoints()]) for (const _part of parts);
+    for (const parts of [this.metrics(), this.episodes(), this.checkpoints()]) while (parts.next().done !== true);
     this.distributions();
     this.events();
     this.vstar();

@@ -169,7 +169,7 @@ describe('an import', () => {
         store,
         altered(
           'run',
-          json((run) => ({ ...run, seconds: 1e999 })),
+          json((run) => ({ ...run, seconds: 'Infinity' })),
         ),
       ),
     ).toThrow(/seconds/);
