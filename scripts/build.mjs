@@ -13,6 +13,7 @@ const PRODUCTS = [
   'out/main/index.js',
   'out/main/worker.js',
   'out/main/cli.js',
+  'out/main/cluster-task.js',
   'out/main/device-check.js',
   'out/main/webshop-import.js',
   'out/preload/index.cjs',

@@ -4,12 +4,14 @@
 //
 //   npm run package                 a release for this platform (refuses an Electron that is not the official one)
 //   npm run package -- --dev        a development build, from whatever Electron is at hand
+//   npm run package -- --cluster    a folder for the nodes of a cluster (package-cluster.mjs), for Linux on x64
 //   npm run package -- --dev --smoke   afterwards starts it and checks that window and self-test work (a release can't be
 //                                   driven from outside: its inspector is switched off)
 
 import { createWriteStream, existsSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { nodeEnvironment } from './electron.mjs';
+import { identity, packageForCluster } from './package-cluster.mjs';
 import { aloud, setUp } from './setup.mjs';
 import { foreground, main, root, run, SetupError, stage, tail } from './stage.mjs';
 import { hasDisplay, withVirtualDisplay } from './system.mjs';
@@ -25,6 +27,7 @@ await main(async () => {
     throw new SetupError({ tried: 'npm run package -- --smoke', failed, fix: 'npm run package -- --dev --smoke' });
   }
   const electron = await setUp(aloud, { build: true, virtualDisplay: smoke && !hasDisplay() });
+  if (words.includes('--cluster')) return packageCluster(electron);
   if (electron.source !== 'official' && !dev) {
     throw new SetupError({
       tried: 'packaging a release',
@@ -36,6 +39,7 @@ await main(async () => {
   await stage(aloud, 'Package', async (say) => {
     say('electron-builder');
     rmSync(folder, { recursive: true, force: true });
+    writeFileSync(join(root, 'out', 'main', 'build.json'), await identity(electron));
     const config = join(root, 'out', 'electron-builder.json');
     writeFileSync(config, JSON.stringify(configuration(electron.dist, folder, dev), null, 2));
     const tool = join(root, 'node_modules', 'electron-builder', 'cli.js');
@@ -58,6 +62,16 @@ await main(async () => {
     foreground(electron.executable, [join(root, 'scripts', 'smoke.mjs'), executable], nodeEnvironment(electron, env));
   return hasDisplay() ? start(process.env) : withVirtualDisplay(start);
 });
+
+/** @param {import('./electron.mjs').Electron} electron */
+async function packageCluster(electron) {
+  const folder = join(dist, 'cluster-linux-x64');
+  await stage(aloud, 'Package', async (say) => {
+    await packageForCluster(electron, folder, say);
+    return { text: `${folder}, ${(sizeOf(folder) / 1e6).toFixed(0)} MB: copy it to where the nodes see it`, worked: true };
+  });
+  return 0;
+}
 
 /**
  * @param {string} electronDist

@@ -1,5 +1,5 @@
 // Which code this is: its version and a hash of everything that could change a number (sources, resources, the lock file of the
-// dependencies). A packed copy has no sources and carries the hash in build.json. A task refuses to run under another one than the lab
+// dependencies). A packed copy has no sources and carries the hash in out/main/build.json. A task refuses to run under another one than the lab
 // that submitted it, because its results would be taken for those of that lab.
 
 import { createHash } from 'node:crypto';
@@ -13,8 +13,8 @@ const buildFile = z.object({ version: z.string(), source: z.string() });
 const HASHED = ['main', 'preload', 'resources', 'package-lock.json'];
 
 export function codeIdentity(folder = projectFolder()): CodeIdentity {
-  const build = join(folder, 'build.json');
-  if (existsSync(build)) return buildFile.parse(JSON.parse(readFileSync(build, 'utf8')));
+  const build = join(folder, 'out', 'main', 'build.json');
+  if (!existsSync(join(folder, 'main', 'cli.ts'))) return buildFile.parse(JSON.parse(readFileSync(build, 'utf8')));
   const { version } = z.object({ version: z.string() }).parse(JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8')));
   return { version, source: sourceHash(folder) };
 }
