@@ -13,6 +13,7 @@ const entries = {
   cli: 'main/cli.ts',
   'cluster-task': 'main/cluster/task-program.ts',
   'device-check': 'main/engine/device-check.ts',
+  'world-thread': 'main/environment/external/thread.ts',
   'webshop-import': 'main/environment/webshop/import-program.ts',
 };
 

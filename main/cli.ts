@@ -4,7 +4,11 @@
 process.env.ORT_DISABLE_TELEMETRY = '1'; // before anything can load onnxruntime: nothing leaves this machine
 
 import { Command, CommanderError } from 'commander';
-import { CallError, chooseOutput, fail } from './commands/output.ts';
+import { statSync } from 'node:fs';
+import { CallError, chooseOutput, fail, note } from './commands/output.ts';
+import { defaultDataFolder } from './paths.ts';
+import { loadPlugins } from './plugin/load.ts';
+import { nameFolders } from './plugin/permissions.ts';
 
 interface Family {
   readonly commands: readonly string[];
@@ -13,6 +17,7 @@ interface Family {
 
 const families: readonly Family[] = [
   { commands: ['doctor'], load: () => import('./commands/doctor.ts') },
+  { commands: ['world', 'plugin', 'new'], load: () => import('./commands/plugin.ts') },
   { commands: ['play'], load: () => import('./commands/play.ts') },
   { commands: ['train', 'resume'], load: () => import('./commands/train.ts') },
   { commands: ['eval'], load: () => import('./commands/eval.ts') },
@@ -30,9 +35,27 @@ const families: readonly Family[] = [
   { commands: ['chars'], load: () => import('./commands/chars.ts') },
 ];
 
-/** The first word that is neither an option nor the value of --data. */
+const collect = (text: string, before: string[]): string[] => [...before, text];
+
+/** The first word that is neither an option nor the value of --data or --plugin. */
 function commandName(args: readonly string[]): string | undefined {
-  return args.find((word, at) => !word.startsWith('-') && args[at - 1] !== '--data');
+  return args.find((word, at) => !word.startsWith('-') && args[at - 1] !== '--data' && args[at - 1] !== '--plugin');
+}
+
+/** What follows an option, wherever it stands. */
+const valuesOf = (args: readonly string[], option: string): string[] => args.filter((_, at) => args[at - 1] === option);
+
+/** Plug-ins come before the commands, whose help names the worlds and presets there are. Bad ones cost a warning, not the command. */
+async function addPlugins(args: readonly string[]): Promise<void> {
+  nameFolders(valuesOf(args, '--plugin').map(existingFolder));
+  for (const { folder, problem } of await loadPlugins(valuesOf(args, '--data')[0] ?? defaultDataFolder())) {
+    if (problem !== null) note(`The plug-in in ${folder} was not loaded: ${problem}`);
+  }
+}
+
+function existingFolder(folder: string): string {
+  if (!statSync(folder, { throwIfNoEntry: false })?.isDirectory()) throw new CallError(`--plugin: there is no folder ${folder}`);
+  return folder;
 }
 
 async function buildProgram(args: readonly string[]): Promise<Command> {
@@ -40,6 +63,7 @@ async function buildProgram(args: readonly string[]): Promise<Command> {
     .description('Astrolab on the command line')
     .usage('<command> [options]   (npm run lab -- <command> [options])')
     .option('--data <dir>', 'the data folder (default: the same one the window uses)')
+    .option('--plugin <dir>', 'use the plug-in in this folder for this command, and let its code run (repeatable)', collect, [] as string[])
     .option('--json', 'answer with exactly one JSON document on stdout')
     .exitOverride()
     .configureOutput({ outputError: () => undefined }) // the error comes back as an exception and is told once, in fail()
@@ -56,6 +80,7 @@ async function buildProgram(args: readonly string[]): Promise<Command> {
 async function main(args: readonly string[]): Promise<number> {
   chooseOutput({ json: args.includes('--json') });
   try {
+    await addPlugins(args);
     const program = await buildProgram(args);
     if (args.length === 0) {
       process.stderr.write(program.helpInformation());

@@ -68,6 +68,7 @@ export const LAYERS = [
   'algorithm',
   'config',
   'metrics',
+  'plugin',
   'evaluation',
   'training',
   'store',

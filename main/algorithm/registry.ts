@@ -1,4 +1,5 @@
-// All variants by id. A new variant is a new file and one line here; config, forms, docs and tests follow from the list.
+// All algorithms by id. A new built-in one is a new file and one line here; config, forms, docs and tests follow from the list. Plug-ins add
+// theirs at run time (main/plugin/).
 
 import type { Graph } from '../engine/graph.ts';
 import type { Trajectory } from '../rollout/trajectory.ts';
@@ -13,7 +14,24 @@ import { reinforceFixed } from './reinforce-fixed.ts';
 import { reinforce } from './reinforce.ts';
 import { weightedSft } from './weighted-sft.ts';
 
-export const algorithms: readonly Algorithm[] = [astarPo, astarPg, weightedSft, reinforce, reinforceFixed, hybrid, ppo, grpo];
+export const builtInAlgorithms: readonly Algorithm[] = [astarPo, astarPg, weightedSft, reinforce, reinforceFixed, hybrid, ppo, grpo];
+
+const registered: Algorithm[] = [...builtInAlgorithms];
+/** The built-in algorithms and those of plug-ins. */
+export const algorithms: readonly Algorithm[] = registered;
+
+/** Adds the algorithm of a plug-in; the schema of configs has to be made anew afterwards. */
+export function registerAlgorithm(algorithm: Algorithm): void {
+  if (registered.some(({ id }) => id === algorithm.id)) {
+    throw new Error(`There is already an algorithm with the id "${algorithm.id}": give this one another id`);
+  }
+  registered.push(algorithm);
+}
+
+/** Takes the algorithms of plug-ins out again. */
+export function forgetAlgorithms(): void {
+  registered.splice(builtInAlgorithms.length);
+}
 
 /** A variant with its settings filled in: what the training loop works with. */
 export interface BoundAlgorithm {

@@ -12,7 +12,7 @@ import type { Store } from '../store/store.ts';
 import { spawnChild } from '../process/child.ts';
 import { ConfigError, type RunConfig, parseConfig } from '../config/config.ts';
 import { launchWith } from '../process/launch.ts';
-import { parseSeeds } from '../config/orders.ts';
+import { parseSeeds, worldIssues } from '../config/orders.ts';
 import { applyOverrides } from '../config/overrides.ts';
 import { loadPreset, presetIds } from '../config/presets.ts';
 import { RunQueue } from '../queue/queue.ts';
@@ -100,7 +100,10 @@ function configOf(options: TrainOptions): RunConfig {
     if (options.name !== undefined) changes.push(`name=${options.name}`);
     const config = applyOverrides(parseConfig(base), changes);
     const data = dataSetting(config.world, options);
-    return data ? applyOverrides(config, [`world.settings.${data[0]}=${data[1]}`]) : config;
+    const chosen = data ? applyOverrides(config, [`world.settings.${data[0]}=${data[1]}`]) : config;
+    const [issue] = worldIssues(chosen);
+    if (issue) throw new CallError(`${issue.key}: ${issue.message}`, `--set ${issue.key}=…`);
+    return chosen;
   } catch (error) {
     if (error instanceof ConfigError) throw new CallError(error.message, 'npm run lab -- train --help');
     if (error instanceof SyntaxError) throw new CallError(`${options.config} is not JSON: ${error.message}`);

@@ -215,76 +215,93 @@ const Retention = group(
   'Which episodes are stored for replay. Metrics, evaluation results and checkpoints are always kept.',
 );
 
-/** One member per variant: its id and its settings side by side. */
-const variants = algorithms.map((algorithm) =>
-  z
-    .strictObject({ id: z.literal(algorithm.id), ...algorithm.settings.shape })
-    .meta({ title: algorithm.title, description: algorithm.source }),
-);
-const [firstVariant, ...otherVariants] = variants;
-if (!firstVariant) throw new Error('The registry of algorithms is empty');
-export const AlgorithmConfig = z
-  .discriminatedUnion('id', [firstVariant, ...otherVariants])
-  .prefault({ id: 'astar-po' })
-  .meta({ description: 'The variant and its settings.' });
+/** Never set by hand: which code a run was made with is noted when it is created. */
+const Plugins = z
+  .exactOptional(z.record(z.string(), z.string()))
+  .meta({ description: 'Hash of the code of each plug-in that the run uses.' });
 
-export const RunConfig = z
-  .strictObject({
-    name: knob(z.string().min(1).max(120), 'run', 'Name of the run, for people.'),
-    seed: knob(whole(0, 4_294_967_295), 1, 'Every random draw of the run follows from it.'),
-    device: knob(z.string().min(1).max(40), 'cpu', 'Where the model runs; `lab doctor` lists what there is.'),
-    threads: knob(whole(0, 256), 0, 'Processor threads of the engine; 0 is one per logical processor.', 'threads'),
-    world: World,
-    policy: Policy,
-    reference: Reference,
-    algorithm: AlgorithmConfig,
-    vstar: VstarSettings,
-    training: Training,
-    curriculum: CurriculumSettings,
-    evaluation: Evaluation,
-    checkpoints: Checkpoints,
-    retention: Retention,
-  })
-  .superRefine((config, context) => {
-    const { width, heads } = config.policy;
-    if (width % (2 * heads) !== 0) {
-      context.addIssue({
-        code: 'custom',
-        path: ['policy', 'width'],
-        message: `expected a multiple of ${2 * heads} (two times the ${heads} heads), found ${width}`,
-      });
-    }
-    for (const name of unknownMistakes(config)) {
-      context.addIssue({
-        code: 'custom',
-        path: ['reference', 'imperfection', name],
-        message: `expected a mistake of the world ${config.world.name} (${Object.keys(worldOf(config)?.mistakes ?? {}).join(', ')}), found ${name}`,
-      });
-    }
-    if (config.policy.kind === 'model') {
-      const { algorithm } = config;
-      if (config.policy.model.name === '')
+/** One member per variant: its id and its settings side by side. */
+function algorithmSchema() {
+  const [first, ...others] = algorithms.map((algorithm) =>
+    z
+      .strictObject({ id: z.literal(algorithm.id), ...algorithm.settings.shape })
+      .meta({ title: algorithm.title, description: algorithm.source }),
+  );
+  if (!first) throw new Error('The registry of algorithms is empty');
+  return z
+    .discriminatedUnion('id', [first, ...others])
+    .prefault({ id: 'astar-po' })
+    .meta({ description: 'The variant and its settings.' });
+}
+
+const runSchema = (algorithm: ReturnType<typeof algorithmSchema>) =>
+  z
+    .strictObject({
+      name: knob(z.string().min(1).max(120), 'run', 'Name of the run, for people.'),
+      seed: knob(whole(0, 4_294_967_295), 1, 'Every random draw of the run follows from it.'),
+      device: knob(z.string().min(1).max(40), 'cpu', 'Where the model runs; `lab doctor` lists what there is.'),
+      threads: knob(whole(0, 256), 0, 'Processor threads of the engine; 0 is one per logical processor.', 'threads'),
+      world: World,
+      policy: Policy,
+      reference: Reference,
+      algorithm,
+      vstar: VstarSettings,
+      training: Training,
+      curriculum: CurriculumSettings,
+      evaluation: Evaluation,
+      checkpoints: Checkpoints,
+      retention: Retention,
+      plugins: Plugins,
+    })
+    .superRefine((config, context) => {
+      const { width, heads } = config.policy;
+      if (width % (2 * heads) !== 0) {
         context.addIssue({
           code: 'custom',
-          path: ['policy', 'model', 'name'],
-          message: 'expected the name of a model; `lab models` lists them',
+          path: ['policy', 'width'],
+          message: `expected a multiple of ${2 * heads} (two times the ${heads} heads), found ${width}`,
         });
-      if ('klEstimator' in algorithm && 'klCoefficient' in algorithm && algorithm.klEstimator === 'full' && algorithm.klCoefficient !== 0)
+      }
+      for (const name of unknownMistakes(config)) {
         context.addIssue({
           code: 'custom',
-          path: ['algorithm', 'klEstimator'],
-          message: 'expected k3 for a language model, whose vocabulary is too large for the full KL',
+          path: ['reference', 'imperfection', name],
+          message: `expected a mistake of the world ${config.world.name} (${Object.keys(worldOf(config)?.mistakes ?? {}).join(', ')}), found ${name}`,
         });
-    }
-    const { low, high } = config.reference.targetSuccess;
-    if (low > high) {
-      context.addIssue({
-        code: 'custom',
-        path: ['reference', 'targetSuccess', 'low'],
-        message: `expected at most targetSuccess.high (${high}), found ${low}`,
-      });
-    }
-  });
+      }
+      if (config.policy.kind === 'model') {
+        const { algorithm } = config;
+        if (config.policy.model.name === '')
+          context.addIssue({
+            code: 'custom',
+            path: ['policy', 'model', 'name'],
+            message: 'expected the name of a model; `lab models` lists them',
+          });
+        if ('klEstimator' in algorithm && 'klCoefficient' in algorithm && algorithm.klEstimator === 'full' && algorithm.klCoefficient !== 0)
+          context.addIssue({
+            code: 'custom',
+            path: ['algorithm', 'klEstimator'],
+            message: 'expected k3 for a language model, whose vocabulary is too large for the full KL',
+          });
+      }
+      const { low, high } = config.reference.targetSuccess;
+      if (low > high) {
+        context.addIssue({
+          code: 'custom',
+          path: ['reference', 'targetSuccess', 'low'],
+          message: `expected at most targetSuccess.high (${high}), found ${low}`,
+        });
+      }
+    });
+
+export let AlgorithmConfig = algorithmSchema();
+export let RunConfig = runSchema(AlgorithmConfig);
+
+/** Makes the schemas anew, because plug-ins have brought algorithms or taken them away. */
+export function renewSchemas(): void {
+  AlgorithmConfig = algorithmSchema();
+  RunConfig = runSchema(AlgorithmConfig);
+}
 
 export type RunConfig = z.infer<typeof RunConfig>;
 

@@ -82,7 +82,7 @@ function collect(node: Node, key: string, title: string, variant: string | null,
   for (const [name, raw] of Object.entries(node.properties ?? {})) {
     const inner = Node.parse(raw);
     const path = key === '' ? name : `${key}.${name}`;
-    if (inner.const !== undefined) continue;
+    if (inner.const !== undefined || path === 'plugins') continue;
     const variants = inner.oneOf ?? (inner.type === undefined ? inner.anyOf : undefined);
     if (variants) for (const one of variants.map((member) => Node.parse(member))) collect(one, path, one.title ?? path, idOf(one), groups);
     else if (inner.properties) collect(inner, path, path, variant, groups);

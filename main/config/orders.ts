@@ -97,13 +97,21 @@ function sweepFault(config: RunConfig, key: string, values: readonly string[]): 
   return null;
 }
 
+/** A world nobody can demonstrate trains too, from an untrained reference; that has to be asked for, because it takes longer. */
+function demonstrationIssues({ world, reference }: RunConfig): Issue[] {
+  const { demonstrates, title } = findWorld(world.name);
+  if (demonstrates !== false || reference.demonstrations === 0) return [];
+  const message = `${title} has no demonstrations to clone a reference policy from. Set 0: the reference is then the untrained policy`;
+  return [{ key: 'reference.demonstrations', message }];
+}
+
 /** A world checks its own settings. */
-function worldIssues(config: RunConfig): Issue[] {
+export function worldIssues(config: RunConfig): Issue[] {
   if (!WORLDS.some(({ name }) => name === config.world.name)) {
     return [{ key: 'world.name', message: `Expected one of ${WORLDS.map(({ name }) => name).join(', ')}; found “${config.world.name}”` }];
   }
   const parsed = findWorld(config.world.name).settings.safeParse(config.world.settings);
-  if (parsed.success) return [];
+  if (parsed.success) return demonstrationIssues(config);
   return parsed.error.issues.map((issue) => ({ key: ['world.settings', ...issue.path].join('.'), message: wordsOf(issue) }));
 }
 

@@ -2,6 +2,7 @@
 // differs from the defaults; loading it validates it and fills the rest in, so it can be diffed against any other config.
 
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { z } from 'zod';
 import { resourceFile } from '../paths.ts';
 import { ConfigError, parseConfig, type RunConfig } from './config.ts';
@@ -26,16 +27,35 @@ export interface Preset {
 /** The preset that examples and commands start from. */
 export const FLAGSHIP = 'shop-astar-po';
 
-export function presetIds(): string[] {
-  return readdirSync(resourceFile('presets'))
+/** Folders of plug-ins that hold presets. */
+const added: string[] = [];
+
+export function addPresetFolder(folder: string): void {
+  added.push(folder);
+}
+
+export function forgetPresetFolders(): void {
+  added.length = 0;
+}
+
+const idsIn = (folder: string): string[] =>
+  readdirSync(folder)
     .filter((file) => file.endsWith('.json'))
     .map((file) => file.slice(0, -'.json'.length))
     .sort();
-}
+
+export const builtInPresetIds = (): string[] => idsIn(resourceFile('presets'));
+
+/** The built-in presets, then those of plug-ins. */
+export const presetIds = (): string[] => [...new Set([...builtInPresetIds(), ...added.flatMap(idsIn)])];
+
+/** A built-in preset is not replaced by one of the same name. */
+const fileOf = (id: string): string | undefined =>
+  [resourceFile('presets'), ...added].map((folder) => join(folder, `${id}.json`)).find((file) => existsSync(file));
 
 export function loadPreset(id: string): Preset {
-  const file = resourceFile('presets', `${id}.json`);
-  if (!/^[\w-]+$/.test(id) || !existsSync(file)) {
+  const file = /^[\w-]+$/.test(id) ? fileOf(id) : undefined;
+  if (file === undefined) {
     throw new ConfigError(`There is no preset "${id}". Presets: ${presetIds().join(', ')}`);
   }
   const parsed = PresetFile.safeParse(JSON.parse(readFileSync(file, 'utf8')));

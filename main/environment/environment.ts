@@ -97,6 +97,8 @@ export interface Environment<State extends Plain = Plain> {
   announce?(starts: readonly Start[]): void;
   /** The most episodes that are kept open at once; more than that still works, but costs replays. Missing: any number. */
   readonly concurrent?: number;
+  /** Whether any sequence of actions reaches the task's target; where it is missing, the facts of `reset` say so (`reachable: false`). */
+  solvable?(task: Task, level?: number): boolean;
   /** What may be said now. `admits(grammar, action)` of grammar.ts is true exactly for the actions that `step` answers with
    * `valid: true`; both look at the action in its tidy form. A finished episode's grammar is empty. */
   grammar(state: State): Grammar;
@@ -106,6 +108,8 @@ export interface Environment<State extends Plain = Plain> {
   oracle(state: State): string | undefined;
   /** Texts that together contain every word the world (or its view) can show or understand; a tokenizer is trained on them. Never test-only secrets. */
   corpus(): Iterable<string>;
+  /** The corpus may lack words that the world shows: a tokenizer must be able to spell them. */
+  readonly openVocabulary?: boolean;
   /** Words that are mere names (product ids): a permutation of them changes nothing. Empty where there are none. */
   readonly interchangeable: readonly string[];
   /** Groups of words that may trade places within their group, each with its synonyms: to the agent the world would read as well. */
@@ -169,6 +173,10 @@ export interface World<State extends Plain = Plain> {
   readonly data?: { readonly setting: string; readonly option: string; readonly description: string };
   /** The preset whose reference plays where none is named. */
   readonly flagship?: string;
+  /** False: nobody can demonstrate it, so a reference policy starts untrained. */
+  readonly demonstrates?: boolean;
+  /** Where a world that is not built in comes from. */
+  readonly folder?: string;
   /** `settings` may be partial or foreign: it is parsed with the schema. `progress` (0 … 1) is called where making it takes long. */
   create(settings: unknown, progress?: (share: number, what: string) => void): Environment<State>;
   /** Acts on the words of the task without reading what comes back (shop: searches them all and buys the first result). */

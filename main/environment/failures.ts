@@ -34,6 +34,30 @@ export interface FailureClass {
   detect(steps: readonly PlayedStep[], context: DiagnosisContext): string | undefined;
 }
 
+/** Of worlds in other processes: what the world itself says about it, or what went wrong with it. */
+export const EXTERNAL_FAILURES: readonly FailureClass[] = [
+  {
+    id: 'world-error',
+    title: 'Errors of the world',
+    meaning: 'Error of the world: its program crashed, did not answer or answered with an error',
+    counted: 'Episodes that an error of the world ended',
+    detect: (steps) => {
+      const facts = steps.at(-1)?.facts;
+      return facts?.kind === 'world-error' ? String(facts.error ?? '') : undefined;
+    },
+  },
+  {
+    id: 'world-failure',
+    title: 'Failures by the world’s own word',
+    meaning: 'The world’s own word: it says why the episode failed',
+    counted: 'Failed episodes for which the world gives a reason',
+    detect: (steps) => {
+      const failure = steps.at(-1)?.facts.failure;
+      return typeof failure === 'string' && failure !== 'world-error' ? `The world says: ${failure}.` : undefined;
+    },
+  },
+];
+
 const UNREACHABLE: FailureClass = {
   id: 'unreachable',
   title: 'Unreachable targets',

@@ -1,5 +1,5 @@
-// Every number the lab shows, with its formula, unit and which way is good. The recorder refuses names that are not here, so
-// nothing is ever plotted that does not explain itself. KL metrics say which estimator they are. Names that start with
+// Every number the lab shows, with its formula, unit and which way is good. The recorder keeps a name that is not here, but
+// warns of it, so nothing is plotted without explaining itself unnoticed; a test holds the lab's own algorithms to it. KL metrics say which estimator they are. Names that start with
 // `system/` are measurements of the machine: they alone may differ between two runs of one config.
 
 import { allFailures } from '../environment/registry.ts';
@@ -219,14 +219,29 @@ const rows: Record<Metric['group'], readonly Row[]> = {
 
 const groups = Object.keys(rows) as Metric['group'][];
 
-export const glossary: ReadonlyMap<string, Metric> = new Map(
+const entries: Map<string, Metric> = new Map(
   groups.flatMap((group) => rows[group].map(([id, name, formula, unit, direction]) => [id, { id, name, formula, unit, direction, group }])),
 );
+
+const builtIn = new Set(entries.keys());
+/** The lab's own metrics and those of plug-ins. */
+export const glossary: ReadonlyMap<string, Metric> = entries;
 
 /** The entry of a metric; an error that says where to add it when there is none. */
 export function metricOf(id: string): Metric {
   const metric = glossary.get(id);
   if (!metric)
-    throw new RangeError(`The metric "${id}" has no glossary entry. Every recorded number needs one: add it to main/metrics/glossary.ts.`);
+    throw new RangeError(`The metric "${id}" has no glossary entry: add it to main/metrics/glossary.ts, or to the plug-in's metrics.`);
   return metric;
+}
+
+/** Adds the metric of a plug-in. */
+export function registerMetric(metric: Omit<Metric, 'group'>): void {
+  if (entries.has(metric.id)) throw new Error(`There is already a metric "${metric.id}": give this one another id`);
+  entries.set(metric.id, { ...metric, group: 'learning' });
+}
+
+/** Takes the metrics of plug-ins out again. */
+export function forgetMetrics(): void {
+  for (const id of entries.keys()) if (!builtIn.has(id)) entries.delete(id);
 }

@@ -1,25 +1,27 @@
-// Collects the numbers of one update and checks that each has a glossary entry and a finite value. What a rollout looks like
-// (success, lengths, valid and effective actions, spread inside groups) is measured here, the same for every variant.
+// Collects the numbers of one update. One without a glossary entry (of a plug-in, say) is kept, and named so that the run can warn
+// of it. What a rollout looks like (success, lengths, valid and effective actions, spread inside groups) is measured here, the same for every variant.
 
 import { groupBy } from '../algorithm/advantage.ts';
 import { deviation, mean, passAtK } from '../statistics.ts';
 import { agentTokenCount, type Trajectory } from '../rollout/trajectory.ts';
-import { metricOf } from './glossary.ts';
+import { glossary } from './glossary.ts';
 
 export class Recorder {
   #values: Record<string, number> = {};
+  readonly #unknown = new Set<string>();
+  readonly #told = new Set<string>();
 
   /** Notes numbers; a name noted twice in one update keeps its latest value. */
   record(values: Readonly<Record<string, number>>): void {
     for (const [id, value] of Object.entries(values)) {
-      metricOf(id);
+      this.#check(id);
       this.#values[id] = value;
     }
   }
 
   /** Adds to a number that comes in parts (micro-batches, timings). */
   add(id: string, value: number): void {
-    metricOf(id);
+    this.#check(id);
     this.#values[id] = (this.#values[id] ?? 0) + value;
   }
 
@@ -31,6 +33,17 @@ export class Recorder {
     } finally {
       this.add(id, (performance.now() - start) / 1000);
     }
+  }
+
+  /** Names without a glossary entry, each told once. */
+  takeUnknown(): string[] {
+    const fresh = [...this.#unknown].filter((id) => !this.#told.has(id));
+    for (const id of fresh) this.#told.add(id);
+    return fresh;
+  }
+
+  #check(id: string): void {
+    if (!glossary.has(id)) this.#unknown.add(id);
   }
 
   /** The update's numbers; the recorder is empty again afterwards. */

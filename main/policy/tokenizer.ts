@@ -18,6 +18,8 @@ export interface TokenizerOptions {
   readonly maximumWords: number;
   /** `whole`: 201 is one token (names, prices). `single`: every digit is one (arithmetic). */
   readonly digits: 'whole' | 'single';
+  /** Words outside the corpus will be met: they can be spelled even where every word of the corpus is one token. */
+  readonly spelled?: boolean;
   /** Names of several words, in lower case, that are one token each. */
   readonly phrases?: readonly string[];
 }
@@ -56,7 +58,7 @@ export function trainTokenizer(corpus: Iterable<string>, options: TokenizerOptio
   for (const name of MARKS) add(name);
   for (const word of words) add(word);
   for (const character of [...characters].sort()) add(character);
-  if (words.length < counts.size) for (const character of [...characters].sort()) add(`##${character}`);
+  if (words.length < counts.size || options.spelled) for (const character of [...characters].sort()) add(`##${character}`);
   const phrases = options.phrases ?? [];
   for (const phrase of phrases) add(phrase);
   const added = (content: string, special: boolean): TokenizerJson['added_tokens'][number] & Readonly<Record<string, unknown>> => ({

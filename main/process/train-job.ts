@@ -9,6 +9,7 @@ import { parseConfig } from '../config/config.ts';
 import type { Job, JobResult } from './messages.ts';
 import type { RunCommand, RunReport } from '../training/reports.ts';
 import { train } from '../training/train.ts';
+import { loadPlugins, pluginChange } from '../plugin/load.ts';
 
 const commands: RunCommand[] = [];
 let waiting: ((command: RunCommand) => void) | undefined;
@@ -31,7 +32,11 @@ export async function runTraining(job: Extract<Job, { kind: 'train' }>, tell: (r
   };
   const store = Store.read(job.dataFolder);
   try {
-    const outcome = await train(parseConfig(job.config), {
+    await loadPlugins(job.dataFolder);
+    const config = parseConfig(job.config);
+    const changed = pluginChange(config.plugins);
+    if (changed !== null) throw new Error(changed);
+    const outcome = await train(config, {
       dataFolder: job.dataFolder,
       files: new CheckpointFiles(job.dataFolder, job.uid),
       references: store.references,
@@ -45,11 +50,17 @@ export async function runTraining(job: Extract<Job, { kind: 'train' }>, tell: (r
     await report({ type: 'finished', outcome, update });
     return { outcome };
   } catch (error) {
-    const what = error instanceof Error ? error.message : String(error);
+    const what = describe(error);
     const advice = adviceFor(what);
     await report({ type: 'failed', update, message: advice ? `${what}. ${advice}` : what, diskFull: isDiskFull(error) });
     throw error;
   } finally {
     store.close();
   }
+}
+
+/** What went wrong, and what its author can do about it where that is known (a world in another process, say). */
+function describe(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  return 'hint' in error && typeof error.hint === 'string' && error.hint !== '' ? `${error.message}. ${error.hint}` : error.message;
 }

@@ -49,6 +49,7 @@ function run(job: Job): Promise<JobResult> {
 /** The engine is loaded when it is first needed: the self-test must answer even where it cannot be loaded. */
 async function resample(job: Extract<Job, { kind: 'resample' }>): Promise<JobResult> {
   const { runResample } = await import('../replay/resample.ts');
+  await (await import('../plugin/load.ts')).loadPlugins(job.dataFolder);
   return { ...(await runResample(job)) };
 }
 

@@ -7,8 +7,11 @@ import { projectFolder } from '../paths.ts';
 import type { RunWriterOptions } from '../store/run-writer.ts';
 import type { NewRun, Run } from '../store/runs.ts';
 import { type RunConfig, parseConfig } from '../config/config.ts';
+import { pluginsOf } from '../plugin/load.ts';
 
-export function newRun(config: RunConfig, preset: string | null, tags: readonly string[] = []): NewRun {
+export function newRun(chosen: RunConfig, preset: string | null, tags: readonly string[] = []): NewRun {
+  const plugins = pluginsOf(chosen);
+  const config: RunConfig = plugins ? { ...chosen, plugins } : chosen;
   return {
     name: config.name,
     world: config.world.name,

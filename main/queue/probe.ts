@@ -6,6 +6,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Store } from '../store/store.ts';
 import type { RunConfig } from '../config/config.ts';
+import { loadedPlugins } from '../plugin/load.ts';
+import { addFolder } from '../plugin/permissions.ts';
 import type { Measurement } from './estimate.ts';
 import { newRun, writerOptions } from './new-run.ts';
 import { type Launch, RunQueue } from './queue.ts';
@@ -18,6 +20,8 @@ const MOST_EPISODES = 64;
 export async function probe(config: RunConfig, launchIn: (dataFolder: string) => Launch): Promise<Measurement> {
   const folder = mkdtempSync(join(tmpdir(), 'astrolab-probe-'));
   const store = Store.open(folder);
+  // Its training process finds the same plug-ins there.
+  for (const plugin of loadedPlugins()) addFolder(folder, plugin.folder, plugin.allowed);
   const small = shrunk(config);
   let cloning: { first: number; last: number; steps: number } | null = null;
   const queue = new RunQueue({
@@ -63,7 +67,13 @@ function shrunk(config: RunConfig): RunConfig {
   const batch = Math.min(MOST_EPISODES, training.batch);
   return {
     ...config,
-    reference: { ...reference, demonstrations: reference.batch * 2, steps: CLONING_STEPS, checkEvery: 1000, checkTasks: 1 },
+    reference: {
+      ...reference,
+      demonstrations: Math.min(reference.demonstrations, reference.batch * 2),
+      steps: CLONING_STEPS,
+      checkEvery: 1000,
+      checkTasks: 1,
+    },
     vstar: { ...config.vstar, samples: [1], dropUnsolved: false },
     training: { ...training, updates: UPDATES, batch, tasks: Math.min(training.tasks, 16) },
     evaluation: { ...config.evaluation, every: 0, finalTasks: 0 },

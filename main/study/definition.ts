@@ -3,11 +3,13 @@
 // else in a study's report comes from the database. docs/TUNING.md explains the fields.
 
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { z } from 'zod';
 import { algorithms } from '../algorithm/registry.ts';
 import { allFailures } from '../environment/registry.ts';
 import { resourceFile } from '../paths.ts';
 import { ConfigError } from '../config/config.ts';
+import { pluginStudyFolders } from '../plugin/load.ts';
 
 const Id = z.string().regex(/^[a-z0-9][a-z0-9-]*$/, 'expected small letters, digits and hyphens');
 const Value = z.union([z.string(), z.number(), z.boolean(), z.array(z.number()).min(1)]);
@@ -102,18 +104,27 @@ export const StudyDefinition = z
   });
 export type StudyDefinition = z.infer<typeof StudyDefinition>;
 
+const folders = (): string[] => [resourceFile('studies'), ...pluginStudyFolders()];
+
+/** The built-in definitions, then those of plug-ins. */
 export function studyIds(): string[] {
-  return readdirSync(resourceFile('studies'))
-    .filter((file) => file.endsWith('.json'))
-    .map((file) => file.slice(0, -'.json'.length))
-    .sort();
+  const names = folders().flatMap((folder) => readdirSync(folder).sort());
+  return [...new Set(names.filter((file) => file.endsWith('.json')).map((file) => file.slice(0, -'.json'.length)))];
 }
 
-export const hasDefinition = (name: string): boolean => /^[\w-]+$/.test(name) && existsSync(resourceFile('studies', `${name}.json`));
+const fileOf = (name: string): string | undefined =>
+  /^[\w-]+$/.test(name)
+    ? folders()
+        .map((folder) => join(folder, `${name}.json`))
+        .find((file) => existsSync(file))
+    : undefined;
+
+export const hasDefinition = (name: string): boolean => fileOf(name) !== undefined;
 
 export function loadDefinition(name: string): StudyDefinition {
-  if (!hasDefinition(name)) throw new ConfigError(`There is no study definition "${name}". There are ${studyIds().join(', ')}`);
-  return parseDefinition(JSON.parse(readFileSync(resourceFile('studies', `${name}.json`), 'utf8')), name);
+  const file = fileOf(name);
+  if (file === undefined) throw new ConfigError(`There is no study definition "${name}". There are ${studyIds().join(', ')}`);
+  return parseDefinition(JSON.parse(readFileSync(file, 'utf8')), name);
 }
 
 export function parseDefinition(input: unknown, name: string): StudyDefinition {

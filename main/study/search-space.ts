@@ -3,15 +3,9 @@
 // others follow a low-discrepancy sequence with a seeded start, which spreads a few trials better than independent draws
 // and goes on where it was when more trials are asked for. A knob that all variants share gets the same values in all.
 
+import { pluginSearchSpace, type SearchKnob } from '../plugin/load.ts';
 import { Random } from '../random.ts';
 import type { Settings } from './definition.ts';
-
-export interface SearchKnob {
-  readonly key: string;
-  readonly low: number;
-  readonly high: number;
-  readonly scale: 'log' | 'linear';
-}
 
 const log = (key: string, low: number, high: number): SearchKnob => ({ key, low, high, scale: 'log' });
 const linear = (key: string, low: number, high: number): SearchKnob => ({ key, low, high, scale: 'linear' });
@@ -34,8 +28,8 @@ const STEPS = [0.8191725133961645, 0.6710436067037893, 0.5497004779019703];
 
 /** The settings of a trial; none for trial 0. */
 export function trialSettings(variant: string, trial: number, seed: number): Settings {
-  const space = SEARCH_SPACES[variant];
-  if (!space) throw new Error(`There is no search space for ${variant}; add one to main/study/search-space.ts`);
+  // An algorithm of a plug-in that names no knobs is tuned by its learning rate.
+  const space = SEARCH_SPACES[variant] ?? pluginSearchSpace(variant) ?? [LEARNING_RATE];
   if (trial === 0) return {};
   return Object.fromEntries(
     space.map(({ key, low, high, scale }, dimension) => {

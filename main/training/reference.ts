@@ -98,11 +98,13 @@ export async function cloneReference(
     return episodes.filter(({ trajectory }) => trajectory.success).length / Math.max(1, episodes.length);
   };
   try {
+    // Without demonstrations the reference is the untrained policy.
+    const steps = reference.demonstrations === 0 ? 0 : reference.steps;
     const samples = demonstrated(setup);
     const order = Random.from('cloning', reference.seed);
     let queue: TrainingEpisode[] = [];
     let measured: number | undefined;
-    for (let step = 0; step < reference.steps; step++) {
+    for (let step = 0; step < steps; step++) {
       if (queue.length < reference.batch) queue = order.shuffle(samples);
       const batch = queue.splice(0, reference.batch).map((sample, index) => underNewNames(setup, sample, step, index));
       const { loss } = await minibatches.step(batch, CLONING, cloningRate(reference, step));
@@ -127,6 +129,11 @@ function cloningRate({ learningRate, warmup, steps }: RunSetup['config']['refere
 function demonstrated({ world, environment, codec, config }: RunSetup): TrainingEpisode[] {
   const { demonstrations: count, imperfection, seed } = config.reference;
   const samples: TrainingEpisode[] = [];
+  if (count > 0 && world.demonstrates === false) {
+    throw new Error(
+      `Nobody can demonstrate the world ${world.name}: set reference.demonstrations=0, and the reference is the untrained policy`,
+    );
+  }
   for (const { task, seed: episode, turns } of demonstrations(world, environment, { count, seed, imperfection })) {
     // A chat is tokenised under the names it shows; a small policy's tokens are renamed anew at every step instead.
     const request = { task, seed: episode, purpose: 'train' as const, update: 0, relabel: 'chat' in codec, level: undefined };

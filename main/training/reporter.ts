@@ -12,6 +12,8 @@ import type { RunReport, VstarEntry } from './reports.ts';
 export interface UpdateResult {
   readonly update: number;
   readonly metrics: Readonly<Record<string, number>>;
+  /** Metrics that no glossary explains, when they first occur. */
+  readonly unknown: readonly string[];
   readonly distributions: Readonly<Record<string, Float32Array>>;
   readonly trajectories: Trajectory[];
   /** V* of tasks that were met for the first time. */
@@ -55,7 +57,7 @@ export class RunReporter {
   }
 
   /** One finished update. */
-  async update({ update, metrics, distributions, trajectories, valued, evaluations, before, after }: UpdateResult): Promise<void> {
+  async update({ update, metrics, unknown, distributions, trajectories, valued, evaluations, before, after }: UpdateResult): Promise<void> {
     await this.#store({
       type: 'update',
       update,
@@ -64,6 +66,7 @@ export class RunReporter {
       episodes: trajectories,
       totals: after.totals,
     });
+    await this.#unknownMetrics(update, unknown);
     if (valued.length > 0) await this.vstar(update, valued, []);
     for (const evaluation of evaluations) await this.evaluation(evaluation);
     if (after.curriculum.level !== before.curriculum.level) await this.#level(update, after.curriculum.level);
@@ -91,6 +94,14 @@ export class RunReporter {
     const begin = performance.now();
     await work();
     if (update > 0) this.#storageSeconds += (performance.now() - begin) / 1000;
+  }
+
+  /** Recorded all the same: a number that does not explain itself is no reason to lose a run. */
+  async #unknownMetrics(update: number, unknown: readonly string[]): Promise<void> {
+    for (const id of unknown) {
+      const text = `The metric “${id}” is recorded, but has no glossary entry: nobody is told what it means. Add it to the metrics of the plug-in`;
+      await this.#host.report({ type: 'event', update, kind: 'alert', severity: 'warning', text, data: { id: `metric ${id}` } });
+    }
   }
 
   async #level(update: number, level: number): Promise<void> {

@@ -112,7 +112,8 @@ function scratchPolicy(
 
 function tokenizerOptions(environment: Environment, phrases: boolean): TokenizerOptions {
   const digits = environment.digits ?? 'whole';
-  return { minimumCount: 1, maximumWords: LARGE_WORLD_WORDS, digits, ...(phrases && { phrases: environment.phrases ?? [] }) };
+  const spelled = environment.openVocabulary === true;
+  return { minimumCount: 1, maximumWords: LARGE_WORLD_WORDS, digits, spelled, ...(phrases && { phrases: environment.phrases ?? [] }) };
 }
 
 /** Names a world with its settings at a level: part of every cache key. */

@@ -82,6 +82,7 @@ export async function train(config: RunConfig, host: TrainingHost): Promise<'don
       await reporter.update({
         update,
         metrics,
+        unknown: recorder.takeUnknown(),
         distributions,
         trajectories,
         valued: [...drawable.valued, ...valued],

@@ -1,0 +1,195 @@
+// The documented interface of plug-ins in TypeScript, version 1. Only types: a plug-in gets everything it works with as one object (`lab`), so it
+// imports nothing at run time. TypeScript is run by stripping the types: no enums, no namespaces, no parameter properties.
+
+/** An ordinary zod 4; `lab.z`. Use the types of your own zod if you want them precise. */
+// oxlint-disable-next-line typescript/no-explicit-any -- the schema library itself
+type Zod = any;
+type Schema = Zod;
+
+/** A node of the engine's graph. */
+export interface Tensor {
+  readonly shape: readonly (number | string)[];
+}
+
+/** One token array for each step: thought, action and their closing marks. */
+export interface StepTokens {
+  readonly ids: Int32Array;
+  /** log π of each token at temperature 1, under the grammar's mask. */
+  readonly logProbs: Float32Array;
+  /** log π_ref of the same tokens; filled in when needs().reference is not 'none'. */
+  readonly referenceLogProbs: Float32Array;
+  readonly entropies: Float32Array;
+  /** The critic's values; filled in when needs().critic. */
+  readonly values: Float32Array;
+}
+
+export interface Trajectory {
+  readonly task: string;
+  readonly steps: readonly { readonly reward: number; readonly valid: boolean; readonly action: string; readonly tokens: StepTokens }[];
+  readonly return: number;
+  readonly success: boolean;
+  /** V* of the task; filled in when needs().vstar. */
+  readonly vstar: number | null;
+}
+
+/** What the training loop brings. */
+export interface Needs {
+  readonly vstar: boolean;
+  readonly reference: 'none' | 'tokens' | 'full';
+  readonly critic: boolean;
+  /** Rollouts per task in one update. */
+  readonly group: number;
+  readonly epochs: number;
+  readonly minibatches: number;
+}
+
+export interface Progress {
+  readonly update: number;
+  readonly updates: number;
+  readonly reward: 'binary' | 'return';
+}
+
+/** Plain numbers, parallel to the trajectories. */
+export interface Prepared {
+  readonly episode: Readonly<Record<string, Float32Array>>;
+  readonly token: Readonly<Record<string, readonly Float32Array[]>>;
+  readonly keep: readonly boolean[];
+  readonly metrics: Readonly<Record<string, number>>;
+  readonly distributions: Readonly<Record<string, Float32Array>>;
+}
+
+/** The policy's tensors of a micro-batch: [episodes, tokens]. */
+export interface PolicyTensors {
+  readonly logProbs: Tensor;
+  readonly entropies: Tensor;
+  readonly values: Tensor;
+  readonly kl: Tensor;
+  /** 1 for a token, 0 for padding. */
+  readonly weights: Tensor;
+  /** Sum over an episode's tokens. */
+  perEpisode(x: Tensor): Tensor;
+  /** Sum over all tokens ÷ the tokens of the whole update: micro-batches add up. */
+  tokenMean(x: Tensor): Tensor;
+  /** Sum over the episodes ÷ the episodes of the whole update. */
+  episodeMean(x: Tensor): Tensor;
+}
+
+export interface Algorithm {
+  readonly id: string;
+  readonly title: string;
+  /** Where it is from. */
+  readonly source: string;
+  /** lab.z.strictObject({...}) of lab.knob(...)s: forms, --set and validation come from it. */
+  readonly settings: Schema;
+  // oxlint-disable-next-line typescript/no-explicit-any -- what the schema above says
+  needs(settings: any): Needs;
+  // oxlint-disable-next-line typescript/no-explicit-any -- what the schema above says
+  prepare(trajectories: readonly Trajectory[], settings: any, progress: Progress): Prepared;
+  /** `input(name, 'episode')` and `input(name, 'token')` are the numbers of `prepare` as tensors. */
+  // oxlint-disable-next-line typescript/no-explicit-any -- what the schema above says
+  loss(graph: unknown, policy: PolicyTensors, input: (name: string, per: 'episode' | 'token') => Tensor, settings: any): { loss: Tensor; metrics: Record<string, Tensor> };
+}
+
+type Plain = null | boolean | number | string | readonly Plain[] | { readonly [key: string]: Plain };
+
+export interface Task {
+  readonly id: string;
+  readonly split: 'train' | 'validation' | 'test';
+  readonly instruction: string;
+  readonly category: string;
+  readonly tier: string;
+  /** No target may be in two splits. */
+  readonly target: string;
+  readonly level: number;
+}
+
+export type GrammarPart =
+  | { readonly kind: 'literal'; readonly text: string }
+  | { readonly kind: 'choice'; readonly options: readonly string[] }
+  | { readonly kind: 'words'; readonly max: number; readonly from?: readonly string[]; readonly useful?: readonly string[] }
+  | { readonly kind: 'characters'; readonly max: number; readonly from: string };
+export type Grammar = readonly (readonly GrammarPart[])[];
+
+export interface Turn {
+  readonly state: Plain;
+  readonly observation: string;
+  readonly reward: number;
+  readonly reason: string;
+  readonly done: boolean;
+  readonly valid: boolean;
+  readonly success: boolean;
+  readonly clickables: readonly string[];
+  readonly facts: { readonly [name: string]: string | number | boolean | null };
+}
+
+/** A world with its settings. `reset` and `step` are pure: plain data in, plain data out. */
+export interface Environment {
+  readonly name: string;
+  readonly settings: Plain;
+  readonly maxSteps: number;
+  readonly rewardRange: readonly [number, number];
+  readonly returnRange: readonly [number, number];
+  readonly categories: readonly string[];
+  readonly tiers: readonly string[];
+  readonly levels: number;
+  readonly interchangeable: readonly string[];
+  tasks(split: Task['split'], level?: number): readonly Task[];
+  reset(task: Task, seed: number, level?: number): Turn;
+  step(state: Plain, action: string): Turn;
+  grammar(state: Plain): Grammar;
+  oracle(state: Plain): string | undefined;
+  corpus(): Iterable<string>;
+}
+
+export interface World {
+  readonly name: string;
+  readonly title: string;
+  readonly summary: string;
+  readonly settings: Schema;
+  /** False: no demonstrations; the reference policy starts untrained. */
+  readonly demonstrates?: boolean;
+  create(settings: unknown): Environment;
+  blind(environment: Environment, turn: Turn, random: () => number): string;
+  heuristic(environment: Environment, turn: Turn, random: () => number): string;
+  demonstrate(environment: Environment, turn: Turn, imperfection: { wrongWord: number; earlyPurchase: number; uselessClick: number }, random: () => number): { thought: string; action: string };
+}
+
+type Unary = (x: Tensor) => Tensor;
+type Binary = (a: Tensor, b: Tensor | number) => Tensor;
+
+export interface Lab {
+  readonly version: 1;
+  readonly z: Zod;
+  /** A setting: schema, default, meaning, unit. */
+  knob(schema: Schema, preset: unknown, description: string, unit?: string): Schema;
+  between(low: number, high: number): Schema;
+  whole(low: number, high: number): Schema;
+  random(...names: readonly (string | number)[]): { next(): number; below(n: number): number; shuffle<T>(list: readonly T[]): T[]; pick<T>(list: readonly T[]): T };
+  tidy(action: string): string;
+  admits(grammar: Grammar, action: string): boolean;
+  mean(values: ArrayLike<number>): number;
+  deviation(values: ArrayLike<number>): number;
+  readonly operators: { readonly [name: string]: unknown } & { add: Binary; sub: Binary; mul: Binary; div: Binary; exp: Unary; log: Unary; neg: Unary; stopGradient: Unary };
+  readonly advantage: { readonly [name: string]: unknown } & { clamp(value: number, low: number, high: number): number };
+  readonly trajectories: {
+    rewardOf(trajectory: Trajectory, kind: Progress['reward']): number;
+    rewardsOf(trajectories: readonly Trajectory[], kind: Progress['reward']): Float32Array;
+    optimalAdvantages(trajectories: readonly Trajectory[], reward: (trajectory: Trajectory) => number): Float32Array;
+    referenceSums(trajectories: readonly Trajectory[]): Float32Array;
+    tokenNumbers(trajectories: readonly Trajectory[], which: 'logProbs' | 'referenceLogProbs' | 'values'): Float32Array[];
+    inverseLengths(trajectories: readonly Trajectory[]): Float32Array;
+    advantageMetrics(advantages: Float32Array): Record<string, number>;
+  };
+  readonly terms: { readonly [name: string]: unknown };
+}
+
+/** What the default export of plugin.ts answers. */
+export interface Plugin {
+  readonly worlds?: readonly World[];
+  readonly algorithms?: readonly Algorithm[];
+  readonly metrics?: readonly { id: string; name: string; formula: string; unit?: string; direction?: 'up' | 'down' | 'neither' }[];
+  /** By algorithm id: at most three settings that `lab tune` may change. */
+  readonly searchSpaces?: Readonly<Record<string, readonly { key: string; low: number; high: number; scale?: 'log' | 'linear' }[]>>;
+  /** Tests that `lab plugin check` runs; each throws when something is wrong. */
+  readonly checks?: Readonly<Record<string, () => void | Promise<void>>>;
+}
