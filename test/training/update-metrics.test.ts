@@ -99,7 +99,17 @@ test('an alert is reported when it becomes active and when it has cleared, with 
     const update = index + 1;
     const validations = [...before.validations, { update, k, n: 200 }];
     const after = { ...before, update, validations, alerts: alertsOf({ updates: [], validations }).map(({ id }) => id) };
-    await reporter.update({ update, metrics: {}, distributions: {}, trajectories: [], valued: [], evaluations: [], before, after });
+    await reporter.update({
+      update,
+      metrics: {},
+      unknown: [],
+      distributions: {},
+      trajectories: [],
+      valued: [],
+      evaluations: [],
+      before,
+      after,
+    });
     before = after;
   }
   const events = reports.flatMap((report) => (report.type === 'event' ? [{ update: report.update, ...report.data }] : []));
