@@ -1,10 +1,8 @@
 // What the benchmarks against PyTorch share: each side is a child process that answers JSON lines and is stopped while the
-// other works, because its waiting threads would spin on the other's cores; and PyTorch is found and set up as well as it
-// can be on a CPU. Nothing is installed.
+// other works, because its waiting threads would spin on the other's cores; and the newest PyTorch is found. Nothing is installed.
 
 import { spawn, spawnSync } from 'node:child_process';
 import type { ChildProcessWithoutNullStreams } from 'node:child_process';
-import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import type { z } from 'zod';
@@ -48,31 +46,46 @@ export function startOurs(file: string): Side {
   return new Side('Our side', process.execPath, [join(import.meta.dirname, file)], { NODE_NO_WARNINGS: '1', ORT_DISABLE_TELEMETRY: '1' });
 }
 
-/** The interpreter that can import torch, if there is one. */
-export function findPython(): string | undefined {
-  const candidates = [process.env.ASTROLAB_PYTHON, '/usr/bin/python3', 'python3', 'python'].filter((name) => name !== undefined);
-  return candidates.find((python) => spawnSync(python, ['-c', 'import torch']).status === 0);
+/** A Python that can import PyTorch. */
+export interface Python {
+  readonly path: string;
+  readonly version: string;
+  /** How its users run a model: as written, and compiled. The better one counts. */
+  readonly modes: readonly string[];
+}
+
+const MODES = ['eager', 'compiled'] as const;
+/** Fused attention came with 2.0, fused AdamW on a CPU with 2.4. */
+const OLDEST = [2, 4] as const;
+
+/** The newest PyTorch among ASTROLAB_PYTHON, a virtual environment in .cache/torch and the system's; undefined: none is new enough. */
+export function findPython(): Python | undefined {
+  const own = join(import.meta.dirname, '..', '..', '.cache', 'torch', 'bin', 'python');
+  const found = [process.env.ASTROLAB_PYTHON, own, '/usr/bin/python3', 'python3', 'python'].flatMap((path) => {
+    if (path === undefined) return [];
+    const { status, stdout } = spawnSync(path, ['-c', 'import torch; print(torch.__version__)'], { encoding: 'utf8' });
+    return status === 0 ? [{ path, version: stdout.trim(), modes: MODES }] : [];
+  });
+  const number = ({ version }: Python): number => {
+    const [major = 0, minor = 0] = version.split('.').map((part) => Number.parseInt(part, 10));
+    return major * 1000 + minor;
+  };
+  return found.filter((python) => number(python) >= OLDEST[0] * 1000 + OLDEST[1]).sort((a, b) => number(b) - number(a))[0];
 }
 
 /** PyTorch's side: a Python file of this folder. */
-export function startPeer(python: string, file: string, threads: number): Side {
-  return new Side('PyTorch', python, [join(import.meta.dirname, file)], {
+export function startPeer(python: Python, file: string, threads: number): Side {
+  return new Side('PyTorch', python.path, [join(import.meta.dirname, file)], {
     OMP_NUM_THREADS: String(threads),
     PYTHONDONTWRITEBYTECODE: '1',
     MALLOC_TRIM_THRESHOLD_: '1000000000', // keeps freed memory, without which PyTorch asks the system for it every step
     MALLOC_MMAP_THRESHOLD_: '1000000000',
-    // OpenBLAS as Debian builds it does not always choose its AVX-512 kernels by itself.
-    ...(hasAvx512() ? { OPENBLAS_CORETYPE: 'SkylakeX' } : {}),
   });
 }
 
-function hasAvx512(): boolean {
-  return process.platform === 'linux' && readFileSync('/proc/cpuinfo', 'utf8').includes('avx512dq');
-}
-
 /** What was measured against, for the report. */
-export function describePeer(python: string | undefined, threads: number): string {
-  if (python === undefined) return 'none: no Python with PyTorch was found (Debian: apt-get install python3-torch libopenblas0-openmp)';
-  const version = spawnSync(python, ['-c', 'import torch; print(torch.__version__)'], { encoding: 'utf8' }).stdout.trim();
-  return `PyTorch ${version}, ${threads} threads, OpenBLAS${hasAvx512() ? ' SkylakeX' : ''}`;
+export function describePeer(python: Python | undefined, threads: number): string {
+  if (python !== undefined)
+    return `PyTorch ${python.version}, ${threads} threads; each row against the best of its modes (${python.modes.join(', ')})`;
+  return `none: no Python with PyTorch ${OLDEST.join('.')} or newer was found. python3 -m venv .cache/torch && .cache/torch/bin/pip install torch makes one; ASTROLAB_PYTHON=… names another`;
 }

@@ -1,6 +1,6 @@
-"""A block of the lab's Transformer in idiomatic PyTorch, for the peers of the benchmarks: RMSNorm, rotary positions, attention
-with a key/value cache, gated feed-forward. Debian's PyTorch 1.13 has no fused attention: it is written as every model of its
-time wrote it.
+"""A block of the lab's Transformer as PyTorch's best users write it today, for the peers of the benchmarks: RMSNorm, rotary
+positions, fused attention (scaled_dot_product_attention) with a key/value cache, gated feed-forward. A cache is either cut to what was
+read so far (eager), or static with the place to write as a tensor, so that one compiled program serves every token.
 """
 
 import torch
@@ -25,18 +25,25 @@ class Attention(nn.Module):
         self.output = nn.Linear(width, width, bias=False)
 
     def forward(self, x, rotary, mask, cache, start):
+        """`mask` is "causal", None (everything may be seen) or numbers to add. `start` is where the cache is written: a number, or a
+        tensor of places in a static cache, whose unread places the mask must hide."""
         batch, length, width = x.shape
         q, k, v = self.qkv(x).view(batch, length, 3, self.heads, width // self.heads).permute(2, 0, 3, 1, 4)
         q, k = rotate(q, rotary), rotate(k, rotary)
         if cache is not None:
             keys, values = cache
-            keys[:, :, start : start + length] = k
-            values[:, :, start : start + length] = v
-            k, v = keys[:, :, : start + length], values[:, :, : start + length]
-        scores = q @ k.transpose(-2, -1) * (width // self.heads) ** -0.5
-        if mask is not None:
-            scores = scores + mask
-        mixed = scores.softmax(-1) @ v
+            if torch.is_tensor(start):
+                keys.index_copy_(2, start, k)
+                values.index_copy_(2, start, v)
+                k, v = keys, values
+            else:
+                keys[:, :, start : start + length] = k
+                values[:, :, start : start + length] = v
+                k, v = keys[:, :, : start + length], values[:, :, : start + length]
+        if isinstance(mask, str):
+            mixed = F.scaled_dot_product_attention(q, k, v, is_causal=True)
+        else:
+            mixed = F.scaled_dot_product_attention(q, k, v, attn_mask=mask)
         return self.output(mixed.transpose(1, 2).reshape(batch, length, width))
 
 

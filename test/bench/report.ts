@@ -9,6 +9,8 @@ export interface BenchRow {
   readonly ours: number;
   /** null: no peer was measured. */
   readonly peer: number | null;
+  /** Which of the peer's modes this is: the best one counts. */
+  readonly mode?: string | undefined;
   readonly unit: string;
   readonly better: 'lower' | 'higher';
   /** null: shown for information. */
@@ -38,11 +40,20 @@ export function report(rows: readonly BenchRow[], peer: string): void {
 }
 
 function table(rows: readonly JudgedRow[]): string {
-  const cells = [['', 'ours', 'peer', 'unit', 'ratio', 'goal', '']];
-  for (const { name, ours, peer, unit, ratio, better, goal, met } of rows) {
+  const cells = [['', 'ours', 'peer', 'unit', 'ratio', 'goal', '', 'against']];
+  for (const { name, ours, peer, mode, unit, ratio, better, goal, met } of rows) {
     const bound = goal === null ? '' : `${better === 'lower' ? '≤' : '≥'} ${goal}`;
     const verdict = met === null ? '' : met ? 'met' : 'missed';
-    cells.push([name, short(ours), peer === null ? '–' : short(peer), unit, ratio === null ? '–' : ratio.toFixed(2), bound, verdict]);
+    cells.push([
+      name,
+      short(ours),
+      peer === null ? '–' : short(peer),
+      unit,
+      ratio === null ? '–' : ratio.toFixed(2),
+      bound,
+      verdict,
+      mode ?? '',
+    ]);
   }
   const widths = cells[0]?.map((_, column) => Math.max(...cells.map((row) => row[column]?.length ?? 0))) ?? [];
   const numeric = new Set([1, 2, 4]);

@@ -1,9 +1,11 @@
-"""The PyTorch side of `npm run bench -- train`: the same loop over the same model, as plain PyTorch is written.
+"""The PyTorch side of `npm run bench -- train`: the same loop over the same model, as PyTorch's best users write it.
 
 Speaks one JSON object per line on stdin and stdout (hello, prepare, update). Each update is read from a file of recorded
 episodes: they are played token by token with a key/value cache (the draw is made, then the recorded token is used, so that
 both sides see the same episodes), scored by the frozen reference, and learned from with A*PO. The world costs nothing here.
-Two ways of playing are known, whole turns at once and token by token; the first update tries both and keeps the faster.
+Every phase can be done in several ways: playing whole turns at once, token by token, or token by token with a static cache and a
+compiled step; scoring and learning over the whole batch or over buckets of similar length, as written or compiled. The first update
+tries them all and keeps the fastest of each.
 """
 
 import json
@@ -148,6 +150,39 @@ class Playing:
         return policy.pointed(logits, last, self.keys[:, :end], self.tokens[:, :end], hidden_places)[:, 0]
 
 
+class StaticPlaying:
+    """Static key/value caches, one token per row and call, the place as a tensor: one compiled program for every call."""
+
+    def __init__(self, policy, rows, slots):
+        config = policy.config
+        shape = (rows, config["heads"], slots, config["width"] // config["heads"])
+        self.policy, self.rows = policy, rows
+        self.caches = [(torch.zeros(shape), torch.zeros(shape)) for _ in policy.blocks]
+        self.keys = torch.zeros(rows, slots, policy.size)
+        self.tokens = torch.zeros(rows, slots, dtype=torch.long)
+        self.embedded = torch.zeros(rows, slots + policy.window, config["width"])  # shifted by the window, which is zeros
+        self.step = torch.compile(self.one, dynamic=False)
+
+    def read(self, tokens, flags, place):
+        return self.step(tokens, flags, place)
+
+    def one(self, tokens, flags, place):
+        policy = self.policy
+        self.tokens.index_copy_(1, place, tokens)
+        x = policy.embed(tokens, flags)
+        self.embedded.index_copy_(1, place + policy.window, x)
+        for back, shift in enumerate(policy.shift, 1):
+            x = x + self.embedded.index_select(1, place + policy.window - back) * shift
+        slots = torch.arange(self.tokens.shape[1])
+        mask = torch.where(slots <= place, 0.0, -1e9)[None]
+        for block, cache in zip(policy.blocks, self.caches):
+            x = block(x, (policy.cos[place], policy.sin[place]), mask, cache, place)
+        hidden = policy.norm(x)
+        self.keys.index_copy_(1, place, policy.pointer_key(hidden))
+        logits = F.linear(hidden, policy.embedding.weight)
+        return policy.pointed(logits, hidden, self.keys, self.tokens, (slots > place)[None, None])[:, 0]
+
+
 class Peer:
     def hello(self, request):
         torch.set_num_threads(request["threads"])
@@ -164,9 +199,15 @@ class Peer:
         self.reference.requires_grad_(False)
         o = self.optimizer_settings
         self.optimizer = torch.optim.AdamW(
-            self.policy.parameters(), lr=o["learningRate"], betas=(o["beta1"], o["beta2"]), eps=o["epsilon"], weight_decay=o["weightDecay"]
+            self.policy.parameters(),
+            lr=o["learningRate"],
+            betas=(o["beta1"], o["beta2"]),
+            eps=o["epsilon"],
+            weight_decay=o["weightDecay"],
+            fused=True,
         )
-        self.play = None
+        self.compiled = {policy: torch.compile(policy.log_probs, dynamic=True) for policy in (self.policy, self.reference)}
+        self.ways = None
         return {"parameters": sum(p.numel() for p in self.policy.parameters())}
 
     def update(self, request):
@@ -174,18 +215,39 @@ class Peer:
         reading the file is not counted, and the world, its grammar and its words cost nothing here."""
         with open(request["file"]) as file:
             recorded = json.load(file)
+        vocabulary = self.policy.config["vocabulary"]
         begin = self.now()
-        batch = collate(recorded, self.policy.config["vocabulary"])
-        collating = self.now() - begin
-        play_as = lambda play: self.rollout(SCHEDULES[play](recorded["rows"]), batch)
-        if self.play is None:
-            tried = {play: min(self.timed(lambda: play_as(play)) for _ in range(2)) for play in SCHEDULES}
-            self.play = min(tried, key=tried.get)
-        seconds = {"rollout": self.timed(lambda: play_as(self.play))}
-        seconds["scoring"] = collating + self.timed(lambda: self.score(batch))
-        seconds["update"] = self.timed(lambda: self.learn(batch))
+        batch = collate(recorded, vocabulary)
+        whole = self.now() - begin
+        begin = self.now()
+        parts = [collate(recorded, vocabulary, rows) for rows in buckets(recorded["rows"])]
+        cut = self.now() - begin
+        if self.ways is None:
+            self.ways = self.fastest_ways(recorded, batch, parts)
+        collating = whole if self.ways["update"].startswith("whole") else cut
+        seconds = {"rollout": self.timed(lambda: self.play(self.ways["rollout"], recorded, batch))}
+        seconds["scoring"] = collating + self.timed(lambda: self.score(self.ways["scoring"], batch, parts))
+        seconds["update"] = self.timed(lambda: self.learn(self.ways["update"], batch, parts))
         seconds["total"] = sum(seconds.values())
-        return {"seconds": seconds, "loss": self.loss, "play": self.play, "drift": self.drift(batch)}
+        return {"seconds": seconds, "loss": self.loss, "play": ", ".join(self.ways.values()), "drift": self.drift(batch)}
+
+    def fastest_ways(self, recorded, batch, parts):
+        """Tries every way of every phase (the first call of a compiled one compiles it) and keeps the fastest."""
+
+        def best(names, work):
+            tried = {name: min(self.timed(lambda: work(name)) for _ in range(3)) for name in names}
+            return min(tried, key=tried.get)
+
+        ways = {"rollout": best([*SCHEDULES, STATIC], lambda way: self.play(way, recorded, batch))}
+        ways["scoring"] = best(PASSES, lambda way: self.score(way, batch, parts))
+        ways["update"] = best(PASSES, lambda way: self.learn(way, batch, parts, step=False))
+        return ways
+
+    def play(self, way, recorded, batch):
+        if way == STATIC:
+            self.static_rollout(recorded["rows"], batch)
+        else:
+            self.rollout(SCHEDULES[way](recorded["rows"]), batch)
 
     def timed(self, work):
         begin = self.now()
@@ -209,34 +271,80 @@ class Peer:
                 played[row, index] = log_probs.gather(1, batch["targets"][row, index][:, None])[:, 0]
             self.played = played
 
-    def score(self, batch):
-        with torch.no_grad():
-            self.referenced = self.sum_of_episodes(self.reference.log_probs(batch)[0], batch)
+    def static_rollout(self, rows, batch):
+        """Every row reads one token per call into a static cache; one compiled program serves every place."""
+        calls = token_by_token(rows)
+        slots = len(self.policy.cos)
+        if getattr(self, "static", None) is None or self.static.rows != len(rows):
+            self.static = StaticPlaying(self.policy, len(rows), slots)
+        with torch.inference_mode():
+            played = torch.zeros_like(batch["weights"])
+            for place, call in enumerate(calls):
+                logits = self.static.read(call["tokens"], call["flags"], torch.tensor([place]))
+                if call["draws"] is None:
+                    continue
+                row, index = call["draws"]
+                log_probs = (logits[row] + batch["table"][batch["masks"][row, index]]).log_softmax(-1)
+                drawn = torch.multinomial(log_probs.exp(), 1)
+                drawn.tolist()
+                played[row, index] = log_probs.gather(1, batch["targets"][row, index][:, None])[:, 0]
+            self.played = played
 
-    def learn(self, batch):
+    def log_probs_of(self, policy, way, part):
+        return (self.compiled[policy] if way.endswith("compiled") else policy.log_probs)(part)
+
+    def score(self, way, batch, parts):
+        with torch.no_grad():
+            total = torch.zeros(len(batch["advantage"]))
+            for part in [batch] if way.startswith("whole") else parts:
+                total += self.sum_of_episodes(self.log_probs_of(self.reference, way, part)[0], part)
+            self.referenced = total
+
+    def learn(self, way, batch, parts, step=True):
+        """The loss is a mean over all episodes and tokens; every part adds its share, and gradients accumulate."""
         self.optimizer.zero_grad(set_to_none=True)
-        log_probs, every = self.policy.log_probs(batch)
-        ratio = self.sum_of_episodes(log_probs, batch) - self.referenced
-        regression = (self.beta2 * ratio - batch["advantage"]).square().mean()
-        entropy = -((every.exp() * every).sum(-1) * batch["weights"]).sum() / batch["weights"].sum()
-        loss = regression - self.bonus * entropy
-        loss.backward()
-        nn.utils.clip_grad_norm_(self.policy.parameters(), self.optimizer_settings["clip"])
-        self.log_probs = log_probs.detach()
-        self.optimizer.step()
-        self.loss = loss.item()
+        episodes, tokens, total = len(batch["advantage"]), batch["weights"].sum(), 0.0
+        for part in [batch] if way.startswith("whole") else parts:
+            log_probs, every = self.log_probs_of(self.policy, way, part)
+            here = part["episode"].unique()
+            ratio = (self.sum_of_episodes(log_probs, part) - self.referenced)[here]
+            regression = (self.beta2 * ratio - batch["advantage"][here]).square().sum() / episodes
+            entropy = -((every.exp() * every).sum(-1) * part["weights"]).sum() / tokens
+            loss = regression - self.bonus * entropy
+            loss.backward()
+            total += loss.item()
+        self.loss = total
+        if step:
+            nn.utils.clip_grad_norm_(self.policy.parameters(), self.optimizer_settings["clip"])
+            self.optimizer.step()
 
     def sum_of_episodes(self, x, batch):
         return torch.zeros(len(batch["advantage"])).index_add(0, batch["episode"], x.sum(1))
 
     def drift(self, batch):
-        """How far the log-probabilities while playing were from those of the whole sequences: both must be one model's."""
-        return (self.played - self.log_probs).abs().max().item()
+        """How far the sums of log-probabilities while playing were from those of the whole sequences: both must be one model's."""
+        if not hasattr(self, "checked"):
+            self.checked = (self.sum_of_episodes(self.played, batch) - self.referenced).abs().max().item()
+        return self.checked
 
 
-def collate(recorded, vocabulary):
-    """Recorded rows as tensors, padded to the longest."""
-    rows = recorded["rows"]
+def buckets(rows, most=32):
+    """Rows of similar length together, the rows of an episode never apart."""
+    episodes = {}
+    for row in rows:
+        episodes.setdefault(row["episode"], []).append(row)
+    parts, part = [], []
+    for own in sorted(episodes.values(), key=lambda own: max(row["positions"][-1] for row in own)):
+        if part and len(part) + len(own) > most:
+            parts.append(part)
+            part = []
+        part = part + own
+    return parts + [part]
+
+
+def collate(recorded, vocabulary, rows=None):
+    """Recorded rows (all, or some) as tensors, padded to the longest."""
+    rows = rows or recorded["rows"]
     pad = lambda name, dtype: nn.utils.rnn.pad_sequence(
         [torch.tensor(row[name], dtype=dtype) for row in rows], batch_first=True, padding_value=PADDING
     )
@@ -322,6 +430,8 @@ def read_safetensors(path):
 
 
 SCHEDULES = {"turn by turn": turn_by_turn, "token by token": token_by_token}
+STATIC = "token by token compiled"
+PASSES = ["whole batch", "whole batch compiled", "buckets", "buckets compiled"]
 
 
 def main():
