@@ -29,6 +29,7 @@ const families: readonly Family[] = [
   { commands: ['cluster'], load: () => import('./commands/cluster.ts') },
   { commands: ['runs', 'metrics', 'delete', 'restore', 'clean'], load: () => import('./commands/runs.ts') },
   { commands: ['export', 'import'], load: () => import('./commands/export.ts') },
+  { commands: ['check'], load: () => import('./commands/check.ts') },
   { commands: ['graph'], load: () => import('./commands/graph.ts') },
   { commands: ['models'], load: () => import('./commands/models.ts') },
   { commands: ['generate', 'score'], load: () => import('./commands/generate.ts') },

@@ -44,7 +44,7 @@ export function openLab(
     onChange: told,
     onReport: (run, report) => news.report(run, report),
   });
-  queue.start();
+  if (!store.readOnly) queue.start();
   return {
     store,
     queue,
@@ -60,7 +60,7 @@ export function openLab(
 
 function openStore(dataFolder: string): Store {
   try {
-    return Store.open(dataFolder);
+    return Store.openOrLook(dataFolder);
   } catch (error) {
     throw new CallFailure(
       'store',

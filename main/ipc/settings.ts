@@ -5,7 +5,7 @@ import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { app } from 'electron';
 import { z } from 'zod';
-import type { settingsCalls, StoragePart } from '../../preload/contract/settings.ts';
+import { damage, type settingsCalls, type StoragePart } from '../../preload/contract/settings.ts';
 import { freeBytes } from '../store/disk-space.ts';
 import { purge } from '../store/maintenance.ts';
 import type { Context } from './context.ts';
@@ -69,6 +69,11 @@ export function settingsHandlers(context: Context): Handlers<typeof settingsCall
       parts: await storageParts(context.dataFolder),
       trash: context.lab.store.runs.list({ deleted: true }).length,
     }),
+
+    'storage.check': async () => {
+      const result = await context.worker.run({ kind: 'check', dataFolder: context.dataFolder });
+      return { damaged: z.array(damage).parse(result.damaged) };
+    },
 
     'storage.emptyTrash': () => ({ runs: purge(context.lab.store) }),
 

@@ -30,6 +30,8 @@ const job = z.discriminatedUnion('kind', [
   }),
   /** Adds the runs of an exported file; how far it is goes out as progress. */
   z.object({ kind: z.literal('import'), dataFolder: z.string(), file: z.string() }),
+  /** Looks for damage in the data folder (store/check.ts). */
+  z.object({ kind: z.literal('check'), dataFolder: z.string() }),
 ]);
 export type Job = z.infer<typeof job>;
 

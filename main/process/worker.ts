@@ -43,6 +43,8 @@ function run(job: Job): Promise<JobResult> {
       return resample(job);
     case 'import':
       return importRuns(job);
+    case 'check':
+      return check(job);
   }
 }
 
@@ -51,6 +53,16 @@ async function resample(job: Extract<Job, { kind: 'resample' }>): Promise<JobRes
   const { runResample } = await import('../replay/resample.ts');
   await (await import('../plugin/load.ts')).loadPlugins(job.dataFolder);
   return { ...(await runResample(job)) };
+}
+
+async function check({ dataFolder }: Extract<Job, { kind: 'check' }>): Promise<JobResult> {
+  const [{ Store }, { checkStore }] = await Promise.all([import('../store/store.ts'), import('../store/check.ts')]);
+  const store = Store.read(dataFolder);
+  try {
+    return { damaged: checkStore(store) };
+  } finally {
+    store.close();
+  }
 }
 
 /** Resident memory of an import: what the engine-free worker takes, and several times what a large run needs. */

@@ -3,6 +3,7 @@
 // a loss of power left "running" become "interrupted", with nothing lost up to their last checkpoint.
 
 import type { Checkpoint } from '../store/checkpoints.ts';
+import { checkIntegrity } from '../store/database.ts';
 import { rewind } from '../store/run-writer.ts';
 import type { Run, RunSummary } from '../store/runs.ts';
 import type { Store } from '../store/store.ts';
@@ -72,10 +73,19 @@ export function recover(store: Store): Run[] {
   const reason =
     'The app or the machine stopped while this run was training. Resume continues from its last checkpoint with identical results.';
   // Looked at again inside: another lab may just have ended such a run in an orderly way.
+  // A crash may be a failing disk, so the database is looked at before anything is built on it.
+  const [problem] = checkIntegrity(store.db);
+  const text = problem === undefined ? reason : `${reason} The database is damaged (${problem}): \`lab check\` says what can be saved.`;
   return store.write(() =>
     left().map((run) => {
-      store.runs.change(run.id, { state: run.state === 'stopping' ? 'stopped' : 'interrupted', reason });
-      store.events.add(run.id, { update: run.updates, kind: 'state', severity: 'warning', text: reason, data: {} });
+      store.runs.change(run.id, { state: run.state === 'stopping' ? 'stopped' : 'interrupted', reason: text });
+      store.events.add(run.id, {
+        update: run.updates,
+        kind: 'state',
+        severity: problem === undefined ? 'warning' : 'error',
+        text,
+        data: {},
+      });
       return store.runs.get(run.id);
     }),
   );

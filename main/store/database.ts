@@ -3,7 +3,22 @@
 // file is refused with a reason and left as it is. Before each migration the whole file is backed up.
 
 import Sqlite from 'better-sqlite3';
-import { closeSync, existsSync, mkdirSync, openSync, readdirSync, readFileSync, readSync, rmSync, statSync } from 'node:fs';
+import {
+  accessSync,
+  closeSync,
+  constants,
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  readSync,
+  rmSync,
+  statSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import { migrationsFolder } from '../paths.ts';
 import { sha256 } from '../canonical.ts';
@@ -79,6 +94,39 @@ export function openReader(file: string, migrations = readMigrations()): Connect
   } catch (error) {
     db.close();
     throw explain(error, file);
+  }
+}
+
+/**
+ * A database that cannot be written to, because its folder or disk is read-only: a copy of it beside other temporary files, upgraded if
+ * need be, in which nothing can be changed. Returns how to remove the copy.
+ */
+export function openCopy(file: string): { readonly db: Connection; readonly remove: () => void } {
+  if (!existsSync(file)) throw new DatabaseError(`There is no database at ${file} yet, and none can be made: the folder is read-only.`);
+  const folder = mkdtempSync(join(tmpdir(), 'astrolab-copy-'));
+  const remove = (): void => rmSync(folder, { recursive: true, force: true });
+  try {
+    const copy = join(folder, basename(file));
+    for (const ending of ['', '-wal']) if (existsSync(file + ending)) copyFileSync(file + ending, copy + ending);
+    const db = openDatabase(copy);
+    db.pragma('query_only = ON');
+    return { db, remove };
+  } catch (error) {
+    remove();
+    throw error;
+  }
+}
+
+/** Whether the data folder is there and nothing can be written to it. */
+export function isReadOnly(dataFolder: string): boolean {
+  if (!existsSync(dataFolder)) return false;
+  try {
+    accessSync(dataFolder, constants.W_OK);
+    const file = databaseFile(dataFolder);
+    if (existsSync(file)) accessSync(file, constants.W_OK);
+    return false;
+  } catch (error) {
+    return error instanceof Error && 'code' in error && (error.code === 'EROFS' || error.code === 'EACCES' || error.code === 'EPERM');
   }
 }
 
@@ -159,6 +207,15 @@ function readHistory(db: Connection, file: string, migrations: readonly Migratio
   if (version > migrations.length) {
     throw new DatabaseError(
       `${file} was written by a newer Astrolab (schema version ${version}; this one knows ${migrations.length}). Update Astrolab to open it. Nothing was changed.`,
+    );
+  }
+  // Ours has none: a trigger would run whoever made it with every write, a view would lie to every read.
+  const foreign = db
+    .prepare<[], { type: string; name: string }>(`SELECT type, name FROM sqlite_schema WHERE type IN ('trigger', 'view')`)
+    .get();
+  if (foreign !== undefined) {
+    throw new DatabaseError(
+      `${file} holds a ${foreign.type} named ${JSON.stringify(foreign.name)} that is not ours: someone else put it there. Nothing was changed. Restore a file from the backups folder.`,
     );
   }
   const applied = db

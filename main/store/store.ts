@@ -3,7 +3,7 @@
 
 import { statSync } from 'node:fs';
 import { CheckpointStore } from './checkpoints.ts';
-import { type Connection, databaseFile, openDatabase, openReader } from './database.ts';
+import { type Connection, databaseFile, isReadOnly, openCopy, openDatabase, openReader } from './database.ts';
 import { Dictionary } from './dictionary.ts';
 import { EpisodeList } from './episodes.ts';
 import { EvaluationStore } from './evaluations.ts';
@@ -36,7 +36,13 @@ export class Store {
   /** Which file on which disk the connection is open on. */
   readonly #file: string;
 
-  private constructor(dataFolder: string, db: Connection) {
+  /** Opened for looking and exporting: the folder cannot be written to. */
+  readonly readOnly: boolean;
+  readonly #onClose: () => void;
+
+  private constructor(dataFolder: string, db: Connection, readOnly = false, onClose = (): void => {}) {
+    this.readOnly = readOnly;
+    this.#onClose = onClose;
     this.dataFolder = dataFolder;
     this.db = db;
     this.dictionary = new Dictionary(db);
@@ -60,6 +66,13 @@ export class Store {
     return new Store(dataFolder, openDatabase(databaseFile(dataFolder)));
   }
 
+  /** The writer, or, where the folder is read-only, a look at a copy of the database. */
+  static openOrLook(dataFolder: string): Store {
+    if (!isReadOnly(dataFolder)) return Store.open(dataFolder);
+    const { db, remove } = openCopy(databaseFile(dataFolder));
+    return new Store(dataFolder, db, true, remove);
+  }
+
   /** A reader: cannot write, never waits for the writer. */
   static read(dataFolder: string): Store {
     return new Store(dataFolder, openReader(databaseFile(dataFolder)));
@@ -80,6 +93,7 @@ export class Store {
 
   close(): void {
     this.db.close();
+    this.#onClose();
   }
 }
 

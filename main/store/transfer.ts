@@ -13,6 +13,8 @@ export interface ExportOptions {
   readonly study?: number;
   /** Checkpoints are most of the size; without them the run can be looked at but not resumed. */
   readonly checkpoints?: boolean;
+  /** Leaves out what cannot be read instead of giving up. */
+  readonly tolerant?: boolean;
   /** Leaves episodes and distributions out, run by run; all is exported without it. */
   readonly thin?: (run: Run) => Thinning;
 }
@@ -43,7 +45,7 @@ export function exportRuns(
       runs: study.runs.map((id) => store.runs.get(id).uid),
     };
     writer.add('index', json({ astrolab: 'export', runs: all.map((run) => run.uid), study: members }));
-    for (const run of all) exportRun(store, run, writer, options.checkpoints ?? true, options.thin?.(run));
+    for (const run of all) exportRun(store, run, writer, options);
     return { file, bytes: writer.finish() };
   } catch (error) {
     writer.abandon();
@@ -51,31 +53,71 @@ export function exportRuns(
   }
 }
 
-function exportRun(store: Store, run: Run, writer: ContainerWriter, withCheckpoints: boolean, thin: Thinning | undefined): void {
+function exportRun(store: Store, run: Run, writer: ContainerWriter, options: ExportOptions): void {
   const at = (name: string): string => `runs/${run.uid}/${name}`;
+  const thin = options.thin?.(run);
+  /** What cannot be read ends the export, or is left out of a tolerant one. */
+  const part = <T>(otherwise: T, read: () => T): T => {
+    if (options.tolerant !== true) return read();
+    try {
+      return read();
+    } catch {
+      return otherwise;
+    }
+  };
   writer.add(at('run'), json(run));
-  const names = store.metrics.names(run.id);
-  const series = store.metrics.many(run.id, names);
-  writer.add(at('metrics'), json(names.map((name) => ({ name, points: series[name]?.updates.length ?? 0 }))));
-  names.forEach((name, position) => {
-    const { updates = new Int32Array(), values = new Float64Array() } = series[name] ?? {};
-    writer.add(at(`metrics/${position}`), Buffer.concat([Buffer.from(updates.buffer), Buffer.from(values.buffer)]));
+  exportMetrics(store, run.id, writer, at, part, thin);
+  writer.add(at('events'), json(part([], () => store.events.list(run.id))));
+  writer.add(at('vstar'), json(part([], () => store.vstar.ofRun(run.id))));
+  const ordinals = exportEpisodes(store, run.id, writer, at, thin);
+  const evaluations = part([], () => store.evaluations.list(run.id)).map((evaluation) => {
+    const results = part([], () => store.evaluations.results(evaluation.id));
+    const episodes = results.map((result) => (result.episode === null ? null : (ordinals.get(result.episode) ?? null)));
+    return { ...evaluation, results, episodes };
   });
-  const distributed = store.metrics.distributed(run.id);
-  writer.add(
-    at('distributions'),
-    json(
-      distributed.flatMap((name) =>
-        store.metrics
-          .distributions(run.id, name)
-          .filter(({ update }) => thin?.distribution(update) ?? true)
-          .map(({ update, samples }) => ({ name, update, samples: [...samples] })),
-      ),
-    ),
-  );
-  writer.add(at('events'), json(store.events.list(run.id)));
-  writer.add(at('vstar'), json(store.vstar.ofRun(run.id)));
+  writer.add(at('evaluations'), json(evaluations));
+  const checkpoints = (options.checkpoints ?? true) ? store.checkpoints.list(run.id) : [];
+  const sound = checkpoints.flatMap((checkpoint) => {
+    const data = part(null, () => store.checkpoints.readSound(checkpoint));
+    if (data === null) return [];
+    writer.add(at(`checkpoints/${checkpoint.update}`), data);
+    return [checkpoint];
+  });
+  writer.add(at('checkpoints'), json(sound));
+}
 
+type Part = <T>(otherwise: T, read: () => T) => T;
+
+function exportMetrics(
+  store: Store,
+  run: number,
+  writer: ContainerWriter,
+  at: (name: string) => string,
+  part: Part,
+  thin?: Thinning,
+): void {
+  const names = part([], () => store.metrics.names(run));
+  const none = { updates: new Int32Array(), values: new Float64Array() };
+  const series = names.map((name) => ({ name, ...part(none, () => store.metrics.series(run, name)) }));
+  writer.add(at('metrics'), json(series.map(({ name, updates }) => ({ name, points: updates.length }))));
+  for (const [position, { updates, values }] of series.entries())
+    writer.add(at(`metrics/${position}`), Buffer.concat([Buffer.from(updates.buffer), Buffer.from(values.buffer)]));
+  const distributed = part([], () => store.metrics.distributed(run)).flatMap((name) =>
+    part([], () => store.metrics.distributions(run, name))
+      .filter(({ update }) => thin?.distribution(update) ?? true)
+      .map(({ update, samples }) => ({ name, update, samples: [...samples] })),
+  );
+  writer.add(at('distributions'), json(distributed));
+}
+
+/** Returns each exported episode's place among them. */
+function exportEpisodes(
+  store: Store,
+  run: number,
+  writer: ContainerWriter,
+  at: (name: string) => string,
+  thin?: Thinning,
+): Map<number, number> {
   const ordinals = new Map<number, number>();
   let batch: RecordedTrajectory[] = [];
   let entry = 0;
@@ -83,26 +125,14 @@ function exportRun(store: Store, run: Run, writer: ContainerWriter, withCheckpoi
     if (batch.length > 0) writer.add(at(`episodes/${entry++}`), encodeTrajectories(batch));
     batch = [];
   };
-  for (const episode of store.episodes.each(run.id)) {
+  for (const episode of store.episodes.each(run)) {
     if (thin && !thin.episodes.has(episode.id)) continue;
     ordinals.set(episode.id, ordinals.size);
     batch.push({ update: episode.update, trajectory: store.trajectories.read(episode.id) });
     if (batch.length === EPISODES_PER_ENTRY) flush();
   }
   flush();
-  const evaluations = store.evaluations.list(run.id).map((evaluation) => {
-    const results = store.evaluations.results(evaluation.id);
-    return {
-      ...evaluation,
-      results,
-      episodes: results.map((result) => (result.episode === null ? null : (ordinals.get(result.episode) ?? null))),
-    };
-  });
-  writer.add(at('evaluations'), json(evaluations));
-
-  const checkpoints = withCheckpoints ? store.checkpoints.list(run.id) : [];
-  writer.add(at('checkpoints'), json(checkpoints));
-  for (const checkpoint of checkpoints) writer.add(at(`checkpoints/${checkpoint.update}`), store.checkpoints.readSound(checkpoint));
+  return ordinals;
 }
 
 function json(value: unknown): Buffer {

@@ -14,6 +14,8 @@ const part = z.object({
 });
 export type StoragePart = z.infer<typeof part>;
 
+export const damage = z.object({ kind: z.string(), run: z.number().nullable(), where: z.string(), problem: z.string() });
+
 const trace = z.object({ losses: z.array(z.number()), norms: z.array(z.number()) });
 
 const device = z.object({
@@ -45,6 +47,8 @@ export const settingsCalls = {
     input: nothing,
     answer: z.object({ folder: z.string(), free: z.number(), parts: z.array(part), trash: z.number() }),
   },
+  /** Looks for damage in database, checkpoints and episodes; reads everything, so it may take a while. */
+  'storage.check': { input: nothing, answer: z.object({ damaged: z.array(damage) }) },
   /** Deletes the runs in the trash for good. */
   'storage.emptyTrash': { input: nothing, answer: z.object({ runs: z.number() }) },
   /** The last self-test's result; tests now when there is none, or when asked to. */

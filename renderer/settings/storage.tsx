@@ -71,8 +71,31 @@ export function Storage() {
           </tfoot>
         </table>
         <Trash runs={data.trash} />
+        <DamageCheck />
       </Card>
     </Section>
+  );
+}
+
+/** Reads everything once and says what is damaged; `lab check --salvage` saves the rest. */
+function DamageCheck() {
+  const check = useMutation({
+    mutationFn: () => call('storage.check', {}),
+    onError: (error) => toastError('Could not check the data folder', error),
+  });
+  const damaged = check.data?.damaged ?? [];
+  return (
+    <div className={styles.trash}>
+      <span className={styles.prose}>
+        {!check.data && 'Checks database, checkpoints and episodes for damage.'}
+        {check.data && damaged.length === 0 && 'Nothing is damaged.'}
+        {damaged.length > 0 &&
+          `${damaged.length} damaged; first: ${damaged[0]?.where}: ${damaged[0]?.problem}. Run \`lab check --salvage DIR\` to save the rest.`}
+      </span>
+      <Button kind="quiet" disabled={check.isPending} onClick={() => check.mutate()}>
+        {check.isPending ? 'Checking…' : 'Check for damage'}
+      </Button>
+    </div>
   );
 }
 
