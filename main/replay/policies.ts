@@ -2,12 +2,17 @@
 // reference of a config. For evaluation, for replay's "what if", and for anyone who wants to play against them.
 
 import { availableParallelism } from 'node:os';
+import type { TrainingState } from '../engine/training-step.ts';
+import type { TrainedModel } from '../policy/model/export.ts';
+import { ModelRegistry } from '../policy/model/registry.ts';
+import { ModelError } from '../policy/model/tensor-source.ts';
 import { Sampler } from '../policy/sampler.ts';
 import type { Actor } from '../rollout/rollout.ts';
 import type { Store } from '../store/store.ts';
 import { parseConfig } from '../config/config.ts';
 import { cloneReference, keepReference, referenceRecipe } from '../training/reference.ts';
 import { loadState, loadWeights } from '../training/weights.ts';
+import { trainedPart } from '../training/model-policy.ts';
 import { type RunSetup, openRun } from '../training/run-setup.ts';
 
 export interface StoredPolicy {
@@ -21,6 +26,13 @@ const threadsOf = (setup: RunSetup): number => setup.config.threads || available
 
 /** The policy of a run: after `update`, or its newest checkpoint. */
 export function policyOfRun(store: Store, run: number, update?: number): StoredPolicy {
+  const { setup, state, update: found } = stateOfRun(store, run, update);
+  const sampler = new Sampler(setup.model, state.values, { capacity: 128, threads: threadsOf(setup) });
+  return { setup, update: found, player: { environment: setup.environment, codec: setup.codec, sampler } };
+}
+
+/** A run's set-up and the weights of a checkpoint: after `update`, or the newest. */
+function stateOfRun(store: Store, run: number, update?: number): { setup: RunSetup; state: TrainingState; update: number } {
   const setup = openRun(parseConfig(store.runs.get(run).config), { dataFolder: store.dataFolder });
   const checkpoint =
     update === undefined
@@ -35,8 +47,16 @@ export function policyOfRun(store: Store, run: number, update?: number): StoredP
     );
   }
   const { state } = loadState(store.checkpoints.path(checkpoint), setup.layout);
-  const sampler = new Sampler(setup.model, state.values, { capacity: 128, threads: threadsOf(setup) });
-  return { setup, update: checkpoint.update, player: { environment: setup.environment, codec: setup.codec, sampler } };
+  return { setup, state, update: checkpoint.update };
+}
+
+/** The language model of a run with what training has made of it, for export. */
+export function trainedModelOfRun(store: Store, run: number, update?: number): TrainedModel {
+  const { setup, state } = stateOfRun(store, run, update);
+  const { policy } = setup.config;
+  if (policy.kind !== 'model') throw new ModelError(`Run ${run} has trained a small Transformer; only language models can be exported`);
+  const source = new ModelRegistry(store.dataFolder).open(policy.model.name);
+  return { source, trained: trainedPart(policy), layout: setup.layout, values: state.values };
 }
 
 /** The reference policy of a config: found in the store, or cloned now and kept. */

@@ -33,6 +33,11 @@ const TARGET_SETS: Readonly<Record<RunConfig['policy']['model']['targets'], Lora
   qv: ['q_proj', 'v_proj'],
 };
 
+/** What of a model the config trains. */
+export function trainedPart({ model: { rank, alpha, targets, train } }: RunConfig['policy']): LoraShape | 'all' {
+  return train === 'all' ? 'all' : { rank, alpha, targets: TARGET_SETS[targets] };
+}
+
 export function modelPolicy(
   { policy }: RunConfig,
   world: World,
@@ -40,9 +45,8 @@ export function modelPolicy(
   { dataFolder, critic }: { dataFolder: string; critic: boolean },
 ): ModelPolicy {
   const source = new ModelRegistry(dataFolder).open(policy.model.name);
-  const { rank, alpha, targets, train, adapter } = policy.model;
-  const lora: LoraShape = { rank, alpha, targets: TARGET_SETS[targets] };
-  const trained = train === 'all' ? 'all' : lora;
+  const { train, adapter } = policy.model;
+  const trained = trainedPart(policy);
   const network = (valueHead: boolean): PolicyNetwork =>
     modelNetwork({ ...source, trained, valueHead, contextLength: policy.contextLength });
   const referenceModel = network(false);

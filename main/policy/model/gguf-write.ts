@@ -1,0 +1,87 @@
+// Writes GGUF files (version 3, float32), for whole models and for adapters on their own, so that what was trained here runs in llama.cpp.
+
+import { closeSync, fsyncSync, openSync, renameSync, rmSync } from 'node:fs';
+import { writeAll } from './safetensors.ts';
+import type { NewTensor } from './safetensors.ts';
+import { countOf } from './tensor-source.ts';
+
+/** Metadata with the types that llama.cpp expects. */
+export type GgufEntry =
+  | { readonly type: 'text'; readonly value: string }
+  | { readonly type: 'count' | 'float'; readonly value: number }
+  | { readonly type: 'texts'; readonly value: readonly string[] }
+  | { readonly type: 'integers'; readonly value: readonly number[] };
+
+const ALIGNMENT = 32;
+
+/** The file appears only when it is complete. */
+export function writeGguf(file: string, metadata: ReadonlyMap<string, GgufEntry>, tensors: readonly NewTensor[]): void {
+  const parts = [Buffer.from('GGUF'), u32(3), u64(tensors.length), u64(metadata.size)];
+  for (const [key, entry] of metadata) parts.push(text(key), ...encode(entry));
+  let offset = 0;
+  for (const { name, shape } of tensors) {
+    parts.push(text(name), u32(shape.length), ...shape.toReversed().map(u64), u32(0), u64(offset));
+    offset += padded(4 * countOf(shape));
+  }
+  const header = Buffer.concat(parts);
+  const temporary = `${file}.${process.pid}.partial`;
+  try {
+    const handle = openSync(temporary, 'w');
+    try {
+      writeAll(handle, Buffer.concat([header, Buffer.alloc(padded(header.length) - header.length)]));
+      for (const { shape, numbers } of tensors) {
+        for (const part of numbers()) writeAll(handle, new Uint8Array(part.buffer, part.byteOffset, part.byteLength));
+        const bytes = 4 * countOf(shape);
+        writeAll(handle, Buffer.alloc(padded(bytes) - bytes));
+      }
+      fsyncSync(handle);
+    } finally {
+      closeSync(handle);
+    }
+    renameSync(temporary, file);
+  } catch (error) {
+    rmSync(temporary, { force: true });
+    throw error;
+  }
+}
+
+const padded = (bytes: number): number => Math.ceil(bytes / ALIGNMENT) * ALIGNMENT;
+
+function u32(value: number): Buffer {
+  const bytes = Buffer.alloc(4);
+  bytes.writeUInt32LE(value);
+  return bytes;
+}
+
+function u64(value: number): Buffer {
+  const bytes = Buffer.alloc(8);
+  bytes.writeBigUInt64LE(BigInt(value));
+  return bytes;
+}
+
+function text(value: string): Buffer {
+  const bytes = Buffer.from(value);
+  return Buffer.concat([u64(bytes.length), bytes]);
+}
+
+/** The number of the type, then the value. */
+function encode(entry: GgufEntry): Buffer[] {
+  switch (entry.type) {
+    case 'text':
+      return [u32(8), text(entry.value)];
+    case 'count':
+      return [u32(4), u32(entry.value)];
+    case 'float': {
+      const bytes = Buffer.alloc(4);
+      bytes.writeFloatLE(entry.value);
+      return [u32(6), bytes];
+    }
+    case 'texts':
+      return [u32(9), u32(8), u64(entry.value.length), ...entry.value.map(text)];
+    case 'integers': {
+      const bytes = Buffer.alloc(4 * entry.value.length);
+      for (const [i, value] of entry.value.entries()) bytes.writeInt32LE(value, 4 * i);
+      return [u32(9), u32(5), u64(entry.value.length), bytes];
+    }
+  }
+}
