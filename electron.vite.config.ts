@@ -14,6 +14,7 @@ const entries = {
   'cluster-task': 'main/cluster/task-program.ts',
   'device-check': 'main/engine/device-check.ts',
   'world-thread': 'main/environment/external/thread.ts',
+  'report-export': 'main/report/export-program.ts',
   'webshop-import': 'main/environment/webshop/import-program.ts',
 };
 

@@ -88,8 +88,30 @@ const LATEX: Readonly<Record<string, string>> = {
   ...Object.fromEntries([...'&%$#_{}'].map((character) => [character, `\\${character}`])),
 };
 
-/** Text inside LaTeX. */
+/** Signs that pdfLaTeX knows by another name. */
+const LATEX_SIGNS: Readonly<Record<string, string>> = {
+  '–': '--',
+  '—': '---',
+  '−': '$-$',
+  '×': '$\\times$',
+  '±': '$\\pm$',
+  '≤': '$\\le$',
+  '≥': '$\\ge$',
+  '→': '$\\to$',
+  '…': '\\ldots{}',
+  '“': '``',
+  '”': "''",
+  '‘': '`',
+  '’': "'",
+  α: '$\\alpha$',
+  β: '$\\beta$',
+  γ: '$\\gamma$',
+  λ: '$\\lambda$',
+  π: '$\\pi$',
+};
+
+/** Text inside LaTeX; what pdfLaTeX has no letter for becomes a question mark, because one such letter stops a whole paper. */
 export const latex = (text: string): string =>
   line(text)
     .replace(/[\\&%$#_{}~^]/g, (character) => LATEX[character] ?? character)
-    .replaceAll('–', '--');
+    .replace(/[^\u0020-\u007e\u00c0-\u017f]/gu, (character) => LATEX_SIGNS[character] ?? '?');

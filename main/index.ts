@@ -1,9 +1,11 @@
 // Where the application begins: harden, claim the single instance, then one window. Everything it does is done by the
 // files beside it; the order is what matters here.
 
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { app, BrowserWindow, crashReporter, nativeTheme } from 'electron';
-import { registerCalls } from './ipc/index.ts';
+import { app, BrowserWindow, crashReporter, dialog, nativeTheme } from 'electron';
+import { registerCalls, type Registered } from './ipc/index.ts';
+import { addressOf, PROTOCOL } from './links.ts';
 import { buildMenu } from './menu.ts';
 import { defaultDataFolder, projectFolder } from './paths.ts';
 import { hardenProcess, hardenSession } from './security.ts';
@@ -34,16 +36,33 @@ function start(): void {
   nativeTheme.themeSource = settings.value.theme;
   hardenSession(join(out, 'renderer'));
   // The window first: while its process starts, this one loads what will answer it.
-  const open = (): BrowserWindow => openWindow(settings, join(out, 'preload', 'index.cjs'));
-  open();
-  const closeCalls = registerCalls(dataFolder, settings);
-  buildMenu(settings);
-  app.on('second-instance', () => {
+  const open = (address?: string): BrowserWindow => openWindow(settings, join(out, 'preload', 'index.cjs'), address);
+  const first = process.argv.map(addressOf).find((address) => address !== null);
+  ask(open(first ?? undefined));
+  const calls = registerCalls(dataFolder, settings, (address) => ask(open(address)));
+  buildMenu(settings, () => ask(open('/')));
+  function ask(window: BrowserWindow): void {
+    window.on('close', (event) => {
+      if (BrowserWindow.getAllWindows().length <= 1 && !mayQuit(calls.active())) event.preventDefault();
+    });
+  }
+  const front = (): BrowserWindow => {
     const window = BrowserWindow.getAllWindows()[0] ?? open();
     if (window.isMinimized()) window.restore();
     window.show();
     window.focus();
+    return window;
+  };
+  const openThing = (thing: string): void => openOutside(thing, front(), calls);
+  for (const word of process.argv) if (word.endsWith('.astrolab')) openThing(word);
+  app.on('second-instance', (_event, words) => {
+    front();
+    for (const word of words) if (word.endsWith('.astrolab') || addressOf(word) !== null) openThing(word);
   });
+  // macOS tells files and links by these.
+  app.on('open-file', (_event, file) => openThing(file));
+  app.on('open-url', (_event, url) => openThing(url));
+  app.setAsDefaultProtocolClient(PROTOCOL);
   app.on('activate', () => {
     if (BrowserWindow.getAllWindows().length === 0) open();
   });
@@ -54,8 +73,38 @@ function start(): void {
     // Training processes end first, so that their runs are stored as interrupted and not as running. Windows are gone by
     // now and nothing else waits, so the application then ends without asking again.
     event.preventDefault();
-    void closeCalls()
+    void calls
+      .close()
       .catch(console.error)
       .finally(() => setImmediate(() => app.exit(0)));
+  });
+}
+
+/** A run that trains is worth a question; resuming it costs what it did since its last checkpoint. */
+function mayQuit(active: number): boolean {
+  if (active === 0) return true;
+  const quit = 1;
+  return (
+    dialog.showMessageBoxSync({
+      type: 'question',
+      message: active === 1 ? 'A run is training.' : `${active} runs are training.`,
+      detail: 'Quitting interrupts training. It can be resumed from the last checkpoint with identical results.',
+      buttons: ['Keep training', 'Quit'],
+      defaultId: 0,
+      cancelId: 0,
+    }) === quit
+  );
+}
+
+/** A link leads the window somewhere; a file's runs are added. */
+function openOutside(thing: string, window: BrowserWindow, calls: Registered): void {
+  const address = addressOf(thing);
+  if (address !== null) {
+    void import('./ipc/events.ts').then(({ tell }) => tell(window, 'window.navigate', { address }));
+    return;
+  }
+  if (!existsSync(thing)) return;
+  calls.openFile(thing).catch((error: unknown) => {
+    dialog.showErrorBox('The file was not imported', error instanceof Error ? error.message : String(error));
   });
 }

@@ -9,12 +9,13 @@ import type { SettingsFile } from './settings.ts';
 const PAGES: readonly (readonly [MenuCommand, string, string])[] = [
   ['runs', 'Runs', '1'],
   ['new', 'New run', '2'],
-  ['replay', 'Replay', '3'],
-  ['compare', 'Compare', '4'],
-  ['play', 'Play', '5'],
+  ['queue', 'Queue', '3'],
+  ['replay', 'Replay', '4'],
+  ['compare', 'Compare', '5'],
+  ['play', 'Play', '6'],
 ];
 
-export function buildMenu(settings: SettingsFile): void {
+export function buildMenu(settings: SettingsFile, openWindow: () => void): void {
   const go = (command: MenuCommand) => () => void emit('menu.command', { command });
   const page = ([command, label, key]: (typeof PAGES)[number]): MenuItemConstructorOptions => ({
     label,
@@ -37,6 +38,7 @@ export function buildMenu(settings: SettingsFile): void {
       label: 'File',
       submenu: [
         { label: 'New run', accelerator: 'CmdOrCtrl+N', click: go('new') },
+        { label: 'New window', accelerator: 'CmdOrCtrl+Shift+N', click: openWindow },
         { label: 'Settings', accelerator: 'CmdOrCtrl+,', click: go('settings') },
         { type: 'separator' },
         { role: process.platform === 'darwin' ? 'close' : 'quit' },

@@ -46,3 +46,7 @@ export type Direction = (typeof directions)[number];
 
 /** Who acts in a game played by hand. */
 export const players = ['you', 'oracle'] as const;
+
+/** What a report can be written as. */
+export const reportFormats = ['html', 'pdf', 'markdown', 'latex', 'csv', 'slides', 'svg', 'png', 'audit'] as const;
+export type ReportFormat = (typeof reportFormats)[number];

@@ -10,7 +10,8 @@ const DEFAULT: WindowState = { width: 1280, height: 800, maximized: false };
 /** The page's own --canvas colours, so that nothing flashes before the first paint. */
 const CANVAS = { light: '#fbfbfa', dark: '#16181b' };
 
-export function openWindow(settings: SettingsFile, preload: string): BrowserWindow {
+/** `address`: where in the page it opens; left out, where it was. */
+export function openWindow(settings: SettingsFile, preload: string, address?: string): BrowserWindow {
   const state = settings.value.window ?? DEFAULT;
   const window = new BrowserWindow({
     ...placed(state),
@@ -37,7 +38,7 @@ export function openWindow(settings: SettingsFile, preload: string): BrowserWind
   if (state.maximized) window.maximize();
   window.once('ready-to-show', () => window.show());
   remember(window, settings);
-  void window.loadURL(`${APP_ORIGIN}/index.html`);
+  void window.loadURL(`${APP_ORIGIN}/index.html${address === undefined ? '' : `#${address}`}`);
   return window;
 }
 

@@ -5,6 +5,7 @@
 
 import type { z } from 'zod';
 import type { Failure, Outcome } from './contract/definition.ts';
+import { chartCalls } from './contract/charts.ts';
 import { compareCalls, compareEvents } from './contract/compare.ts';
 import { metricCalls } from './contract/metrics.ts';
 import { playCalls } from './contract/play.ts';
@@ -14,21 +15,24 @@ import { runCalls, runEvents } from './contract/runs.ts';
 import { settingsCalls } from './contract/settings.ts';
 import { systemCalls, systemEvents } from './contract/system.ts';
 import { workerCalls, workerEvents } from './contract/worker.ts';
+import { transferCalls, transferEvents } from './contract/transfer.ts';
 import { webshopCalls, webshopEvents } from './contract/webshop.ts';
 
 export const calls = {
   ...systemCalls,
   ...workerCalls,
   ...runCalls,
+  ...transferCalls,
   ...queueCalls,
   ...metricCalls,
+  ...chartCalls,
   ...replayCalls,
   ...compareCalls,
   ...playCalls,
   ...webshopCalls,
   ...settingsCalls,
 };
-export const events = { ...systemEvents, ...workerEvents, ...runEvents, ...compareEvents, ...webshopEvents };
+export const events = { ...systemEvents, ...workerEvents, ...runEvents, ...transferEvents, ...compareEvents, ...webshopEvents };
 
 type Calls = typeof calls;
 type Events = typeof events;
@@ -45,6 +49,8 @@ export interface Bridge {
   call<N extends CallName>(name: N, input: Input<N>): Promise<Outcome<Answer<N>>>;
   /** Returns how to stop listening. */
   listen<N extends EventName>(name: N, listener: (payload: Payload<N>) => void): () => void;
+  /** Where a file that was dropped on the page lies; empty for what is no file of the disk. */
+  pathOf(file: File): string;
 }
 
 export type { Failure, Outcome };

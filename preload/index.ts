@@ -2,7 +2,7 @@
 // channels and no knowledge of single calls: which exist and what they take is checked in the main process, against
 // the contract. Functions and plain data cross; ipcRenderer itself never does.
 
-import { contextBridge, ipcRenderer } from 'electron';
+import { contextBridge, ipcRenderer, webUtils } from 'electron';
 import { CALL_CHANNEL, EVENT_CHANNEL } from './channels.ts';
 import type { Bridge } from './contract.ts';
 
@@ -17,6 +17,7 @@ const bridge = {
       ipcRenderer.off(EVENT_CHANNEL, forward);
     };
   },
+  pathOf: (file) => webUtils.getPathForFile(file),
 } satisfies Bridge;
 
 contextBridge.exposeInMainWorld('astrolab', bridge);

@@ -19,6 +19,7 @@ import { useActions } from './state/actions.ts';
 import type { Action } from './state/actions.ts';
 import { RunWatch } from './state/runs.ts';
 import { toastError } from './state/toasts.ts';
+import { useDroppedFiles } from './state/transfer.ts';
 import { writeView } from './state/view.ts';
 import { Tour } from './tour/tour.tsx';
 import styles from './app.module.css';
@@ -38,6 +39,8 @@ export function App() {
   useKeyboard();
   useActions([...pageActions(navigate), ...frameActions(setOverlay, () => navigate('/gallery'))]);
   useEvent('menu.command', ({ command }) => obey(command, navigate, setOverlay));
+  useEvent('window.navigate', ({ address }) => navigate(address));
+  useDroppedFiles(navigate);
   useUnhandledErrors();
 
   return (

@@ -38,9 +38,15 @@ export const PAGES: readonly PageEntry[] = [
     component: lazy(() => import('./new-run/new-run-page.tsx')),
     navigation: { command: 'new', icon: 'plus', key: 'n', place: 'top' },
   },
+  {
+    path: '/queue',
+    title: 'Queue',
+    component: lazy(() => import('./queue/queue-page.tsx')),
+    navigation: { command: 'queue', icon: 'clock', key: 'q', place: 'top' },
+  },
   { path: '/runs/:run', title: 'Live', component: lazy(() => import('./live/live-page.tsx')) },
   {
-    path: '/replay/:run?/:episode?',
+    path: '/replay/:run?/:episode?/:step?',
     title: 'Replay',
     steady: true,
     component: lazy(() => import('./replay/replay-page.tsx')),

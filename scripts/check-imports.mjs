@@ -86,6 +86,7 @@ const FOUNDATION = [
   'format.ts',
   'indexed.ts',
   'knob.ts',
+  'links.ts',
   'paths.ts',
   'random.ts',
   'settings.ts',

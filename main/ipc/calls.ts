@@ -3,6 +3,7 @@
 // list of runs and for nothing else.
 
 import type { CallName, calls } from '../../preload/contract.ts';
+import { chartCalls } from '../../preload/contract/charts.ts';
 import { compareCalls } from '../../preload/contract/compare.ts';
 import type { CallDefinition } from '../../preload/contract/definition.ts';
 import { metricCalls } from '../../preload/contract/metrics.ts';
@@ -13,6 +14,7 @@ import { runCalls } from '../../preload/contract/runs.ts';
 import { settingsCalls } from '../../preload/contract/settings.ts';
 import { systemCalls } from '../../preload/contract/system.ts';
 import { workerCalls } from '../../preload/contract/worker.ts';
+import { transferCalls } from '../../preload/contract/transfer.ts';
 import { webshopCalls } from '../../preload/contract/webshop.ts';
 import type { SettingsFile } from '../settings.ts';
 import { createContext } from './context.ts';
@@ -27,10 +29,12 @@ interface Feature {
 
 const FEATURES: readonly Feature[] = [
   { calls: systemCalls, load: async (context) => (await import('./system.ts')).systemHandlers(context) },
+  { calls: transferCalls, load: async (context) => (await import('./transfer.ts')).transferHandlers(context) },
   { calls: runCalls, load: async (context) => (await import('./runs.ts')).runHandlers(context) },
   { calls: workerCalls, load: async (context) => (await import('./worker.ts')).workerHandlers(context) },
   { calls: queueCalls, load: async (context) => (await import('./queue.ts')).queueHandlers(context) },
   { calls: metricCalls, load: async (context) => (await import('./metrics.ts')).metricHandlers(context) },
+  { calls: chartCalls, load: async () => (await import('./charts.ts')).chartHandlers() },
   { calls: replayCalls, load: async (context) => (await import('./replay.ts')).replayHandlers(context) },
   { calls: compareCalls, load: async (context) => (await import('./compare.ts')).compareHandlers(context) },
   { calls: playCalls, load: async (context) => (await import('./play.ts')).playHandlers(context) },
@@ -40,11 +44,15 @@ const FEATURES: readonly Feature[] = [
 
 export interface Calls {
   answer(caller: Caller | null, name: unknown, input: unknown): ReturnType<typeof dispatch>;
+  /** How many runs train now. */
+  active(): number;
+  /** Adds the runs of a file that the system asks to open, and shows them. */
+  openFile(file: string): Promise<void>;
   close(): Promise<void>;
 }
 
-export function openCalls(dataFolder: string, settings: SettingsFile): Calls {
-  const context = createContext(dataFolder, settings);
+export function openCalls(dataFolder: string, settings: SettingsFile, openWindow: (address: string) => void): Calls {
+  const context = createContext(dataFolder, settings, openWindow);
   const loaded = new Map<Feature, ReturnType<Feature['load']>>();
   const handlersOf = async (name: CallName): Promise<Partial<Handlers<typeof calls>>> => {
     const feature = FEATURES.find((candidate) => Object.hasOwn(candidate.calls, name));
@@ -55,6 +63,12 @@ export function openCalls(dataFolder: string, settings: SettingsFile): Calls {
   };
   return {
     answer: (caller, name, input) => dispatch(handlersOf, caller, name, input),
+    active: () => context.active(),
+    openFile: async (file) => {
+      const { importRuns } = await import('./transfer.ts');
+      const { runs, study } = await importRuns(context, file, () => {});
+      context.emit('window.navigate', { address: study === null ? `/runs/${runs[0] ?? ''}` : `/compare/study-${study}` });
+    },
     close: () => context.close(),
   };
 }

@@ -9,7 +9,7 @@ import { readRecord } from '../study/record.ts';
 import type { Context } from './context.ts';
 import { CallFailure } from './dispatch.ts';
 import type { Handlers } from './dispatch.ts';
-import { exportReport } from './report.ts';
+import { createReports } from './report.ts';
 import { plain } from './runs.ts';
 import { importSample } from './sample.ts';
 
@@ -26,6 +26,7 @@ export function compareHandlers(context: Context): Handlers<typeof compareCalls>
     return [...new Set(runs)];
   };
   let opening: Promise<number> | null = null;
+  const reports = createReports(context);
   return {
     'compare.open': ({ runs, baseline }) => {
       const { diff, ...rest } = sideBySide(context.lab.store, known(runs), baseline);
@@ -70,7 +71,17 @@ export function compareHandlers(context: Context): Handlers<typeof compareCalls>
       return { study: rowOf(studies.get(id)) };
     },
 
-    'report.export': async ({ runs, title }) => ({ written: await exportReport(context.lab.store, known(runs), title) }),
+    'report.export': async (wanted) => ({ written: await reports.export({ ...wanted, runs: known(wanted.runs) }) }),
+
+    'report.cancel': () => {
+      reports.cancel();
+      return {};
+    },
+
+    'report.open': async () => {
+      await reports.open();
+      return {};
+    },
 
     'studies.delete': ({ id }) => {
       context.lab.store.studies.delete(id);

@@ -6,6 +6,11 @@ import { EVENT_CHANNEL } from '../../preload/channels.ts';
 import { events } from '../../preload/contract.ts';
 import type { EventName, Payload } from '../../preload/contract.ts';
 
+/** Tells one window. */
+export function tell<N extends EventName>(window: BrowserWindow, name: N, payload: Payload<N>): void {
+  window.webContents.send(EVENT_CHANNEL, name, events[name].parse(payload));
+}
+
 export function broadcast<N extends EventName>(name: N, payload: Payload<N>): void {
   const parsed = events[name].parse(payload);
   for (const window of BrowserWindow.getAllWindows()) {

@@ -10,6 +10,7 @@ import { RunQueue } from '../queue/queue.ts';
 import type { WorkerProcess } from '../process/supervisor.ts';
 import { CallFailure } from './dispatch.ts';
 import { News } from './news.ts';
+import type { Notifier } from './notify.ts';
 import { readPreferences } from './preferences.ts';
 import { rowOf } from './rows.ts';
 
@@ -26,6 +27,7 @@ export function openLab(
   dataFolder: string,
   spawn: () => WorkerProcess,
   emit: <N extends EventName>(name: N, payload: Payload<N>) => void,
+  notifier: Notifier,
 ): Lab {
   const store = openStore(dataFolder);
   const news = new News({
@@ -41,8 +43,14 @@ export function openLab(
     launch: launchWith(spawn, dataFolder),
     concurrent: readPreferences(store).concurrent,
     writer: writerOptions,
-    onChange: told,
-    onReport: (run, report) => news.report(run, report),
+    onChange: (run) => {
+      told(run);
+      notifier.changed(run);
+    },
+    onReport: (run, report) => {
+      news.report(run, report);
+      if (report.type === 'event' && report.kind === 'alert') notifier.alert(store.runs.get(run), report.text);
+    },
   });
   if (!store.readOnly) queue.start();
   return {

@@ -3,6 +3,7 @@
 import type { queueCalls } from '../../preload/contract/queue.ts';
 import { algorithms } from '../algorithm/registry.ts';
 import { WORLDS } from '../environment/registry.ts';
+import { trainCommands } from '../config/command.ts';
 import { parseConfig } from '../config/config.ts';
 import { describeConfig, describeMistakes, describeSettings, type KnobGroup } from '../config/describe.ts';
 import { estimateRun, probeKey } from '../queue/estimate.ts';
@@ -18,12 +19,16 @@ import type { Handlers } from './dispatch.ts';
 import { plain } from './runs.ts';
 import { spawnUtility } from './utility.ts';
 
+/** So many runs of an order are shown before it is given. */
+const PREVIEW = 12;
+
 export function queueHandlers(context: Context): Handlers<typeof queueCalls> {
   let probing = false;
   return {
     'setup.presets': () => ({
       presets: allPresets().map(({ id, title, description, adapted, config }) => {
-        return { id, title, description, adapted: [...adapted], config: tree(config) };
+        const { seconds } = estimateRun(context.lab.store, config);
+        return { id, title, description, adapted: [...adapted], config: tree(config), seconds };
       }),
     }),
 
@@ -48,8 +53,14 @@ export function queueHandlers(context: Context): Handlers<typeof queueCalls> {
         issues: issues.map(({ key, message }) => ({ key, message })),
         runs: runs.length,
         seeds: [...seeds],
+        preview: runs.slice(0, PREVIEW).map(({ name, seed }) => `${name}, seed ${seed}`),
         estimate: config && issues.length === 0 ? estimateRun(context.lab.store, config) : null,
       };
+    },
+
+    'setup.command': ({ order, preset, tags }) => {
+      const { runs, issues } = checkOrder(order);
+      return { command: issues.length > 0 ? null : trainCommands(runs, preset, tags) };
     },
 
     'setup.probe': async ({ config: raw }) => {

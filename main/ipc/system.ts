@@ -34,6 +34,11 @@ export function systemHandlers(context: Context): Handlers<typeof systemCalls> {
       return {};
     },
 
+    'system.openWindow': ({ address }) => {
+      context.openWindow(address);
+      return {};
+    },
+
     'system.showDataFolder': async () => {
       const problem = await shell.openPath(context.dataFolder);
       if (problem)

@@ -32,6 +32,8 @@ const job = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('import'), dataFolder: z.string(), file: z.string() }),
   /** Looks for damage in the data folder (store/check.ts). */
   z.object({ kind: z.literal('check'), dataFolder: z.string() }),
+  /** Writes runs into one file, with or without their checkpoints. */
+  z.object({ kind: z.literal('export'), dataFolder: z.string(), file: z.string(), runs: z.array(z.number()), checkpoints: z.boolean() }),
 ]);
 export type Job = z.infer<typeof job>;
 

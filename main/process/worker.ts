@@ -45,6 +45,8 @@ function run(job: Job): Promise<JobResult> {
       return importRuns(job);
     case 'check':
       return check(job);
+    case 'export':
+      return exportToFile(job);
   }
 }
 
@@ -77,6 +79,16 @@ async function importRuns({ dataFolder, file }: Extract<Job, { kind: 'import' }>
       ceiling: IMPORT_CEILING,
     });
     return { runs, study };
+  } finally {
+    store.close();
+  }
+}
+
+async function exportToFile({ dataFolder, file, runs, checkpoints }: Extract<Job, { kind: 'export' }>): Promise<JobResult> {
+  const [{ Store }, { exportRuns }] = await Promise.all([import('../store/store.ts'), import('../store/transfer.ts')]);
+  const store = Store.read(dataFolder);
+  try {
+    return { ...exportRuns(store, runs, file, { checkpoints }) };
   } finally {
     store.close();
   }

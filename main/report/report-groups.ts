@@ -2,7 +2,7 @@
 // not for each run. Bands and ranges reach from the lowest to the highest seed, which needs no assumption about their spread.
 
 import type { ComparedRun } from '../evaluation/compare.ts';
-import type { FigureBar, FigureLine } from './figures.ts';
+import type { FigureBar, FigureLine, FigureLook } from './figures.ts';
 
 /** More runs than this are shown by group. */
 export const MOST_RUNS = 8;
@@ -10,7 +10,26 @@ export const MOST_RUNS = 8;
 export interface RunGroup<T extends { readonly name: string; readonly variant: string } = ComparedRun> {
   readonly key: string;
   readonly members: readonly T[];
+  /** As the window draws it; left out, its place decides. */
+  readonly look?: FigureLook;
 }
+
+/** What is on screen: the arms with their looks, and the run that the others are measured against. */
+export interface ReportView {
+  readonly groups: readonly { readonly key: string; readonly runs: readonly number[]; readonly look: FigureLook }[];
+  readonly baseline: number | null;
+}
+
+/** The groups of a view, of whatever stands for its runs. */
+export function viewed<T extends { readonly name: string; readonly variant: string }>(
+  view: ReportView,
+  runs: readonly T[],
+  idOf: (run: T) => number,
+): RunGroup<T>[] {
+  return view.groups.map(({ key, runs: ids, look }) => ({ key, look, members: runs.filter((run) => ids.includes(idOf(run))) }));
+}
+
+const seedsOf = (count: number): string => `${count} ${count === 1 ? 'seed' : 'seeds'}`;
 
 /** By name where one variant goes by several (the arms of a study), else by variant; the window groups in the same way. */
 export function grouped<T extends { readonly name: string; readonly variant: string }>(runs: readonly T[]): RunGroup<T>[] {
@@ -36,12 +55,14 @@ export function spread({ members }: RunGroup): { mean: number; low: number; high
 export function groupBars(groups: readonly RunGroup[]): FigureBar[] {
   return groups.flatMap((group) => {
     const found = spread(group);
-    return found ? [{ label: `${group.key}, ${found.seeds} seeds`, value: found.mean, low: found.low, high: found.high }] : [];
+    return found
+      ? [{ ...group.look, label: `${group.key}, ${seedsOf(found.seeds)}`, value: found.mean, low: found.low, high: found.high }]
+      : [];
   });
 }
 
 /** The lines of the members as one: mean and range at every x that all of them have. */
-export function meanLine(label: string, lines: readonly FigureLine[]): FigureLine {
+export function meanLine(label: string, lines: readonly FigureLine[], look: FigureLook = {}): FigureLine {
   const known = lines.filter(({ points }) => points.length > 0);
   const byX = Map.groupBy(
     known.flatMap(({ points }) => points),
@@ -54,5 +75,5 @@ export function meanLine(label: string, lines: readonly FigureLine[]): FigureLin
       const ys = own.map(({ y }) => y);
       return { x, y: mean(ys), low: Math.min(...ys), high: Math.max(...ys) };
     });
-  return { label, points };
+  return { ...look, label, points };
 }

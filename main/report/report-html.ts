@@ -1,5 +1,5 @@
-// The report as one HTML file that needs nothing else (figures inside), and as two slides: the system, and the results. Both
-// print well; the window makes the PDF of the slides from this file.
+// The report as one HTML file that needs nothing else (figures inside), and as slides that lead with the verdict and the curve.
+// Both print well: the window makes the PDFs from these files.
 
 import type { ReportTable, StudyReport } from './study-report.ts';
 import { html as escape, percent } from '../format.ts';
@@ -10,7 +10,8 @@ const BASE = `
   table { border-collapse: collapse; font-size: 13px; } th, td { padding: 5px 12px 5px 0; border-bottom: 1px solid #e5e4e1; text-align: left; vertical-align: top; }
   th { color: #57595e; font-weight: 600; } th.number, td.number { text-align: right; }
   .muted { color: #57595e; } pre { background: #f3f3f1; padding: 12px; border-radius: 6px; font-size: 12px; white-space: pre-wrap; overflow-wrap: anywhere; }
-  .wide { overflow-x: auto; } svg { max-width: 100%; height: auto; }`;
+  .wide { overflow-x: auto; } svg { max-width: 100%; height: auto; }
+  @media print { .wide { overflow: visible; } table { font-size: 11px; } tr, svg { break-inside: avoid; } }`;
 
 function page(title: string, style: string, body: string): string {
   return `<!doctype html>
@@ -43,13 +44,17 @@ export function reportHtml(report: StudyReport): string {
     report.summary.rows.length > 0 ? `<h2>Arms</h2>${table(report.summary)}` : '',
     `<h2>Results</h2>${table(report.results)}`,
     `<p>${report.figures.final}</p><p>${report.figures.learning}</p>`,
-    report.paired.rows.length > 0 ? `<h2>The same tasks, paired</h2>${list(report.words)}${table(report.paired)}` : '',
+    report.paired.rows.length > 0 ? `<h2>Paired by task</h2>${list(report.words)}${table(report.paired)}` : '',
     report.categories.rows.length > 0 ? `<h2>Success per category</h2>${table(report.categories)}` : '',
     `<h2>Failure analysis</h2><p>${report.failed} of ${report.episodes} episodes failed.</p>${failures}`,
-    `<h2>Settings that differ</h2>${report.settings.rows.length === 0 ? '<p>The settings are the same.</p>' : table(report.settings)}`,
-    `<h2>How to make these numbers</h2><pre>${report.commands.map(escape).join('\n')}</pre></main>`,
+    `<h2>Settings that differ</h2>${report.settings.rows.length === 0 ? '<p>The settings are identical.</p>' : table(report.settings)}`,
+    `<h2>How to reproduce these numbers</h2><pre>${report.commands.map(escape).join('\n')}</pre></main>`,
   ];
-  return page(report.title, ' main { max-width: 900px; margin: 40px auto; padding: 0 24px; }', body.join('\n'));
+  return page(
+    report.title,
+    ' main { max-width: 960px; margin: 40px auto; padding: 0 24px; overflow-wrap: anywhere; } @media print { main { margin: 0 auto; } }',
+    body.join('\n'),
+  );
 }
 
 const BOXES = ['task', 'environment', 'policy', 'rollout', 'trajectory', 'store'];
@@ -71,30 +76,52 @@ function overview(): string {
   return `<svg viewBox="0 0 1092 200" role="img" aria-label="The way of the data">${boxes.join('')}${loop.join('')}</svg>`;
 }
 
-export function slidesHtml(report: StudyReport): string {
-  const style = `
+const SLIDES = `
   @page { size: 13.333in 7.5in; margin: 0; }
-  section { box-sizing: border-box; width: 13.333in; height: 7.5in; padding: 0.6in 0.75in; page-break-after: always; overflow: hidden; display: flex; flex-direction: column; gap: 14px; }
+  html, body { overflow-x: hidden; }
+  section { box-sizing: border-box; width: 13.333in; height: 7.5in; padding: 0.55in 0.75in; page-break-after: always; overflow: hidden; display: flex; flex-direction: column; gap: 14px; }
   section + section { border-top: 1px solid #e5e4e1; } section:last-child { page-break-after: auto; }
-  h1 { font-size: 38px; } table { font-size: 17px; } th, td { padding: 6px 18px 6px 0; } ul { margin: 0; padding-left: 22px; font-size: 19px; }
-  .columns { display: grid; grid-template-columns: 1fr 1fr; gap: 28px; } footer { margin-top: auto; color: #57595e; font-size: 13px; }`;
-  const most = 9;
-  // Arms where there are too many runs for a slide.
-  const { header, rows } = report.results.rows.length > most && report.summary.rows.length > 0 ? report.summary : report.results;
+  h1 { font-size: 36px; overflow-wrap: anywhere; } table { font-size: 17px; } th, td { padding: 5px 18px 5px 0; } ul { margin: 0; padding-left: 22px; font-size: 19px; }
+  .columns { display: grid; grid-template-columns: minmax(0, 3fr) minmax(0, 2fr); gap: 32px; min-height: 0; flex: 1; }
+  .columns svg { width: 100%; height: 100%; max-height: 5.3in; } footer { margin-top: auto; color: #57595e; font-size: 13px; overflow-wrap: anywhere; }
+  .wide { overflow: hidden; }`;
+
+/** Rows of a table that fit a slide; the rest goes to the next one. */
+const ROWS = 15;
+
+/** The answer first: what the study found, and the curve. Then every row of the results, then how the system works. */
+export function slidesHtml(report: StudyReport): string {
+  const { header, rows } = report.summary.rows.length > 0 ? report.summary : report.results;
   const columns = header === report.summary.header ? 4 : 7;
-  const results = { header: header.slice(0, columns), rows: rows.slice(0, most).map((row) => row.slice(0, columns)) };
-  const left = rows.length - results.rows.length;
+  const pages = Array.from({ length: Math.ceil(rows.length / ROWS) }, (_, page) => rows.slice(page * ROWS, (page + 1) * ROWS));
+  const results = pages.map((own, page) => {
+    const part = { header: header.slice(0, columns), rows: own.map((row) => row.slice(0, columns)) };
+    const number = pages.length > 1 ? ` <span class="muted">${page + 1} of ${pages.length}</span>` : '';
+    return `<section><h1>Results${number}</h1>${table(part)}</section>`;
+  });
   const body = [
-    `<section><h1>${escape(report.title)}</h1><p class="muted">System overview</p>${overview()}`,
+    `<section><h1>${escape(report.title)}</h1><div class="columns"><div>${report.figures.learning}</div><div>${list(findings(report))}</div></div>`,
+    `<footer>${escape(report.about.join('. '))}.</footer></section>`,
+    ...results,
+    `<section><h1>Final success</h1><div class="columns"><div>${report.figures.final}</div><div>${list(report.words.slice(0, 3))}</div></div>`,
+    `<footer>${escape(report.commands.at(-1) ?? '')}</footer></section>`,
+    `<section><h1>System</h1>${overview()}`,
     list([
-      ...report.about,
       'Policies generate their actions token by token under a grammar; log-probabilities are exact',
       'Success is measured on tasks whose targets never occur in training; intervals are Wilson 95%',
     ]),
-    '<footer>Astrolab: everything was trained and measured on one machine, offline.</footer></section>',
-    `<section><h1>Results</h1>${table(results)}${left > 0 ? `<p class="muted">and ${left} more in report.html</p>` : ''}`,
-    `<div class="columns"><div>${report.figures.final}</div><div>${list(report.words.slice(0, 3))}</div></div>`,
-    `<footer>${escape(report.commands.at(-1) ?? '')}</footer></section>`,
+    '<footer>Astrolab: trained and measured on one machine, offline.</footer></section>',
   ];
-  return page(report.title, style, body.join('\n'));
+  return page(report.title, SLIDES, body.join('\n'));
+}
+
+/** The verdicts of a study, or the first sentences of the statistics. */
+function findings({ verdicts, words }: StudyReport): string[] {
+  if (verdicts.rows.length === 0) return words.slice(0, 4);
+  const count = (verdict: string): number => verdicts.rows.filter(([, , own]) => own === verdict).length;
+  const [total, supported, refuted] = [verdicts.rows.length, count('supported'), count('refuted')];
+  return [
+    `${total} ${total === 1 ? 'claim' : 'claims'}: ${supported} supported, ${refuted} refuted, ${total - supported - refuted} inconclusive`,
+    ...verdicts.rows.slice(0, 5).map(([claim = '', , verdict = '']) => `${claim} (${verdict})`),
+  ];
 }

@@ -70,13 +70,17 @@ export function evaluationText(named: NamedTable): string {
   return parts.join('\n\n');
 }
 
+/** Rows that fit a page. */
+const LATEX_ROWS = 40;
+
 /** A LaTeX tabular for a paper: booktabs rules, numbers to the right. */
 export function latexTable(header: readonly string[], rows: readonly (readonly string[])[]): string {
   const line = (row: readonly string[]) => `${row.map(latex).join(' & ')} \\\\`;
   const columns = header.map((_, column) => (column === 0 ? 'l' : 'r')).join('');
-  return [`\\begin{tabular}{${columns}}`, '\\toprule', line(header), '\\midrule', ...rows.map(line), '\\bottomrule', '\\end{tabular}'].join(
-    '\n',
-  );
+  // A tabular never breaks: more rows than a page has would run off its end.
+  const kind = rows.length > LATEX_ROWS ? 'longtable' : 'tabular';
+  const head = ['\\toprule', line(header), '\\midrule', ...(kind === 'longtable' ? ['\\endhead'] : [])];
+  return [`\\begin{${kind}}{${columns}}`, ...head, ...rows.map(line), '\\bottomrule', `\\end{${kind}}`].join('\n');
 }
 
 /** For the terminal: several agents, one line each. */

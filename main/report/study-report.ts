@@ -6,9 +6,8 @@ import { z } from 'zod';
 import type { Run } from '../store/runs.ts';
 import type { Store } from '../store/store.ts';
 import { episodesJsonLines } from '../store/tables.ts';
-import { completeConfig } from '../config/config.ts';
-import { flatten } from '../config/overrides.ts';
-import { loadPreset, presetIds } from '../config/presets.ts';
+import { RunConfig } from '../config/config.ts';
+import { trainCommands } from '../config/command.ts';
 import { compare, type Comparison } from '../evaluation/compare.ts';
 import { BUDGET_NAMES, BUDGETS, type Budgets, budgetsOf, meanBudget } from './budget.ts';
 import { contenderOf } from './contenders.ts';
@@ -18,9 +17,10 @@ import { barFigure, type FigureLine, lineFigure } from './figures.ts';
 import { readReplay } from '../replay/replay.ts';
 import { codeLine, interval, markdown, percent, pValue, signedPoints } from '../format.ts';
 import { csv, latexTable, markdownTable, mismatchText } from './report.ts';
-import { groupBars, grouped, meanLine, MOST_RUNS, type RunGroup, spread } from './report-groups.ts';
+import { groupBars, grouped, meanLine, MOST_RUNS, type ReportView, type RunGroup, spread, viewed } from './report-groups.ts';
 import { reportHtml, slidesHtml } from './report-html.ts';
 import { wilson } from '../statistics.ts';
+import { type ReportFormat, reportFormats, type Verdict, verdicts } from '../vocabulary.ts';
 
 export interface ReportTable {
   readonly header: readonly string[];
@@ -66,7 +66,7 @@ export interface ReportFile {
   readonly text: Iterable<string>;
 }
 
-export function studyReport(store: Store, ids: readonly number[], title: string): StudyReport {
+export function studyReport(store: Store, ids: readonly number[], title: string, view?: ReportView): StudyReport {
   const runs = ids.map((id) => store.runs.get(id));
   const contenders = ids.map((id) => contenderOf(store, id));
   const without = contenders.filter(({ results }) => results.length === 0);
@@ -74,19 +74,27 @@ export function studyReport(store: Store, ids: readonly number[], title: string)
     throw new Error(`None of the runs ${ids.join(', ')} has been evaluated yet: let them train on, or evaluate them with "lab eval RUN"`);
   }
   const [first] = contenders;
-  // Every pair up to six runs; beyond, each against the first.
-  const comparison = compare(contenders, contenders.length > 6 ? first?.run : undefined);
+  // Against the baseline on screen; else every pair up to six runs, and beyond, each against the first.
+  const comparison = compare(contenders, view?.baseline ?? (contenders.length > 6 ? first?.run : undefined));
   const all = contenders.flatMap(({ results }) => results);
-  const groups = grouped(comparison.runs);
+  const groups = view ? viewed(view, comparison.runs, ({ run }) => run) : grouped(comparison.runs);
+  const many = view ? view.groups.length < runs.length : comparison.runs.length > MOST_RUNS;
+  const lines = (): FigureLine[] => {
+    if (!many && !view) return runs.map((run) => learningLine(store, run));
+    const arms = view ? viewed(view, runs, ({ id }) => id) : grouped(runs);
+    return arms.map(({ key, members, look }) => {
+      const own = members.map((run) => learningLine(store, run));
+      return own.length === 1 && own[0] ? { ...own[0], ...look, label: key } : meanLine(key, own, look);
+    });
+  };
   const spent = budgetsOf(store, ids);
-  const many = comparison.runs.length > MOST_RUNS;
   const tested = ids.every((id) => store.evaluations.decisive(id)?.kind === 'final');
   const measured = tested ? 'Test success' : 'Success in the latest evaluation';
   return {
     title,
     about: [
-      `${runs.length} runs of ${[...new Set(runs.map(({ world }) => world))].join(', ')}; ${all.length} episodes in their final evaluations`,
-      `Variants: ${[...new Set(runs.map(({ variant }) => variant))].join(', ')}; seeds: ${[...new Set(runs.map(({ seed }) => seed))].join(', ')}`,
+      `${counted(runs.length, 'run')} of ${[...new Set(runs.map(({ world }) => world))].join(', ')}; ${counted(all.length, 'episode')} in the final ${runs.length === 1 ? 'evaluation' : 'evaluations'}`,
+      `Algorithms: ${[...new Set(runs.map(({ variant }) => variant))].join(', ')}; seeds: ${[...new Set(runs.map(({ seed }) => seed))].join(', ')}`,
       ...(comparison.mismatches.length > 0 ? [mismatchText(comparison)] : []),
       ...(spent.unequal.length > 0 ? [`Unequal budgets: ${spent.unequal.join('; ')}`] : []),
       ...(without.length > 0 ? [`Not evaluated yet: ${without.map(({ run }) => run).join(', ')}`] : []),
@@ -97,26 +105,16 @@ export function studyReport(store: Store, ids: readonly number[], title: string)
     paired: pairTable(comparison),
     // Where seeds can be put together their sentences say it all; the pairs are in the table.
     words: comparison.groupPairs.length > 0 ? comparison.groupPairs.map(({ words }) => words) : comparison.words,
-    settings: {
-      header: ['setting', ...comparison.runs.map(({ run }) => `run ${run}`)],
-      rows: comparison.diff.map(({ key, values }) => [key, ...values.map((value) => (value === undefined ? '–' : JSON.stringify(value)))]),
-    },
+    settings: settingTable(comparison, groups),
     budgets: budgetTable(spent, groups),
-    categories: categoryTable(contenders),
+    categories: categoryTable(contenders, groups),
     failures: failureCases(store, ids, all.length),
     failed: all.filter(({ success }) => !success).length,
     episodes: all.length,
     figures: {
       learning: lineFigure(
         many ? 'Validation success during training (mean and range over seeds)' : 'Validation success during training (95% intervals)',
-        many
-          ? grouped(runs).map(({ key, members }) =>
-              meanLine(
-                key,
-                members.map((run) => learningLine(store, run)),
-              ),
-            )
-          : runs.map((run) => learningLine(store, run)),
+        lines(),
       ),
       final: barFigure(
         many ? `${measured} (mean and range over seeds)` : `${measured} (95% intervals)`,
@@ -132,10 +130,29 @@ export function studyReport(store: Store, ids: readonly number[], title: string)
   };
 }
 
-/** Everything as files, the audit log last. */
-export function reportFiles(store: Store, ids: readonly number[], title: string): ReportFile[] {
-  const report = studyReport(store, ids, title);
-  return [
+/** The files of each format, the audit log last; pictures and PDF are made from them by whoever has a window. */
+const FILES: Readonly<Record<ReportFormat, readonly string[]>> = {
+  html: ['report.html'],
+  pdf: ['report.html'],
+  markdown: ['report.md', 'success.svg', 'learning.svg'],
+  latex: ['results.tex'],
+  csv: ['results.csv', 'paired.csv'],
+  slides: ['slides.html'],
+  svg: ['success.svg', 'learning.svg'],
+  png: ['success.svg', 'learning.svg'],
+  audit: ['audit.jsonl'],
+};
+
+export interface ReportChoice {
+  readonly view?: ReportView | undefined;
+  readonly formats?: readonly ReportFormat[];
+}
+
+/** Everything, or the chosen formats, as files. */
+export function reportFiles(store: Store, ids: readonly number[], title: string, { view, formats }: ReportChoice = {}): ReportFile[] {
+  const report = studyReport(store, ids, title, view);
+  const wanted = new Set((formats ?? reportFormats).flatMap((format) => FILES[format]));
+  const files: ReportFile[] = [
     { name: 'report.md', text: [reportMarkdown(report)] },
     { name: 'report.html', text: [reportHtml(report)] },
     { name: 'slides.html', text: [slidesHtml(report)] },
@@ -146,6 +163,7 @@ export function reportFiles(store: Store, ids: readonly number[], title: string)
     { name: 'success.svg', text: [report.figures.final] },
     { name: 'audit.jsonl', text: auditLog(store, ids) },
   ];
+  return files.filter(({ name }) => wanted.has(name));
 }
 
 /** Every stored episode of every run: what was asked, said and paid, one JSON document a line. */
@@ -154,11 +172,15 @@ function* auditLog(store: Store, ids: readonly number[]): Generator<string> {
 }
 
 /** What of a study's plan is needed here (study/record.ts has all of it). */
-const decided = z.object({ claims: z.array(z.object({ claim: z.string(), source: z.string(), verdict: z.string() })) });
+const decided = z.object({ claims: z.array(z.object({ claim: z.string(), source: z.string(), verdict: z.enum(verdicts) })) });
+/** The stored words, as the field says them. */
+const VERDICTS: Readonly<Record<Verdict, string>> = { holds: 'supported', fails: 'refuted', undecided: 'inconclusive' };
+
+const counted = (count: number, what: string): string => `${count} ${what}${count === 1 ? '' : 's'}`;
 
 function verdictTable(store: Store, title: string): ReportTable {
   const claims = decided.safeParse(store.studies.find(title)?.plan).data?.claims ?? [];
-  return { header: ['claim', 'source', 'verdict'], rows: claims.map(({ claim, source, verdict }) => [claim, source, verdict]) };
+  return { header: ['claim', 'source', 'verdict'], rows: claims.map(({ claim, source, verdict }) => [claim, source, VERDICTS[verdict]]) };
 }
 
 function summaryTable(groups: readonly RunGroup[]): ReportTable {
@@ -201,7 +223,7 @@ function pairedCsv({ paired }: Comparison): string {
 
 function resultTable({ runs }: Comparison): ReportTable {
   return {
-    header: ['run', 'variant', 'seed', 'updates', 'success', '95% interval', 'k of n', 'return', 'steps'],
+    header: ['run', 'algorithm', 'seed', 'updates', 'success', '95% interval', 'k of n', 'return', 'steps'],
     rows: runs.map(({ run, name, variant, seed, updates, success, return: mean, steps }) => [
       `${run} ${name}`,
       variant,
@@ -232,18 +254,42 @@ function pairTable({ paired }: Comparison): ReportTable {
   };
 }
 
-function categoryTable(contenders: readonly ReturnType<typeof contenderOf>[]): ReportTable {
-  const tables = contenders.map(({ results }) => tabulate(results).categories);
-  const names = [...new Set(tables.flatMap((table) => Object.keys(table)))].sort();
+/** One column per run; of many runs one row per value, with the arms that have it, because a hundred columns fit no page. */
+function settingTable({ runs, diff }: Comparison, groups: readonly RunGroup[]): ReportTable {
+  const shown = (value: unknown): string => (value === undefined ? '–' : JSON.stringify(value));
+  if (runs.length <= MOST_RUNS) {
+    return {
+      header: ['setting', ...runs.map(({ run }) => `run ${run}`)],
+      rows: diff.map(({ key, values }) => [key, ...values.map(shown)]),
+    };
+  }
+  const armOf = new Map(groups.flatMap(({ key, members }) => members.map(({ run }) => [run, key] as const)));
+  const rows = diff.flatMap(({ key, values }) => {
+    const byValue = Map.groupBy(runs, (_run, index) => shown(values[index]));
+    return [...byValue].map(([value, own]) => [key, value, [...new Set(own.map(({ run }) => armOf.get(run) ?? `run ${run}`))].join(', ')]);
+  });
+  return { header: ['setting', 'value', 'arms'], rows };
+}
+
+/** One column per run; of many runs one row per arm, its seeds pooled. */
+function categoryTable(contenders: readonly ReturnType<typeof contenderOf>[], groups: readonly RunGroup[]): ReportTable {
+  const tables = new Map(contenders.map(({ run, results }) => [run, tabulate(results).categories]));
+  const names = [...new Set([...tables.values()].flatMap((table) => Object.keys(table)))].sort();
+  const cell = (runs: readonly number[], name: string): string => {
+    const own = runs.flatMap((run) => tables.get(run)?.[name] ?? []);
+    const [k, n] = [own.reduce((sum, one) => sum + one.k, 0), own.reduce((sum, one) => sum + one.n, 0)];
+    return n === 0 ? '–' : `${percent(k / n)} (${k} of ${n})`;
+  };
+  if (contenders.length > MOST_RUNS) {
+    const rows = groups.map(({ key, members }) => {
+      const runs = members.map(({ run }) => run);
+      return [key, ...names.map((name) => cell(runs, name))];
+    });
+    return { header: ['arm', ...names], rows: names.length === 0 ? [] : rows };
+  }
   return {
     header: ['category', ...contenders.map(({ run }) => `run ${run}`)],
-    rows: names.map((name) => [
-      name,
-      ...tables.map((table) => {
-        const value = table[name];
-        return value ? `${percent(value.rate)} (${value.k} of ${value.n})` : '–';
-      }),
-    ]),
+    rows: names.map((name) => [name, ...contenders.map(({ run }) => cell([run], name))]),
   };
 }
 
@@ -261,7 +307,7 @@ function failureCases(store: Store, ids: readonly number[], episodes: number): F
       meaning: failureMeaning(failure),
       count: own.length,
       share: own.length / episodes,
-      example: episode === null ? 'No episode of this class was kept.' : told(store, episode),
+      example: episode === null ? 'No episode of this class was stored.' : told(store, episode),
     };
   });
 }
@@ -285,17 +331,8 @@ function learningLine(store: Store, run: Run): FigureLine {
 
 /** The command that trains the run again: its preset and whatever was changed about it. */
 function trainCommand(run: Run): string {
-  const known = run.preset !== null && presetIds().includes(run.preset);
-  if (!known) return `npm run lab -- train --config run-${run.id}.json --seed ${run.seed}`;
-  const preset = loadPreset(run.preset ?? '').config;
-  const before = flatten(preset);
-  const changed = [...flatten(completeConfig(run.config))].filter(
-    ([key, value]) => key !== 'seed' && key !== 'name' && JSON.stringify(value) !== JSON.stringify(before.get(key)),
-  );
-  // Another variant brings its own defaults, so it is set before its settings.
-  changed.sort(([a], [b]) => Number(b === 'algorithm.id') - Number(a === 'algorithm.id'));
-  const sets = changed.map(([key, value]) => ` --set ${key}=${Array.isArray(value) ? value.join(',') : String(value)}`);
-  return `npm run lab -- train --preset ${run.preset} --seed ${run.seed}${sets.join('')}`;
+  const { data: config } = RunConfig.safeParse(run.config);
+  return (config && trainCommands([config], run.preset)) ?? `npm run lab -- train --config run-${run.id}.json --seed ${run.seed}`;
 }
 
 function reportMarkdown(report: StudyReport): string {
@@ -305,7 +342,7 @@ function reportMarkdown(report: StudyReport): string {
   if (report.summary.rows.length > 0) lines.push('## Arms', '', table(report.summary), '');
   lines.push('## Results', '', table(report.results), '', '![Success](success.svg)', '', '![During training](learning.svg)', '');
   if (report.paired.rows.length > 0)
-    lines.push('## The same tasks, paired', '', ...report.words.map((words) => `- ${markdown(words)}`), '', table(report.paired), '');
+    lines.push('## Paired by task', '', ...report.words.map((words) => `- ${markdown(words)}`), '', table(report.paired), '');
   if (report.categories.rows.length > 0) lines.push('## Success per category', '', table(report.categories), '');
   lines.push('## Budgets', '', table(report.budgets), '');
   lines.push('## Failure analysis', '', `${report.failed} of ${report.episodes} episodes failed.`, '');
@@ -315,9 +352,9 @@ function reportMarkdown(report: StudyReport): string {
     '',
     '## Settings that differ',
     '',
-    report.settings.rows.length === 0 ? 'The settings are the same.' : table(report.settings),
+    report.settings.rows.length === 0 ? 'The settings are identical.' : table(report.settings),
     '',
   );
-  lines.push('## How to make these numbers', '', '```', ...report.commands.map(codeLine), '```');
+  lines.push('## How to reproduce these numbers', '', '```', ...report.commands.map(codeLine), '```');
   return `${lines.join('\n')}\n`;
 }

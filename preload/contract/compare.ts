@@ -2,7 +2,7 @@
 // (named selections), and the report.
 
 import { z } from 'zod';
-import { verdicts } from '../../main/vocabulary.ts';
+import { verdicts, reportFormats } from '../../main/vocabulary.ts';
 import { anyNumber, nothing, proportion } from './definition.ts';
 
 const run = z.int().min(1);
@@ -80,7 +80,23 @@ const claim = z.object({
 });
 export type Claim = z.infer<typeof claim>;
 
+/** The arms on screen with their looks, and the baseline. */
+const reportView = z.strictObject({
+  groups: z
+    .array(
+      z.strictObject({
+        key: z.string().max(400),
+        runs: z.array(run),
+        look: z.strictObject({ colour: z.int().min(0).max(100), dash: z.array(z.number()).max(8) }),
+      }),
+    )
+    .max(400),
+  baseline: run.nullable(),
+});
+
 export const compareEvents = {
+  /** How far the report is that is being written. */
+  'report.progress': z.object({ share: z.number(), what: z.string() }),
   /** How far the sample study is: so many runs of so many. */
   'studies.sampleProgress': z.object({ done: z.number(), total: z.number() }),
 };
@@ -122,9 +138,17 @@ export const compareCalls = {
     answer: z.object({ study }),
   },
   'studies.delete': { input: z.strictObject({ id: z.int() }), answer: nothing },
-  /** Asks for a folder and writes the report there; null when the user changed their mind. */
+  /** Asks for a folder and writes the report there, aside, with `report.progress`; null when the user changed their mind. */
   'report.export': {
-    input: z.strictObject({ runs, title: z.string().trim().min(1).max(200) }),
+    input: z.strictObject({
+      runs,
+      title: z.string().trim().min(1).max(200),
+      formats: z.array(z.enum(reportFormats)).min(1),
+      view: reportView.optional(),
+    }),
     answer: z.object({ written: z.object({ folder: z.string(), files: z.array(z.string()) }).nullable() }),
   },
+  'report.cancel': { input: nothing, answer: nothing },
+  /** Shows the folder that was written last. */
+  'report.open': { input: nothing, answer: nothing },
 };

@@ -38,6 +38,8 @@ const preset = z.object({
   description: z.string(),
   adapted: z.array(z.string()),
   config,
+  /** Expected time on this machine; null while nothing comparable was measured. */
+  seconds: z.number().nullable(),
 });
 export type Preset = z.infer<typeof preset>;
 
@@ -84,8 +86,15 @@ export const queueCalls = {
       /** How many runs it makes, and the seeds. */
       runs: z.number(),
       seeds: z.array(z.number()),
+      /** The first of them by name and seed. */
+      preview: z.array(z.string()),
       estimate: estimate.nullable(),
     }),
+  },
+  /** The same as a shell command; null when no command makes exactly these runs. */
+  'setup.command': {
+    input: z.strictObject({ order, preset: z.string().nullable(), tags: z.array(z.string().max(60)).max(20) }),
+    answer: z.object({ command: z.string().nullable() }),
   },
   /** Trains two small updates of this config in a process of its own, to know its speed and memory. */
   'setup.probe': {

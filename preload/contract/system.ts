@@ -25,15 +25,19 @@ export const systemCalls = {
   'system.setTheme': { input: z.strictObject({ theme }), answer: z.object({ theme }) },
   /** The page has no clipboard permission; the main process writes plain text for it. */
   'system.copy': { input: z.strictObject({ text: z.string().max(20_000_000) }), answer: nothing },
+  /** Another window on this address. */
+  'system.openWindow': { input: z.strictObject({ address: z.string().startsWith('/').max(2000) }), answer: nothing },
   /** Shows the data folder in the system's file manager. Takes no path: the page cannot open anything else. */
   'system.showDataFolder': { input: nothing, answer: nothing },
 };
 
 /** What the menu can ask the page to do. */
-export const menuCommand = z.enum(['runs', 'new', 'replay', 'compare', 'play', 'settings', 'palette', 'keys', 'tour']);
+export const menuCommand = z.enum(['runs', 'new', 'queue', 'replay', 'compare', 'play', 'settings', 'palette', 'keys', 'tour']);
 export type MenuCommand = z.infer<typeof menuCommand>;
 
 export const systemEvents = {
   'menu.command': z.object({ command: menuCommand }),
   'theme.changed': z.object({ theme }),
+  /** A link, a notification or a file leads here. */
+  'window.navigate': z.object({ address: z.string() }),
 };

@@ -52,7 +52,7 @@ export function Legend({ group, series, smoothed, smoothing, unit, xLabel, forma
                 <span className={styles.value}>{formatValue(value, unit)}</span>
                 {smoothing > 0 && <span className={styles.raw}>({formatValue(raw, unit)})</span>}
                 {interval && (
-                  <span className={styles.faint}>
+                  <span className={styles.interval}>
                     {formatValue(interval[0] ?? 0, unit)}–{formatValue(interval[1] ?? 0, unit)}
                   </span>
                 )}

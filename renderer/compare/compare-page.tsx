@@ -6,17 +6,19 @@ import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { useDeferredValue, useMemo, useState } from 'react';
 import { useLocation, useParams } from 'wouter';
 import { z } from 'zod';
+import type { ComparedRun } from '../../preload/contract/compare.ts';
 import { callOptions, useCall } from '../bridge.ts';
 import { LinkButton } from '../components/button.tsx';
 import { Select } from '../components/field.tsx';
 import { Page } from '../components/page.tsx';
 import { EmptyState, ErrorState, Loading } from '../components/states.tsx';
 import { writeView, useView } from '../state/view.ts';
+import type { RunStyle } from '../theme/runs.ts';
 import { SampleButton } from '../tour/sample-button.tsx';
 import { BudgetTable } from './budget.tsx';
 import { Categories, ConfigDiff, Failures } from './breakdown.tsx';
 import { Claims } from './claims.tsx';
-import { Curves } from './curves.tsx';
+import { Curves, useGroupLooks } from './curves.tsx';
 import { ExportButton } from './export-button.tsx';
 import { groupRuns, usualGrouping } from './groups.ts';
 import { Results } from './results.tsx';
@@ -98,6 +100,11 @@ function Comparison({ runs, study }: { runs: readonly number[]; study: Parameter
   const known = ['run', 'variant', 'name', ...keys].includes(chosenGrouping);
   const grouping = known ? chosenGrouping : data ? usualGrouping(data.runs) : 'variant';
   const groups = useMemo(() => (data ? groupRuns(data.runs, grouping, data.diff) : []), [data, grouping]);
+  const looks = useGroupLooks(data?.runs ?? NO_RUNS, groups);
+  const view = data && {
+    groups: groups.map(({ key, runs: members }) => ({ key, runs: [...members], look: lookOf(looks.get(key)) })),
+    baseline,
+  };
   const firstDiffering = useMemo(() => differingTask(data), [data]);
   const task = data?.matrix.tasks.some((one) => one.task === pair.task) ? pair.task : firstDiffering;
   const setTask = (next: string): void => setPair({ ...NO_PAIR, task: next });
@@ -113,7 +120,7 @@ function Comparison({ runs, study }: { runs: readonly number[]; study: Parameter
       actions={
         <>
           <StudyBar runs={runs} study={study} />
-          <ExportButton runs={runs} title={study?.name ?? `Runs ${runs.join(', ')}`} />
+          <ExportButton runs={runs} title={study?.name ?? titleOf(runs)} view={view} />
         </>
       }
       toolbar={
@@ -156,6 +163,18 @@ function Comparison({ runs, study }: { runs: readonly number[]; study: Parameter
       )}
     </Page>
   );
+}
+
+const NO_RUNS: readonly ComparedRun[] = [];
+
+/** A colour as its number in the set: the report draws it in its own shade. */
+function lookOf(look: RunStyle | undefined): { colour: number; dash: number[] } {
+  return { colour: Number(/--run-(\d)/.exec(look?.colour ?? '')?.[1] ?? 0), dash: [...(look?.dash ?? [])] };
+}
+
+/** Short however many runs there are. */
+function titleOf(runs: readonly number[]): string {
+  return runs.length <= 8 ? `Runs ${runs.join(', ')}` : `${runs.length} runs, ${Math.min(...runs)} to ${Math.max(...runs)}`;
 }
 
 /** The first task that some solved and others did not, else the first that two runs played. */

@@ -8,6 +8,7 @@ import type { Answer } from '../../preload/contract.ts';
 import { axis as axisSchema } from '../../preload/contract/metrics.ts';
 import type { Axis } from '../../preload/contract/metrics.ts';
 import type { RunEvent, RunRow } from '../../preload/contract/runs.ts';
+import type { Pin } from '../charts/chart-menu.tsx';
 import { LineChart } from '../charts/line-chart.tsx';
 import { nearest } from '../charts/series.ts';
 import type { Mark, Series } from '../charts/series.ts';
@@ -15,13 +16,15 @@ import { Select } from '../components/field.tsx';
 import { ErrorState } from '../components/states.tsx';
 import { Segmented } from '../components/tabs.tsx';
 import { formatDuration, formatTick } from '../format.ts';
+import { runName, useRuns } from '../state/runs.ts';
 import { useView } from '../state/view.ts';
 import { runStyle } from '../theme/runs.ts';
+import type { RunStyle } from '../theme/runs.ts';
 import { CHARTS } from './charts.ts';
 import type { ChartPlan } from './charts.ts';
 import { HistogramChart } from './histogram.tsx';
 import { MetricExplain } from './metric-explain.tsx';
-import { rangeGroup, useGlossary, useLiveSeries } from './use-live.ts';
+import { rangeGroup, useBaselineSeries, useGlossary, useLiveSeries } from './use-live.ts';
 import type { LiveSeries } from './use-live.ts';
 import styles from './live.module.css';
 
@@ -38,26 +41,49 @@ interface ChartsTabProps {
 }
 
 const scaleSchema = z.enum(['linear', 'log']);
+const smoothingSchema = z.number().min(0).max(0.99);
+const pinnedSchema = z.array(z.string());
+const NONE_PINNED: string[] = [];
 const SMOOTHINGS = [0, 0.6, 0.9, 0.97];
+/** A select of thousands of runs would help nobody; the newest are offered. */
+const MOST_BASELINES = 200;
+const AXES = [
+  { value: 'update', label: 'Update' },
+  { value: 'episodes', label: 'Episode' },
+  { value: 'time', label: 'Time' },
+] as const;
+const SCALES = [
+  { value: 'linear', label: 'Linear' },
+  { value: 'log', label: 'Log' },
+] as const;
+const HISTOGRAMS = [
+  { name: 'advantage', title: 'Distribution of advantages' },
+  { name: 'vstar', title: 'Distribution of V*' },
+];
 const AXIS_LABELS: Readonly<Record<Axis, string>> = { update: 'update', episodes: 'episode', time: 'time' };
 const HEIGHT = 176;
 
 export function ChartsTab({ run, events, evaluations, onPoint }: ChartsTabProps) {
   const [axis, setAxis] = useView<Axis>('live.axis', axisSchema, 'update');
   const [scale, setScale] = useView<'linear' | 'log'>('live.scale', scaleSchema, 'linear');
-  const [smoothing, setSmoothing] = useView('live.smoothing', z.number().min(0).max(0.99), 0);
+  const [smoothing, setSmoothing] = useView('live.smoothing', smoothingSchema, 0);
+  const [pinned, setPinned] = useView('live.pinned', pinnedSchema, NONE_PINNED);
+  const [baseline, setBaseline] = useState<number | null>(null);
   const { series, query } = useLiveSeries(run.id, axis);
+  const under = useBaselineSeries(baseline, axis);
   const glossary = useGlossary();
 
   const placeOf = useMemo(() => placer(series.get('rollout.success'), axis), [series, axis]);
   const marks = useMemo(() => marksOf(events, evaluations, placeOf), [events, evaluations, placeOf]);
   const evaluated = useMemo(() => evaluationSeries(evaluations, placeOf), [evaluations, placeOf]);
-  const formatX = axis === 'time' ? formatDuration : formatTick;
   const stale = run.state === 'paused' ? 'paused' : undefined;
-
   const charts = useMemo(
-    () => CHARTS.map((plan) => ({ plan, lines: [...linesOf(plan, series, glossary), ...(plan.id === 'success' ? evaluated : [])] })),
-    [series, glossary, evaluated],
+    () =>
+      inOrder(pinned).map((plan) => ({
+        plan,
+        lines: [...linesOf(plan, series, glossary), ...(plan.id === 'success' ? evaluated : []), ...baselineLines(plan, under, baseline)],
+      })),
+    [series, glossary, evaluated, pinned, under, baseline],
   );
   const open = (id: string, x: number): void => {
     const line = series.get(id);
@@ -67,38 +93,15 @@ export function ChartsTab({ run, events, evaluations, onPoint }: ChartsTabProps)
         : line?.updates[nearest(line.x, x)];
     if (update !== undefined) onPoint({ update, purpose: id === 'evaluation' ? 'evaluation' : 'train' });
   };
+  const pinOf = (id: string): Pin => ({
+    pinned: pinned.includes(id),
+    toggle: () => setPinned(pinned.includes(id) ? pinned.filter((one) => one !== id) : [...pinned, id]),
+  });
 
   if (query.isError) return <ErrorState title="Could not read the metrics" error={query.error} retry={() => void query.refetch()} />;
   return (
     <>
-      <div className={styles.controls}>
-        <Segmented
-          label="X axis"
-          value={axis}
-          onValue={setAxis}
-          options={[
-            { value: 'update', label: 'Update' },
-            { value: 'episodes', label: 'Episode' },
-            { value: 'time', label: 'Time' },
-          ]}
-        />
-        <Segmented
-          label="Y axis"
-          value={scale}
-          onValue={setScale}
-          options={[
-            { value: 'linear', label: 'Linear' },
-            { value: 'log', label: 'Log' },
-          ]}
-        />
-        <Select
-          aria-label="Smoothing"
-          value={String(smoothing)}
-          options={SMOOTHINGS.map((value) => ({ value: String(value), label: value === 0 ? 'No smoothing' : `Smoothing ${value}` }))}
-          onValue={(value) => setSmoothing(Number(value))}
-        />
-        <span className={styles.remark}>Drag to zoom, double-click to reset. Click a point for its episodes.</span>
-      </div>
+      <Controls {...{ run, axis, setAxis, scale, setScale, smoothing, setSmoothing, baseline, setBaseline }} />
       <div className={styles.charts}>
         {charts.map(({ plan, lines }, index) => (
           <InView key={plan.id} eager={index < 4} height={HEIGHT + 70}>
@@ -111,24 +114,77 @@ export function ChartsTab({ run, events, evaluations, onPoint }: ChartsTabProps)
               smoothing={smoothing}
               scale={plan.unit === 'share' ? 'linear' : scale}
               xLabel={AXIS_LABELS[axis]}
-              formatX={formatX}
+              formatX={axis === 'time' ? formatDuration : formatTick}
               marks={marks}
               group={rangeGroup(run.id, axis)}
               height={HEIGHT}
+              empty={run.updates > 0 ? 'Not used by this algorithm' : 'Waiting for the first update'}
+              pin={pinOf(plan.id)}
               {...(stale && { stale })}
               onPoint={open}
             />
           </InView>
         ))}
-        <InView height={HEIGHT + 70}>
-          <HistogramChart run={run.id} name="advantage" title="Distribution of advantages" glossary={glossary} />
-        </InView>
-        <InView height={HEIGHT + 70}>
-          <HistogramChart run={run.id} name="vstar" title="Distribution of V*" glossary={glossary} />
-        </InView>
+        {HISTOGRAMS.map(({ name, title }) => (
+          <InView key={name} height={HEIGHT + 70}>
+            <HistogramChart run={run.id} name={name} title={title} glossary={glossary} />
+          </InView>
+        ))}
       </div>
     </>
   );
+}
+
+interface ControlsProps {
+  run: RunRow;
+  axis: Axis;
+  setAxis: (axis: Axis) => void;
+  scale: 'linear' | 'log';
+  setScale: (scale: 'linear' | 'log') => void;
+  smoothing: number;
+  setSmoothing: (smoothing: number) => void;
+  baseline: number | null;
+  setBaseline: (run: number | null) => void;
+}
+
+function Controls({ run, axis, setAxis, scale, setScale, smoothing, setSmoothing, baseline, setBaseline }: ControlsProps) {
+  const runs = useRuns();
+  const others = (runs.data?.runs ?? []).filter(({ id, updates }) => id !== run.id && updates > 0).slice(0, MOST_BASELINES);
+  return (
+    <div className={styles.controls}>
+      <Segmented label="X axis" value={axis} onValue={setAxis} options={AXES} />
+      <Segmented label="Y axis" value={scale} onValue={setScale} options={SCALES} />
+      <Select
+        aria-label="Smoothing"
+        value={String(smoothing)}
+        options={SMOOTHINGS.map((value) => ({ value: String(value), label: value === 0 ? 'No smoothing' : `Smoothing ${value}` }))}
+        onValue={(value) => setSmoothing(Number(value))}
+      />
+      <span className={styles.baseline}>
+        <Select
+          aria-label="Baseline run"
+          value={String(baseline ?? '')}
+          options={[{ value: '', label: 'No baseline' }, ...others.map((other) => ({ value: String(other.id), label: runName(other) }))]}
+          onValue={(value) => setBaseline(value === '' ? null : Number(value))}
+        />
+      </span>
+      <span className={styles.remark}>Drag to zoom, double-click to reset. Click a point for its episodes.</span>
+    </div>
+  );
+}
+
+/** Pinned charts first, in the order they were pinned. */
+function inOrder(pinned: readonly string[]): ChartPlan[] {
+  const place = ({ id }: ChartPlan): number => (pinned.includes(id) ? pinned.indexOf(id) : pinned.length);
+  return CHARTS.toSorted((a, b) => place(a) - place(b));
+}
+
+const UNDER: RunStyle = { colour: 'var(--text-faint)', dash: [2, 3] };
+
+/** The first metric of the chart in the other run, in grey. */
+function baselineLines({ metrics: [name] }: ChartPlan, series: ReadonlyMap<string, LiveSeries>, run: number | null): Series[] {
+  const line = name === undefined ? undefined : series.get(name);
+  return line ? [{ id: `baseline ${name}`, label: `Baseline #${run}`, look: UNDER, x: line.x, y: line.y }] : [];
 }
 
 /** From an update to its place on the axis. */

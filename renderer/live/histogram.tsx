@@ -2,7 +2,7 @@
 // what moves is the distribution.
 
 import { useState } from 'react';
-import type { Metric } from '../../preload/contract/metrics.ts';
+import type { Histogram, Metric } from '../../preload/contract/metrics.ts';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { callOptions } from '../bridge.ts';
 import { formatTick, formatValue } from '../format.ts';
@@ -11,6 +11,8 @@ import styles from './live.module.css';
 
 const WIDTH = 320;
 const HEIGHT = 120;
+/** Room for the counts at the left. */
+const LEFT = 34;
 
 export function HistogramChart({
   run,
@@ -27,7 +29,6 @@ export function HistogramChart({
   const query = useQuery({ ...callOptions('metrics.histogram', { run, name, update: chosen }), placeholderData: keepPreviousData });
   const metric = glossary.get(name);
   const shown = query.data?.histogram ?? null;
-  const most = shown ? Math.max(1, ...shown.counts) : 1;
   const at = shown ? shown.updates.indexOf(shown.update) : -1;
   return (
     <figure className={styles.histogram} aria-label={title}>
@@ -43,26 +44,7 @@ export function HistogramChart({
       </figcaption>
       {shown ? (
         <>
-          <svg
-            viewBox={`0 0 ${WIDTH} ${HEIGHT + 16}`}
-            className={styles.bars}
-            role="img"
-            aria-label={`${title}: ${shown.n} values from ${formatValue(shown.low)} to ${formatValue(shown.low + shown.width * shown.counts.length)}, mean ${formatValue(shown.mean)}`}
-          >
-            {shown.counts.map((count, index) => {
-              const wide = WIDTH / shown.counts.length;
-              const high = (count / most) * HEIGHT;
-              return <rect key={index} x={index * wide + 0.5} width={wide - 1} y={HEIGHT - high} height={high} className={styles.bar} />;
-            })}
-            <line x1={0} x2={WIDTH} y1={HEIGHT} y2={HEIGHT} className={styles.base} />
-            <line {...meanLine(shown)} y1={0} y2={HEIGHT} className={styles.mean} />
-            <text x={0} y={HEIGHT + 13} className={styles.tick}>
-              {formatTick(Number(shown.low.toPrecision(3)))}
-            </text>
-            <text x={WIDTH} y={HEIGHT + 13} className={styles.tick} textAnchor="end">
-              {formatTick(Number((shown.low + shown.width * shown.counts.length).toPrecision(3)))}
-            </text>
-          </svg>
+          <Bars title={title} unit={metric?.unit ?? ''} shown={shown} />
           {shown.updates.length > 1 && (
             <label className={styles.slider}>
               <input
@@ -90,7 +72,49 @@ export function HistogramChart({
   );
 }
 
-function meanLine({ low, width, counts, mean }: { low: number; width: number; counts: readonly number[]; mean: number }) {
-  const x = ((mean - low) / (width * counts.length)) * WIDTH;
-  return { x1: x, x2: x };
+function Bars({ title, unit, shown }: { title: string; unit: string; shown: Histogram }) {
+  const most = Math.max(1, ...shown.counts);
+  const high = shown.low + shown.width * shown.counts.length;
+  const wide = (WIDTH - LEFT) / shown.counts.length;
+  const mean = LEFT + ((shown.mean - shown.low) / (high - shown.low)) * (WIDTH - LEFT);
+  const edge = (value: number): string => formatTick(Number(value.toPrecision(3)));
+  return (
+    <svg
+      viewBox={`0 0 ${WIDTH} ${HEIGHT + 30}`}
+      className={styles.bars}
+      role="img"
+      aria-label={`${title}: ${shown.n} values from ${formatValue(shown.low)} to ${formatValue(high)}, mean ${formatValue(shown.mean)}`}
+    >
+      {[most, most / 2, 0].map((count) => (
+        <g key={count}>
+          <line x1={LEFT} x2={WIDTH} y1={HEIGHT - (count / most) * HEIGHT} y2={HEIGHT - (count / most) * HEIGHT} className={styles.base} />
+          <text x={LEFT - 5} y={HEIGHT - (count / most) * HEIGHT + 8} className={styles.tick} textAnchor="end">
+            {formatTick(Number(count.toPrecision(3)))}
+          </text>
+        </g>
+      ))}
+      {shown.counts.map((count, index) => (
+        <rect
+          key={index}
+          x={LEFT + index * wide + 0.5}
+          width={Math.max(0.5, wide - 1)}
+          y={HEIGHT - (count / most) * HEIGHT}
+          height={(count / most) * HEIGHT}
+          className={styles.bar}
+        >
+          <title>{`${edge(shown.low + index * shown.width)} to ${edge(shown.low + (index + 1) * shown.width)}: ${count}`}</title>
+        </rect>
+      ))}
+      <line x1={mean} x2={mean} y1={0} y2={HEIGHT} className={styles.mean} />
+      <text x={LEFT} y={HEIGHT + 13} className={styles.tick}>
+        {edge(shown.low)}
+      </text>
+      <text x={(WIDTH + LEFT) / 2} y={HEIGHT + 26} className={styles.tick} textAnchor="middle">
+        {unit === '' ? 'value' : unit} (bars: count)
+      </text>
+      <text x={WIDTH} y={HEIGHT + 13} className={styles.tick} textAnchor="end">
+        {edge(high)}
+      </text>
+    </svg>
+  );
 }

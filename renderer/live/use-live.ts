@@ -99,6 +99,20 @@ export function useLiveSeries(run: number, axis: Axis) {
   return { series, query };
 }
 
+const NO_SERIES: ReadonlyMap<string, LiveSeries> = new Map();
+
+/** The stored series of another run, to lie under the charts; none when there is no other. */
+export function useBaselineSeries(run: number | null, axis: Axis): ReadonlyMap<string, LiveSeries> {
+  const input = { run: run ?? 1, names: [...CHART_METRICS], axis, points: POINTS };
+  const { data } = useQuery({ ...callOptions('metrics.series', input), enabled: run !== null });
+  return useMemo(() => {
+    if (run === null || !data) return NO_SERIES;
+    return new Map(
+      data.series.flatMap(({ name, x, y, updates }) => (x.length > 0 ? [[name, { x: [...x], y: [...y], updates: [...updates] }]] : [])),
+    );
+  }, [run, data]);
+}
+
 /** What the run does at this moment; forgotten when it stops. */
 export function useProgress(run: number, live: boolean): LiveProgress | null {
   const [progress, setProgress] = useState<LiveProgress | null>(null);

@@ -86,22 +86,15 @@ export function changesBetween(before: Json, after: Json): Change[] {
     .map((key) => ({ key, before: old.get(key), after: now.get(key) }));
 }
 
-/** The same order for a shell: one call per seed. */
-export function commandLines(preset: string, changes: readonly Change[], seeds: readonly number[]): string {
-  const variant = changes.find(({ key }) => key === 'algorithm.id');
-  const rest = changes.filter(({ key, after }) => key !== 'algorithm.id' && key !== 'name' && after !== undefined);
-  const name = changes.find(({ key }) => key === 'name');
-  const sets = [...(variant ? [variant] : []), ...rest].map(
-    ({ key, after }) => `--set ${quote(`${key}=${showValue(after).replaceAll(', ', ',')}`)}`,
-  );
-  const parts = ['npm run lab -- train', `--preset ${preset}`, ...(name ? [`--name ${quote(showValue(name.after))}`] : []), ...sets];
-  const [first, ...others] = seeds;
-  if (others.length === 0) return [...parts, `--seed ${first ?? 1}`].join(' ');
-  return `for seed in ${seeds.join(' ')}; do ${[...parts, '--seed $seed'].join(' ')}; done`;
-}
-
-function quote(text: string): string {
-  return /^[\w.,=:/+-]+$/.test(text) ? text : `'${text.replaceAll("'", String.raw`'\''`)}'`;
+/** So many values between two ends, evenly or by equal factors; null when that makes no sense. */
+export function rangeValues(from: number, to: number, count: number, log: boolean): number[] | null {
+  if (![from, to].every(Number.isFinite) || !Number.isInteger(count) || count < 2 || count > 100 || from === to) return null;
+  if (log && (from <= 0 || to <= 0)) return null;
+  return Array.from({ length: count }, (_, index) => {
+    const share = index / (count - 1);
+    const value = log ? from * (to / from) ** share : from + (to - from) * share;
+    return Number(value.toPrecision(4));
+  });
 }
 
 /** Names that their key does not spell. */

@@ -70,7 +70,7 @@ const KnobField = memo(function KnobField({ knob, value, base, changed, error, o
   const set = (next: string | boolean): void => onEdit(knob.key, next);
   const hint = hintOf(knob, changed ? base : undefined);
   return (
-    <div className={styles.knob} data-changed={changed || undefined}>
+    <div className={styles.knob} data-changed={changed || undefined} data-key={knob.key}>
       <Field
         label={label}
         explain={

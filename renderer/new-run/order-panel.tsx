@@ -1,12 +1,10 @@
-// The right side of New run: what differs from the base, seeds and sweeps, what it will cost, the same as a command, and
-// the button.
+// Parts of the right side of New run: what is wrong, what differs from the base, what it will cost, the same as a command.
 
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import type { Answer, Input } from '../../preload/contract.ts';
-import type { Estimate, Issue, Order } from '../../preload/contract/queue.ts';
+import type { Estimate, Issue } from '../../preload/contract/queue.ts';
 import { call } from '../bridge.ts';
-import { Button, IconButton } from '../components/button.tsx';
-import { Field, TextInput } from '../components/field.tsx';
+import { Button } from '../components/button.tsx';
 import { CopyButton } from '../components/states.tsx';
 import { Stat, Stats } from '../components/stat.tsx';
 import { formatBytes, formatDuration } from '../format.ts';
@@ -15,8 +13,6 @@ import { showValue } from './draft.ts';
 import type { Change } from './draft.ts';
 import util from '../theme/utilities.module.css';
 import styles from './new-run.module.css';
-
-export type SweptSettings = Order['sweep'];
 
 export function Changes({ changes, base, onReset }: { changes: readonly Change[]; base: string; onReset: () => void }) {
   if (changes.length === 0) return <p className={util.muted}>No changes from {base}.</p>;
@@ -46,61 +42,18 @@ export function Changes({ changes, base, onReset }: { changes: readonly Change[]
   );
 }
 
-interface RepeatsProps {
-  seeds: string;
-  onSeeds: (seeds: string) => void;
-  sweep: SweptSettings;
-  onSweep: (sweep: SweptSettings) => void;
-  keys: readonly string[];
-  issues: readonly Issue[];
-}
-
-export function Repeats({ seeds, onSeeds, sweep, onSweep, keys, issues }: RepeatsProps) {
-  const errorOf = (key: string): string | undefined => issues.find((issue) => issue.key === key)?.message;
-  const change = (index: number, part: Partial<SweptSettings[number]>): void =>
-    onSweep(sweep.map((entry, other) => (other === index ? { ...entry, ...part } : entry)));
+/** What is wrong, each with a way to its field. */
+export function Errors({ issues, onJump }: { issues: readonly Issue[]; onJump: (key: string) => void }) {
   return (
-    <>
-      <Field label="Seeds" hint="One run per seed: 1-5 or 1, 2, 7" error={errorOf('seeds')}>
-        {(ids) => <TextInput {...ids} value={seeds} onChange={(event) => onSeeds(event.target.value)} />}
-      </Field>
-      {sweep.map((entry, index) => (
-        <div key={index} className={styles.sweep}>
-          <Field label="Swept setting" error={errorOf(`sweep.${index}`)} hint="Runs every value × every seed">
-            {(ids) => (
-              <span className={styles.sweepRow}>
-                <TextInput
-                  {...ids}
-                  list="sweep-keys"
-                  placeholder="training.learningRate"
-                  value={entry.key}
-                  onChange={(event) => change(index, { key: event.target.value })}
-                />
-                <TextInput
-                  aria-label={`Values of ${entry.key || 'the setting'}`}
-                  placeholder="0.001, 0.003"
-                  value={entry.values}
-                  onChange={(event) => change(index, { values: event.target.value })}
-                />
-                <IconButton icon="cross" label="Remove sweep" onClick={() => onSweep(sweep.filter((_entry, other) => other !== index))} />
-              </span>
-            )}
-          </Field>
-        </div>
+    <ul className={styles.errors} aria-label="Errors">
+      {issues.map(({ key, message }) => (
+        <li key={`${key} ${message}`}>
+          <button type="button" className={styles.error} onClick={() => onJump(key)}>
+            <code>{key}</code> {message}
+          </button>
+        </li>
       ))}
-      <datalist id="sweep-keys">
-        {keys.map((key) => (
-          <option key={key} value={key}>
-            {key}
-          </option>
-        ))}
-      </datalist>
-      {sweep.length < 3 && (
-        <Button kind="quiet" icon="plus" onClick={() => onSweep([...sweep, { key: '', values: '' }])}>
-          Sweep a setting
-        </Button>
-      )}
-    </>
+    </ul>
   );
 }
 

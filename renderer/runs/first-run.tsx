@@ -1,10 +1,17 @@
-// The empty state of the whole lab: what it does, in three steps, and one button.
+// The empty state of the whole lab: what it does, in three steps, and three ways to begin.
 
-import { LinkButton } from '../components/button.tsx';
+import { useState } from 'react';
+import { useLocation } from 'wouter';
+import { call, useCall } from '../bridge.ts';
+import { Button, LinkButton } from '../components/button.tsx';
 import { EmptyState } from '../components/states.tsx';
+import { toastError } from '../state/toasts.ts';
+import { importRuns } from '../state/transfer.ts';
 import { SampleButton } from '../tour/sample-button.tsx';
 import styles from './first-run.module.css';
 
+/** Learns to shop in about a minute. */
+const DEMO = 'shop-tiny';
 const STEPS = [
   ['Set up', 'Choose a world, an algorithm and a seed. Presets give a good start, and every setting explains itself.'],
   ['Watch', 'Success, loss and KL live, with the episodes behind every point. Pause, step, resume.'],
@@ -16,14 +23,7 @@ export function FirstRun({ dataFolder }: { dataFolder: string }) {
     <EmptyState
       title="Train your first agent"
       art={<Astrolabe />}
-      actions={
-        <>
-          <LinkButton href="/new" kind="primary">
-            Set up the first run
-          </LinkButton>
-          <SampleButton />
-        </>
-      }
+      actions={<Choices />}
       footnote={
         <>
           Everything runs on this machine; nothing is sent anywhere.
@@ -47,6 +47,38 @@ export function FirstRun({ dataFolder }: { dataFolder: string }) {
         ))}
       </ol>
     </EmptyState>
+  );
+}
+
+/** Three ways to begin, one click each. */
+function Choices() {
+  const [, navigate] = useLocation();
+  const presets = useCall('setup.presets', {});
+  const [busy, setBusy] = useState(false);
+  const demo = presets.data?.presets.find(({ id }) => id === DEMO);
+  const train = async (): Promise<void> => {
+    if (!demo) return;
+    setBusy(true);
+    try {
+      const order = { config: demo.config, seeds: '1', sweep: [] };
+      const { runs } = await call('queue.add', { order, preset: DEMO, tags: [] });
+      navigate(`/runs/${runs[0] ?? ''}`);
+    } catch (error) {
+      toastError('The demo was not started', error);
+      setBusy(false);
+    }
+  };
+  return (
+    <>
+      <Button kind="primary" icon="start" disabled={!demo || busy} onClick={() => void train()}>
+        Train the demo now
+      </Button>
+      <SampleButton />
+      <Button icon="upload" onClick={() => void importRuns(null, navigate)}>
+        Import runs…
+      </Button>
+      <LinkButton href="/new">Set up a run</LinkButton>
+    </>
   );
 }
 

@@ -17,6 +17,7 @@ import { Page } from '../components/page.tsx';
 import { ErrorState, Loading } from '../components/states.tsx';
 import { useActions } from '../state/actions.ts';
 import { deleteRuns, useRuns } from '../state/runs.ts';
+import { exportRuns, importRuns } from '../state/transfer.ts';
 import { useView } from '../state/view.ts';
 import { COLUMNS, configColumn, DEFAULT_COLUMNS } from './columns.tsx';
 import type { Column } from './columns.tsx';
@@ -143,9 +144,14 @@ function RunList({ runs }: { runs: readonly RunRow[] }) {
       title="Runs"
       subtitle={summary(runs, shown.length)}
       actions={
-        <LinkButton href="/new" icon="plus" kind="primary">
-          New run
-        </LinkButton>
+        <>
+          <Button icon="upload" onClick={() => void importRuns(null, navigate)}>
+            Import…
+          </Button>
+          <LinkButton href="/new" icon="plus" kind="primary">
+            New run
+          </LinkButton>
+        </>
       }
       toolbar={
         chosen.length > 0 ? (
@@ -155,6 +161,9 @@ function RunList({ runs }: { runs: readonly RunRow[] }) {
               Compare
             </Button>
             <Button onClick={() => setDialog('tags')}>Tag…</Button>
+            <Button icon="download" onClick={() => void exportRuns(chosen.map(({ id }) => id))}>
+              Export…
+            </Button>
             {chosen.length === 1 && (
               <>
                 <Button onClick={() => setDialog('edit')}>Rename and notes…</Button>

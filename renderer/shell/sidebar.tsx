@@ -11,9 +11,10 @@ import type { IconName } from '../components/icons.tsx';
 import { Keys } from '../components/keys.tsx';
 import { Tooltip } from '../components/tooltip.tsx';
 import { baseAddress, PAGES } from '../pages.ts';
-import { runName, useRuns } from '../state/runs.ts';
+import { active, useRuns } from '../state/runs.ts';
 import { toastError } from '../state/toasts.ts';
 import util from '../theme/utilities.module.css';
+import { ActiveRuns } from './active-runs.tsx';
 import styles from './sidebar.module.css';
 
 export function Sidebar({ location, onSearch, onKeys }: { location: string; onSearch: () => void; onKeys: () => void }) {
@@ -32,6 +33,7 @@ export function Sidebar({ location, onSearch, onKeys }: { location: string; onSe
       </button>
       <PageLinks place="top" location={location} />
       <div className={util.spacer} />
+      <ActiveRuns />
       <WorkerLine />
       <PageLinks place="bottom" location={location} />
       <div className={styles.tools}>
@@ -72,7 +74,7 @@ const STATES: Readonly<Record<WorkerStatus['state'], string>> = {
   failed: 'failed',
 };
 
-/** One quiet line: what trains, and is the worker process well? Details are in Settings. */
+/** One quiet line: is the worker process well? Details are in Settings. */
 function WorkerLine() {
   const client = useQueryClient();
   const runs = useRuns();
@@ -80,19 +82,8 @@ function WorkerLine() {
   useEvent('worker.status', (status) => client.setQueryData(callOptions('worker.status', {}).queryKey, status));
   if (!data) return null;
   const words = data.state === 'ready' && data.restarts > 0 ? `ready, restarted ${data.restarts}×` : STATES[data.state];
-  const training = (runs.data?.runs ?? []).filter(({ state }) => state === 'running' || state === 'stopping');
-  const [first] = training;
-  if (first && data.state !== 'failed') {
-    const what = training.length === 1 ? `Training #${first.id}` : `Training ${training.length} runs`;
-    return (
-      <Tooltip text={`${what}: ${training.map(runName).join('; ')}`} side="right">
-        <Link href={training.length === 1 ? `/runs/${first.id}` : '/'} className={styles.status} aria-label={what}>
-          <span className={styles.dot} data-state="ready" />
-          <span className={styles.wide}>{what}</span>
-        </Link>
-      </Tooltip>
-    );
-  }
+  // While something trains, that stands above, and a worker that is merely idle says nothing.
+  if (active(runs.data?.runs ?? []).length > 0 && data.state !== 'failed') return null;
   return (
     <Tooltip text={data.reason ? `Worker process: ${words}. Last exit: ${data.reason}` : `Worker process: ${words}`} side="right">
       <Link href="/settings" className={styles.status} aria-label={`Worker process: ${words}`}>

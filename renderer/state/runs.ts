@@ -2,12 +2,14 @@
 
 import { useQueryClient } from '@tanstack/react-query';
 import type { QueryClient } from '@tanstack/react-query';
-import { useEffect } from 'react';
+import { useEffect, useRef } from 'react';
+import { z } from 'zod';
 import type { Input } from '../../preload/contract.ts';
 import type { RunRow } from '../../preload/contract/runs.ts';
 import { call, CallError, callOptions, listen, useCall } from '../bridge.ts';
 import { useActions } from './actions.ts';
 import { toast, toastError, toastWithUndo } from './toasts.ts';
+import { readView, writeView } from './view.ts';
 
 const list = callOptions('runs.list', {});
 
@@ -18,6 +20,7 @@ export function RunWatch({ onOpen }: { onOpen: (address: string) => void }): nul
   const client = useQueryClient();
   useEffect(() => listen('runs.changed', ({ rows, gone }) => applyChanges(client, rows, gone)), [client]);
   const { data } = useRuns();
+  useResumeOffer(data?.runs);
   const newest = data?.runs.slice(0, IN_PALETTE) ?? [];
   useActions(
     newest.map((run) => ({
@@ -29,6 +32,27 @@ export function RunWatch({ onOpen }: { onOpen: (address: string) => void }): nul
     })),
   );
   return null;
+}
+
+const offeredSchema = z.array(z.number());
+
+/** After a start: runs that the last end of the application interrupted are offered once. */
+function useResumeOffer(runs: readonly RunRow[] | undefined): void {
+  const asked = useRef(false);
+  useEffect(() => {
+    if (!runs || asked.current) return;
+    asked.current = true;
+    const known = readView('resume.offered', offeredSchema, []);
+    const cut = runs.filter(({ id, state }) => state === 'interrupted' && !known.includes(id)).map(({ id }) => id);
+    if (cut.length === 0) return;
+    writeView('resume.offered', [...known, ...cut]);
+    toast({
+      title: cut.length === 1 ? `Run ${cut[0]} was interrupted` : `${cut.length} runs were interrupted`,
+      body: 'Resume continues from the last checkpoint.',
+      milliseconds: 120_000,
+      action: { label: 'Resume', run: () => cut.forEach((id) => steer(id, 'resume')) },
+    });
+  }, [runs]);
 }
 
 function applyChanges(client: QueryClient, rows: readonly RunRow[], gone: readonly number[]): void {
@@ -53,6 +77,18 @@ export function useRuns() {
 /** Waiting runs in the order they will start. */
 export function queued(runs: readonly RunRow[]): RunRow[] {
   return runs.filter(({ state }) => state === 'queued').sort((a, b) => (a.position ?? 0) - (b.position ?? 0));
+}
+
+/** Runs that train now, oldest first. */
+export function active(runs: readonly RunRow[]): RunRow[] {
+  return runs.filter(({ state }) => state === 'running' || state === 'stopping').sort((a, b) => a.id - b.id);
+}
+
+export const shareDone = ({ updates, planned }: RunRow): number | null => (planned > 0 ? Math.min(1, updates / planned) : null);
+
+/** From the run's own speed so far; null before its first update. */
+export function secondsLeft({ updates, planned, seconds }: RunRow): number | null {
+  return updates > 0 && seconds > 0 ? ((planned - updates) * seconds) / updates : null;
 }
 
 /** A name that tells runs with the same name apart. */

@@ -67,6 +67,10 @@ export async function launch(options: { data?: string; switches?: readonly strin
       if (complaints.length > 0) throw new Error(`The page complained:\n${complaints.splice(0).join('\n')}`);
     },
     close: async ({ keep = false } = {}) => {
+      // A run may still train: the question before quitting is answered.
+      await app.evaluate(({ dialog }) => {
+        dialog.showMessageBoxSync = () => 1;
+      });
       await app.close();
       if (!keep) rmSync(data, { recursive: true, force: true });
     },

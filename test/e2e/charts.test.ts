@@ -1,6 +1,9 @@
 // The line chart in the real window: it draws what it is given, reads it out, zooms by mouse and key, remembers the
 // zoom, and opens the point that was clicked.
 
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { gone, launch, setTheme, shown, until, visit } from './app.ts';
 import type { Lab } from './app.ts';
@@ -101,6 +104,56 @@ describe('the line chart', () => {
     if (!box) throw new Error('the plot has no place on the page');
     await lab.page.mouse.click(box.x + box.width - 30, box.y + 20);
     expect(await shown(lab.page.getByText(/^Opened a at update \d+$/))).toBe(true);
+  });
+
+  test('a double-click resets the zoom and opens nothing; a drag opens nothing either', async () => {
+    const box = await plot().boundingBox();
+    if (!box) throw new Error('the plot has no place on the page');
+    await visit(lab, '/');
+    await visit(lab, '/gallery');
+    await lab.page.mouse.move(box.x + 150, box.y + 60);
+    await lab.page.mouse.down();
+    await lab.page.mouse.move(box.x + 250, box.y + 60, { steps: 5 });
+    await lab.page.mouse.up();
+    await success().getByRole('button', { name: 'Reset zoom' }).waitFor();
+    await lab.page.mouse.dblclick(box.x + 200, box.y + 60);
+    await gone(success().getByRole('button', { name: 'Reset zoom' }));
+    await lab.page.waitForTimeout(600); // longer than a click waits for a second one
+    expect(await lab.page.getByText(/^Opened /).count()).toBe(0);
+    await lab.page.mouse.click(box.x + 200, box.y + 60);
+    expect(await shown(lab.page.getByText(/^Opened . at update \d+$/))).toBe(true);
+  });
+
+  test('the menu copies the picture, saves PNG, SVG and CSV with the drawn numbers, and enlarges', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'astrolab-chart-'));
+    await lab.app.evaluate(({ dialog }, chosen) => {
+      dialog.showSaveDialog = ((options: { defaultPath: string }) =>
+        Promise.resolve({ canceled: false, filePath: `${chosen}/${options.defaultPath}` })) as typeof dialog.showSaveDialog;
+    }, folder);
+    const choose = async (item: string): Promise<void> => {
+      await success().getByRole('button', { name: 'Menu of Success' }).click();
+      await lab.page.getByRole('menuitem', { name: item }).click();
+    };
+    await choose('Copy image');
+    await lab.page.getByText('Chart copied', { exact: true }).waitFor();
+    expect(await lab.app.evaluate(({ clipboard }) => clipboard.readImage().getSize().width)).toBeGreaterThan(300);
+    for (const [item, file] of [
+      ['Save as PNG…', 'success.png'],
+      ['Save as SVG…', 'success.svg'],
+      ['Save data as CSV…', 'success.csv'],
+    ] as const) {
+      await choose(item);
+      await until(file, async () => existsSync(join(folder, file)));
+    }
+    expect(readFileSync(join(folder, 'success.png')).subarray(1, 4).toString()).toBe('PNG');
+    expect(readFileSync(join(folder, 'success.svg'), 'utf8')).toContain('stroke="#0072b2"');
+    const rows = readFileSync(join(folder, 'success.csv'), 'utf8').trim().split('\r\n');
+    expect(rows[0]).toBe('series,update,value,low,high');
+    expect(rows.length).toBeGreaterThan(100);
+    await choose('Enlarge');
+    await lab.page.getByRole('dialog', { name: 'Success' }).locator('canvas').waitFor();
+    await lab.page.keyboard.press('Escape');
+    rmSync(folder, { recursive: true });
   });
 
   test('a run can be hidden, and a log axis says what it cannot show', async () => {

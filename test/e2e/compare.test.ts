@@ -1,10 +1,11 @@
 // Replay, compare and report in the real window, with runs whose every number is known from the database: a failure is
 // replayed, two policies part on one task, two variants are compared, and the report is written and read back.
 
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { z } from 'zod';
 import { sideBySide } from '../../main/report/side-by-side.ts';
 import { readReplay } from '../../main/replay/replay.ts';
 import { Store } from '../../main/store/store.ts';
@@ -91,14 +92,22 @@ describe('replay, compare and report', () => {
     expect(await shown(lab.page.getByText(`First divergence, step ${parting + 1}`))).toBe(true);
   }, 60_000);
 
-  test('the report is written with the numbers of the database', async () => {
+  test('the chosen formats are exported with the numbers of the database, complete, and nothing is overwritten unasked', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'astrolab-report-'));
-    await lab.app.evaluate(({ dialog }, chosen) => {
+    await lab.app.evaluate(({ dialog, shell }, chosen) => {
       dialog.showOpenDialog = () => Promise.resolve({ canceled: false, filePaths: [chosen] });
+      dialog.showMessageBox = () => Promise.resolve({ response: 0, checkboxChecked: false }); // Keep both
+      shell.openPath = (path) => {
+        Reflect.set(globalThis, 'opened', path);
+        return Promise.resolve('');
+      };
     }, folder);
     await visit(lab, '/compare/1,2');
     await lab.page.getByRole('button', { name: 'Export report' }).click();
-    await lab.page.getByText('Report written: 12 files', { exact: true }).waitFor({ timeout: 60_000 });
+    const choice = lab.page.getByRole('dialog', { name: 'Export report' });
+    for (const box of await choice.getByRole('checkbox').all()) if (!(await box.isChecked())) await box.click();
+    await choice.getByRole('button', { name: 'Choose a folder…' }).click();
+    await lab.page.getByText('Report exported: 13 files', { exact: true }).waitFor({ timeout: 90_000 });
     const written = join(folder, 'astrolab-report-runs-1-2');
     const { runs } = sideBySide(store, [1, 2], 1);
     const markdown = readFileSync(join(written, 'report.md'), 'utf8');
@@ -106,10 +115,57 @@ describe('replay, compare and report', () => {
     expect(readFileSync(join(written, 'audit.jsonl'), 'utf8').trim().split('\n')).toHaveLength(
       store.episodes.count(1) + store.episodes.count(2),
     );
-    expect(readFileSync(join(written, 'slides.pdf')).subarray(0, 5).toString()).toBe('%PDF-');
-    expect(readFileSync(join(written, 'success.png')).subarray(1, 4).toString()).toBe('PNG');
+    for (const name of ['slides.pdf', 'report.pdf']) expect(readFileSync(join(written, name)).subarray(0, 5).toString()).toBe('%PDF-');
+    // A picture is as large as its figure, twice over: nothing is cut off.
+    const svg = readFileSync(join(written, 'learning.svg'), 'utf8');
+    const png = readFileSync(join(written, 'learning.png'));
+    expect([png.readUInt32BE(16), png.readUInt32BE(20)]).toEqual([1440, 2 * Number(/ height="(\d+)"/.exec(svg)?.[1])]);
+    // The window's colours: the first two runs of this lab.
+    expect(svg).toContain('stroke="#0072b2"');
+    await lab.page.getByRole('button', { name: 'Open', exact: true }).click();
+    expect(await lab.app.evaluate(() => Reflect.get(globalThis, 'opened'))).toBe(written);
+
+    await lab.page.getByRole('button', { name: 'Export report' }).click();
+    for (const box of await choice.getByRole('checkbox').all()) if (await box.isChecked()) await box.click();
+    await choice.getByRole('checkbox', { name: 'Tables, CSV' }).click();
+    await choice.getByRole('button', { name: 'Choose a folder…' }).click();
+    await lab.page.getByText('Report exported: 2 files', { exact: true }).waitFor({ timeout: 60_000 });
+    expect(readdirSync(folder).sort()).toEqual(['astrolab-report-runs-1-2', 'astrolab-report-runs-1-2-2']);
+    expect(readdirSync(join(folder, 'astrolab-report-runs-1-2-2'))).toEqual(['paired.csv', 'results.csv']);
+
+    // The HTML opens in a browser on its own, whole: nothing is wider than the page, and the figures are drawn.
+    const opened = await lab.app.evaluate(
+      async ({ BrowserWindow }, file) => {
+        const window = new BrowserWindow({ show: false, width: 1100, height: 800, webPreferences: { partition: 'reader' } });
+        await window.loadFile(file);
+        const facts: unknown = await window.webContents.executeJavaScript(
+          '({ wide: document.documentElement.scrollWidth, title: document.title, figures: document.querySelectorAll("svg polyline, svg rect").length, tables: document.querySelectorAll("table").length })',
+        );
+        window.destroy();
+        return facts;
+      },
+      join(written, 'report.html'),
+    );
+    expect(opened).toMatchObject({ title: 'Runs 1, 2' });
+    const { wide, figures, tables } = z.object({ wide: z.number(), figures: z.number(), tables: z.number() }).parse(opened);
+    expect(wide).toBeLessThanOrEqual(1100);
+    expect(figures).toBeGreaterThan(4);
+    expect(tables).toBeGreaterThanOrEqual(4);
     rmSync(folder, { recursive: true, force: true });
-  }, 120_000);
+  }, 180_000);
+
+  test('an export can be cancelled and leaves nothing behind', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'astrolab-report-'));
+    await lab.app.evaluate(({ dialog }, chosen) => {
+      dialog.showOpenDialog = () => Promise.resolve({ canceled: false, filePaths: [chosen] });
+    }, folder);
+    await lab.page.getByRole('button', { name: 'Export report' }).click();
+    await lab.page.getByRole('dialog', { name: 'Export report' }).getByRole('button', { name: 'Choose a folder…' }).click();
+    await lab.page.getByRole('button', { name: 'Cancel export' }).click();
+    await lab.page.getByText('Export cancelled', { exact: true }).waitFor();
+    expect(readdirSync(folder)).toEqual([]);
+    rmSync(folder, { recursive: true, force: true });
+  }, 60_000);
 
   test.each(['light', 'dark'] as const)(
     'both pages are accessible in the %s theme',

@@ -10,6 +10,7 @@ import type { Lab } from './app.ts';
 const PAGES = [
   ['/', 'Runs', 'r'],
   ['/new', 'New run', 'n'],
+  ['/queue', 'Queue', 'q'],
   ['/replay', 'Replay', 'e'],
   ['/compare', 'Compare', 'c'],
   ['/play', 'Play', 'p'],
@@ -30,7 +31,9 @@ describe('the frame', () => {
   test('opens on an empty list that invites the first run', async () => {
     await lab.page.getByRole('heading', { name: 'Train your first agent' }).waitFor();
     await lab.page.getByText(lab.data).waitFor();
-    await lab.page.getByRole('link', { name: 'Set up the first run' }).click();
+    for (const name of ['Train the demo now', 'Open the sample study', 'Import runs…'])
+      await lab.page.getByRole('button', { name }).waitFor();
+    await lab.page.getByRole('link', { name: 'Set up a run' }).click();
     expect(await shown(heading('New run'))).toBe(true);
   });
 
@@ -85,6 +88,8 @@ describe('the frame', () => {
       'R',
       'G',
       'N',
+      'G',
+      'Q',
       'G',
       'E',
       'G',

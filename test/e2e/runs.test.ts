@@ -60,7 +60,7 @@ describe('setting a run up', () => {
     await lab.page.getByText('for seed in 1 2 3; do npm run lab -- train --preset shop-tiny').waitFor();
     await lab.page.getByText('--set training.learningRate=0.004').waitFor();
     await lab.page.getByLabel('Seeds', { exact: true }).fill('3-1');
-    expect(await shown(lab.page.getByText('“3-1” runs backwards; write 1-3'))).toBe(true);
+    expect(await shown(lab.page.getByText('“3-1” runs backwards; write 1-3', { exact: true }))).toBe(true);
   });
 });
 
@@ -98,7 +98,10 @@ describe('a run from preset to done', () => {
 
   test('pauses after the update under way, takes one more, and waits again', async () => {
     await lab.page.getByRole('region', { name: 'Run status' }).getByText('running').waitFor();
-    await lab.page.getByRole('link', { name: 'Training #1', exact: true }).waitFor();
+    await lab.page
+      .getByRole('region', { name: 'Training now' })
+      .getByRole('link', { name: /^Run 1 shop-tiny/ })
+      .waitFor();
     await button('Pause').click();
     await button('Step one update').waitFor({ timeout: 90_000 });
     const before = stored((store) => store.runs.get(1));

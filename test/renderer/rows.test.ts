@@ -3,7 +3,7 @@
 import { describe, expect, test } from 'vitest';
 import type { Knob } from '../../preload/contract/queue.ts';
 import type { RunRow } from '../../preload/contract/runs.ts';
-import { applyEdits, changesBetween, commandLines } from '../../renderer/new-run/draft.ts';
+import { applyEdits, rangeValues } from '../../renderer/new-run/draft.ts';
 import { filterRuns, groupRuns, NO_FILTER, sortRuns } from '../../renderer/runs/rows.ts';
 
 function run(id: number, change: Partial<RunRow> = {}): RunRow {
@@ -83,15 +83,10 @@ describe('a draft', () => {
     expect(base.algorithm).toEqual({ id: 'grpo', group: 8 });
   });
 
-  test('becomes a command with the variant first and values quoted for a shell', () => {
-    const changes = changesBetween(base, {
-      ...base,
-      name: "it's hot",
-      algorithm: { id: 'ppo' },
-      training: { updates: 5, temperature: [1.5, 1] },
-    });
-    expect(commandLines('shop-tiny', changes, [3])).toBe(
-      String.raw`npm run lab -- train --preset shop-tiny --name 'it'\''s hot' --set algorithm.id=ppo --set training.temperature=1.5,1 --set training.updates=5 --seed 3`,
-    );
+  test('a range is filled evenly or by equal factors', () => {
+    expect(rangeValues(0, 1, 5, false)).toEqual([0, 0.25, 0.5, 0.75, 1]);
+    expect(rangeValues(0.0001, 0.01, 3, true)).toEqual([0.0001, 0.001, 0.01]);
+    expect(rangeValues(0, 1, 3, true)).toBeNull();
+    expect(rangeValues(1, 2, 1, false)).toBeNull();
   });
 });

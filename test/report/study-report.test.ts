@@ -59,10 +59,14 @@ test('Markdown, HTML and slides tell the arms, the verdicts, the failures and ho
   };
   for (const name of ['report.md', 'report.html']) {
     const page = text(name);
-    for (const part of [rate([1, 3]), rate([2, 4]), 'Reading helps.', 'holds', 'wrong-purchase', 'npm run lab -- compare 1 2 3 4'])
+    for (const part of [rate([1, 3]), rate([2, 4]), 'Reading helps.', 'supported', 'wrong-purchase', 'npm run lab -- compare 1 2 3 4'])
       expect(page, `${name}: ${part}`).toContain(part);
   }
-  expect(text('slides.html').match(/<section>/g)).toHaveLength(2);
+  const slides = text('slides.html').split('<section>').slice(1);
+  expect(slides).toHaveLength(4);
+  // The verdict and the curve come first.
+  expect(slides[0]).toContain('1 claim: 1 supported, 0 refuted, 0 inconclusive');
+  expect(slides[0]).toContain('<polyline');
   expect(text('results.tex')).toContain(`${runs[0]?.success?.k} of ${TASKS}`);
 });
 

@@ -1,0 +1,99 @@
+// Where a run starts from: presets by what they are for, then the user's latest runs; found by words, with the expected time.
+
+import { useState } from 'react';
+import { useLocation } from 'wouter';
+import type { Preset } from '../../preload/contract/queue.ts';
+import type { RunRow } from '../../preload/contract/runs.ts';
+import { TextInput } from '../components/field.tsx';
+import { formatDuration } from '../format.ts';
+import { getKey, showValue } from './draft.ts';
+import styles from './preset-list.module.css';
+
+interface Entry {
+  readonly id: string;
+  readonly title: string;
+  readonly words: string;
+  readonly algorithm: string;
+  /** Seconds; null when nothing comparable was measured here. */
+  readonly seconds: number | null;
+}
+
+const FIRST = ['shop-tiny', 'shop-demo'];
+const FLAGSHIP = ['shop-astar-po', 'maths-multiplication', 'maths-countdown', 'webshop-products', 'webshop-original'];
+const YOURS = 8;
+
+export function PresetList({ presets, runs, current }: { presets: readonly Preset[]; runs: readonly RunRow[]; current: string }) {
+  const [, navigate] = useLocation();
+  const [text, setText] = useState('');
+  const wanted = text.toLowerCase().split(/\s+/).filter(Boolean);
+  const fits = ({ id, title, words, algorithm }: Entry): boolean => {
+    const all = `${id} ${title} ${words} ${algorithm}`.toLowerCase();
+    return wanted.every((word) => all.includes(word));
+  };
+  const groups = groupsOf(presets, runs).map(({ name, entries }) => ({ name, entries: entries.filter(fits) }));
+  return (
+    <div className={styles.list}>
+      <TextInput
+        aria-label="Find a preset"
+        placeholder="Find a preset or a run: shop, grpo, maths…"
+        value={text}
+        onChange={(event) => setText(event.target.value)}
+      />
+      <div className={styles.scroll} role="radiogroup" aria-label="Start from">
+        {groups.map(
+          ({ name, entries }) =>
+            entries.length > 0 && (
+              <div key={name} role="group" aria-label={name}>
+                <div className={styles.heading}>{name}</div>
+                {entries.map((entry) => (
+                  <button
+                    key={entry.id}
+                    type="button"
+                    role="radio"
+                    aria-checked={entry.id === current}
+                    className={styles.entry}
+                    title={entry.words}
+                    onClick={() => navigate(`/new/${entry.id}`)}
+                  >
+                    <strong>{entry.title}</strong>
+                    <span className={styles.words}>{entry.words}</span>
+                    <code>{entry.algorithm}</code>
+                    <span className={styles.time}>{entry.seconds === null ? '' : `≈ ${formatDuration(entry.seconds)}`}</span>
+                  </button>
+                ))}
+              </div>
+            ),
+        )}
+        {groups.every(({ entries }) => entries.length === 0) && <p className={styles.none}>No results</p>}
+      </div>
+    </div>
+  );
+}
+
+function groupsOf(presets: readonly Preset[], runs: readonly RunRow[]): { name: string; entries: Entry[] }[] {
+  const preset = ({ id, title, description, config, seconds }: Preset): Entry => {
+    return { id: `preset-${id}`, title, words: description, algorithm: showValue(getKey(config, 'algorithm.id')), seconds };
+  };
+  const pick = (ids: readonly string[]): Entry[] => ids.flatMap((id) => presets.find((one) => one.id === id) ?? []).map(preset);
+  const others = presets.filter(({ id }) => !FIRST.includes(id) && !FLAGSHIP.includes(id));
+  return [
+    { name: 'First run', entries: pick(FIRST) },
+    { name: 'Flagship', entries: pick(FLAGSHIP) },
+    { name: 'Replications and variations', entries: others.map(preset) },
+    { name: 'Your runs', entries: latest(runs) },
+  ];
+}
+
+/** The newest run of each config. */
+function latest(runs: readonly RunRow[]): Entry[] {
+  const seen = new Set<string>();
+  const list: Entry[] = [];
+  for (const { id, name, group, variant, world, seconds, state } of runs) {
+    if (seen.has(group)) continue;
+    seen.add(group);
+    const words = `run ${id} on ${world}, ${state}`;
+    list.push({ id: `run-${id}`, title: name, words, algorithm: variant, seconds: state === 'done' && seconds > 0 ? seconds : null });
+    if (list.length === YOURS) break;
+  }
+  return list;
+}
