@@ -6,6 +6,7 @@
 import type { z } from 'zod';
 import type { Failure, Outcome } from './contract/definition.ts';
 import { chartCalls } from './contract/charts.ts';
+import { clusterCalls } from './contract/clusters.ts';
 import { compareCalls, compareEvents } from './contract/compare.ts';
 import { metricCalls } from './contract/metrics.ts';
 import { playCalls } from './contract/play.ts';
@@ -31,6 +32,7 @@ export const calls = {
   ...playCalls,
   ...webshopCalls,
   ...settingsCalls,
+  ...clusterCalls,
 };
 export const events = { ...systemEvents, ...workerEvents, ...runEvents, ...transferEvents, ...compareEvents, ...webshopEvents };
 

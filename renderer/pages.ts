@@ -71,6 +71,12 @@ export const PAGES: readonly PageEntry[] = [
     component: lazy(() => import('./settings/settings-page.tsx')),
     navigation: { command: 'settings', icon: 'settings', key: 's', place: 'bottom' },
   },
+  {
+    path: '/clusters/:cluster?/:submission?',
+    title: 'Clusters',
+    steady: true,
+    component: lazy(() => import('./clusters/clusters-page.tsx')),
+  },
   { path: '/gallery', title: 'Component gallery', component: lazy(() => import('./gallery/gallery-page.tsx')) },
 ];
 

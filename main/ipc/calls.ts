@@ -4,6 +4,7 @@
 
 import type { CallName, calls } from '../../preload/contract.ts';
 import { chartCalls } from '../../preload/contract/charts.ts';
+import { clusterCalls } from '../../preload/contract/clusters.ts';
 import { compareCalls } from '../../preload/contract/compare.ts';
 import type { CallDefinition } from '../../preload/contract/definition.ts';
 import { metricCalls } from '../../preload/contract/metrics.ts';
@@ -39,6 +40,7 @@ const FEATURES: readonly Feature[] = [
   { calls: compareCalls, load: async (context) => (await import('./compare.ts')).compareHandlers(context) },
   { calls: playCalls, load: async (context) => (await import('./play.ts')).playHandlers(context) },
   { calls: webshopCalls, load: async (context) => (await import('./webshop.ts')).webshopHandlers(context) },
+  { calls: clusterCalls, load: async (context) => (await import('./clusters.ts')).clusterHandlers(context) },
   { calls: settingsCalls, load: async (context) => (await import('./settings.ts')).settingsHandlers(context) },
 ];
 

@@ -44,7 +44,7 @@ const preset = z.object({
 export type Preset = z.infer<typeof preset>;
 
 /** What the user asks for: a config, the seeds as typed ("1-5, 9") and values to combine. */
-const order = z.strictObject({
+export const order = z.strictObject({
   config,
   seeds: z.string().max(400),
   sweep: z.array(z.strictObject({ key: z.string().max(200), values: z.string().max(2000) })).max(6),

@@ -17,6 +17,7 @@ import util from '../theme/utilities.module.css';
 import { DeviceField } from './device-field.tsx';
 import { words } from './draft.ts';
 import type { Edits } from './draft.ts';
+import { OnField } from './on-field.tsx';
 import { KnobSection } from './knob-form.tsx';
 import { Changes, CommandLine, Cost, Errors } from './order-panel.tsx';
 import { PresetList } from './preset-list.tsx';
@@ -220,6 +221,7 @@ function OrderPanel({ base, order, onJump }: { base: Base; order: OrderState; on
           preview={checked?.preview ?? []}
           count={count}
         />
+        <OnField value={order.on} onValue={order.setOn} />
         <Field label="Tags" hint="Optional, comma-separated">
           {(ids) => <TextInput {...ids} value={order.tags} onChange={(event) => order.setTags(event.target.value)} />}
         </Field>

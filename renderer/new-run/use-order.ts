@@ -27,6 +27,7 @@ export function useOrder(base: Base, preferred: Edits, schema: Answer<'setup.sch
   const [seeds, setSeeds] = useState(() => showValue(base.config.seed) || '1');
   const [sweep, setSweep] = useState<Order['sweep']>([]);
   const [tags, setTags] = useState('');
+  const [on, setOn] = useState('');
   const knobs = useMemo(() => new Map(schema.groups.flatMap((group) => group.knobs.map((knob) => [knob.key, knob]))), [schema]);
   const config = useMemo(() => applyEdits(base.config, edits, knobs), [base, edits, knobs]);
   const order = useMemo<Order>(() => ({ config, seeds, sweep: [...sweep] }), [config, seeds, sweep]);
@@ -59,13 +60,13 @@ export function useOrder(base: Base, preferred: Edits, schema: Answer<'setup.sch
   /** The value of a setting as it is now. */
   const valueOf = (key: string): string => String(edits[key] ?? getKey(config, key) ?? '');
   const errorOf = (key: string): string | undefined => issues.find((issue) => issue.key === key)?.message;
-  const typed = { edits, setEdits, seeds, setSeeds, sweep, setSweep, tags, setTags, tagged };
+  const typed = { edits, setEdits, seeds, setSeeds, sweep, setSweep, tags, setTags, tagged, on, setOn };
   const judged = { knobs, order, asked, issues, complete, changes, checked: check.data };
   return { ...typed, ...judged, edit, choose, fieldOf, valueOf, errorOf };
 }
 
 /** Starting it, once: the same order is not taken a second time until something in it changes. */
-export function useStart(base: Base, { order, tagged, issues, checked }: OrderState) {
+export function useStart(base: Base, { order, tagged, issues, checked, on }: OrderState) {
   const [, navigate] = useLocation();
   const runs = useRuns();
   const [starting, setStarting] = useState(false);
@@ -78,6 +79,10 @@ export function useStart(base: Base, { order, tagged, issues, checked }: OrderSt
   const begin = async (): Promise<void> => {
     setStarting(true);
     try {
+      if (on !== '') {
+        const { submission, attached } = await call('clusters.submit', { cluster: on, order, preset: base.preset, tags: tagged });
+        return navigate(`/clusters/${on}/${submission ?? attached[0] ?? ''}`);
+      }
       const { runs: made } = await call('queue.add', { order, preset: base.preset, tags: tagged });
       const [only] = made;
       setSent({ order: text, runs: made });
@@ -89,7 +94,16 @@ export function useStart(base: Base, { order, tagged, issues, checked }: OrderSt
       setStarting(false);
     }
   };
-  const label = count > 1 ? (busy ? `Queue ${count} runs` : `Start ${count} runs`) : busy ? 'Add to queue' : 'Start';
+  const label =
+    on !== ''
+      ? `Submit ${count} to ${on}`
+      : count > 1
+        ? busy
+          ? `Queue ${count} runs`
+          : `Start ${count} runs`
+        : busy
+          ? 'Add to queue'
+          : 'Start';
   return { begin, ready, label, queued, again: () => setSent(null) };
 }
 

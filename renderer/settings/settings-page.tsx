@@ -3,6 +3,7 @@
 import { Page } from '../components/page.tsx';
 import { About } from './about.tsx';
 import { Appearance } from './appearance.tsx';
+import { Clusters } from './clusters.tsx';
 import { Devices } from './devices.tsx';
 import { RunPreferences } from './run-preferences.tsx';
 import { Storage } from './storage.tsx';
@@ -18,6 +19,7 @@ export default function SettingsPage() {
         <Storage />
         <Devices />
         <RunPreferences />
+        <Clusters />
         <WebshopData />
         <WorkerProcess />
         <About />

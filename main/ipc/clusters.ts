@@ -1,0 +1,122 @@
+// Calls about Slurm clusters. A cluster is opened when it is first asked for and kept, with its caches, until its settings change.
+
+import { z } from 'zod';
+import type { clusterCalls } from '../../preload/contract/clusters.ts';
+import type { Order } from '../../preload/contract/queue.ts';
+import { Cluster } from '../cluster/cluster.ts';
+import { clusterSettings, findCluster, listClusters, removeCluster, saveCluster } from '../cluster/clusters.ts';
+import type { WantedTask } from '../cluster/plan.ts';
+import type { SubmissionStatus } from '../cluster/status.ts';
+import { checkOrder } from '../config/orders.ts';
+import type { Context } from './context.ts';
+import { CallFailure } from './dispatch.ts';
+import type { Handlers } from './dispatch.ts';
+
+export function clusterHandlers(context: Context): Handlers<typeof clusterCalls> {
+  const opened = new Map<string, Cluster>();
+  const open = (name: string): Cluster => {
+    const known = opened.get(name) ?? new Cluster(context.lab.store, findCluster(context.lab.store, name));
+    opened.set(name, known);
+    return known;
+  };
+
+  return {
+    'clusters.list': () => ({ clusters: listClusters(context.lab.store) }),
+
+    'clusters.save': (form) => {
+      const parsed = clusterSettings.safeParse(form);
+      if (!parsed.success) {
+        const [issue] = parsed.error.issues;
+        throw new CallFailure(
+          'invalid-cluster',
+          `${issue?.path.join('.') ?? ''}: ${issue?.message ?? z.prettifyError(parsed.error)}`,
+          'Fix that field and save again.',
+        );
+      }
+      saveCluster(context.lab.store, parsed.data);
+      opened.delete(parsed.data.name);
+      return {};
+    },
+
+    'clusters.remove': ({ name }) => {
+      removeCluster(context.lab.store, name);
+      opened.delete(name);
+      return {};
+    },
+
+    'clusters.test': ({ name }) => open(name).test(),
+
+    'clusters.submissions': async () => {
+      const submissions: ReturnType<typeof summaryOf>[] = [];
+      const problems: { cluster: string; message: string }[] = [];
+      for (const { name } of listClusters(context.lab.store)) {
+        try {
+          const at = open(name);
+          for (const submission of await at.submissions()) submissions.push(summaryOf(name, await at.status(submission)));
+        } catch (error) {
+          problems.push({ cluster: name, message: error instanceof Error ? error.message : String(error) });
+        }
+      }
+      return { submissions: submissions.sort((a, b) => b.createdAt - a.createdAt), problems };
+    },
+
+    'clusters.status': async ({ cluster, id }) => {
+      const at = open(cluster);
+      const submission = await at.find(id);
+      const status = await at.status(submission);
+      const { added, refused } = await at.collect(submission, status);
+      if (added.length > 0) context.lab.changed(...added);
+      const { runs } = context.lab.store;
+      const tasks = [...status.sharers, ...status.tasks].map((task) => ({
+        ...task,
+        run: (task.uid && runs.findByUid(task.uid)?.id) || null,
+      }));
+      return { ...summaryOf(cluster, status), tasks, refused: refused.map(({ task, reason }) => `${task}: ${reason}`) };
+    },
+
+    'clusters.cancel': async ({ cluster, id, tasks }) => {
+      const at = open(cluster);
+      return { tasks: await at.cancel(await at.find(id), tasks) };
+    },
+
+    'clusters.retry': async ({ cluster, id, tasks }) => {
+      const at = open(cluster);
+      return { tasks: await at.retry(await at.find(id), tasks) };
+    },
+
+    'clusters.log': async ({ cluster, id, task }) => {
+      const at = open(cluster);
+      return { log: await at.log(await at.find(id), task) };
+    },
+
+    'clusters.submit': async ({ cluster, order, preset, tags }) => {
+      const wanted = wantedOf(order, preset, tags);
+      const { submission, attached } = await open(cluster).submit(wanted, { title: titleOf(wanted) });
+      return { submission: submission?.id ?? null, tasks: submission?.file.tasks.length ?? 0, attached: attached.map(({ id }) => id) };
+    },
+
+    'clusters.dryRun': async ({ cluster, order, preset, tags }) => {
+      const wanted = wantedOf(order, preset, tags);
+      return { scripts: (await open(cluster).dryRun(wanted, { title: titleOf(wanted) })).scripts };
+    },
+  };
+}
+
+const summaryOf = (cluster: string, { id, title, createdAt, counts, source }: SubmissionStatus) => ({
+  cluster,
+  id,
+  title,
+  createdAt,
+  counts: { ...counts },
+  source,
+});
+
+const titleOf = (wanted: readonly WantedTask[]): string => `${wanted[0]?.config.name ?? ''}, ${wanted.length} runs`;
+
+function wantedOf(order: Order, preset: string | null, tags: readonly string[]): WantedTask[] {
+  const { runs, issues } = checkOrder(order);
+  const [fault] = issues;
+  if (fault)
+    throw new CallFailure('invalid-config', `Nothing was submitted. ${fault.key}: ${fault.message}`, 'Fix that field and try again.');
+  return runs.map((config) => ({ config, preset, tags }));
+}
