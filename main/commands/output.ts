@@ -77,10 +77,30 @@ export function noteLine(text: string): void {
   process.stderr.write(process.stderr.isTTY ? `\r\x1b[2K${terminal(text)}\n` : `${terminal(text)}\n`);
 }
 
+/** What the operating system says of a file, as a sentence with what to do. */
+const FILE_FAULTS: Readonly<Record<string, (path: string) => string>> = {
+  ENOENT: (path) => `There is no file or folder ${path}. Check the name.`,
+  EISDIR: (path) => `${path} is a folder; a file is expected there. Name a file in it.`,
+  ENOTDIR: (path) => `${path} cannot be reached: a part of the path is a file where a folder is expected.`,
+  EEXIST: (path) => `${path} is there already and is no folder. Choose another name.`,
+  EACCES: (path) => `${path} may not be read or written by this user. Change its permissions or choose another place.`,
+  EPERM: (path) => `${path} may not be changed by this user. Change its permissions or choose another place.`,
+  EROFS: (path) => `${path} lies on a read-only disk. Choose another place.`,
+  ENOSPC: (path) => `The disk of ${path} is full. Free some space and try again.`,
+};
+
+function inWords(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  const told = 'code' in error ? FILE_FAULTS[String(error.code)] : undefined;
+  if (!told || !('path' in error) || typeof error.path !== 'string') return error.message;
+  // A rename names both ends; the target is the one that was asked for.
+  return told('dest' in error && typeof error.dest === 'string' ? error.dest : error.path);
+}
+
 /** Tells the user what went wrong and returns the exit code. */
 export function fail(error: unknown): number {
   const wrongCall = error instanceof CallError;
-  const message = error instanceof Error ? error.message : String(error);
+  const message = inWords(error);
   const code = error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : 'failed';
   const hint = error instanceof Error && 'hint' in error && typeof error.hint === 'string' ? error.hint : '';
   if (state.json) process.stdout.write(`${document({ error: { code, message, hint } })}\n`);

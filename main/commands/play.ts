@@ -1,7 +1,7 @@
 // `lab play WORLD`: play an episode by hand, or scripted with --actions FILE (one action a line). Shows what an agent
 // would see, what may be said, what each step paid and why, and on `?` what the oracle would do.
 
-import { readFileSync, statSync } from 'node:fs';
+import { closeSync, openSync, readSync, statSync } from 'node:fs';
 import { createInterface } from 'node:readline';
 import { Option, type Command } from 'commander';
 import type { Environment, Task, Turn, World } from '../environment/environment.ts';
@@ -114,12 +114,42 @@ function listTasks(environment: Environment, options: PlayOptions): void {
 }
 
 function readActions(file: string): string[] {
-  const size = file === '-' ? 0 : statSync(file, { throwIfNoEntry: false })?.size;
-  if (size === undefined) throw new CallError(`There is no file ${file} with actions`);
-  if (size > LARGEST_SCRIPT) throw new CallError(`${file} has ${size} bytes; a list of actions has one short line each`);
-  const lines = readFileSync(file === '-' ? 0 : file, 'utf8').split(/\r?\n/);
+  if (file !== '-' && statSync(file, { throwIfNoEntry: false })?.isDirectory() !== false)
+    throw new CallError(`There is no file ${file} with actions`, 'Expected a text file with one action a line, or - for standard input');
+  const lines = readBounded(file === '-' ? 0 : file).split(/\r?\n/);
   if (lines.at(-1) === '') lines.pop();
   return lines;
+}
+
+/** Reads no more than a list of actions can have: a device or a pipe may never end, and its size says nothing. */
+function readBounded(file: string | 0): string {
+  const handle = file === 0 ? 0 : openSync(file, 'r');
+  const buffer = Buffer.alloc(LARGEST_SCRIPT + 1);
+  let length = 0;
+  try {
+    for (let read = -1; read !== 0 && length < buffer.length; length += read) read = readSome(handle, buffer, length);
+  } finally {
+    if (file !== 0) closeSync(handle);
+  }
+  if (length > LARGEST_SCRIPT)
+    throw new CallError(
+      `${file === 0 ? 'Standard input' : file} has more than ${LARGEST_SCRIPT} bytes; a list of actions has one short line each`,
+    );
+  return buffer.toString('utf8', 0, length);
+}
+
+/** A pipe may have nothing yet (EAGAIN); its end is no error. */
+function readSome(handle: number, buffer: Buffer, at: number): number {
+  for (;;) {
+    try {
+      return readSync(handle, buffer, at, buffer.length - at, null);
+    } catch (error) {
+      const code = error instanceof Error && 'code' in error ? error.code : '';
+      if (code === 'EOF') return 0;
+      if (code !== 'EAGAIN') throw error;
+      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 20);
+    }
+  }
 }
 
 function playScript(environment: Environment, task: Task, start: Turn, actions: readonly string[]): void {

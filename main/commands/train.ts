@@ -2,7 +2,7 @@
 // the same numbers as in the window. Progress with an estimate goes to stderr. Ctrl-C once finishes the update and saves a
 // checkpoint; `lab resume` goes on exactly there.
 
-import { readFileSync } from 'node:fs';
+import { readFileSync, statSync } from 'node:fs';
 import type { Command } from 'commander';
 import { tabulate } from '../evaluation/evaluate.ts';
 import { duration, interval, percent } from '../format.ts';
@@ -87,13 +87,23 @@ export function register(program: Command): void {
     });
 }
 
+const LARGEST_CONFIG = 4 * 1024 * 1024;
+
+/** A device has no size to go by and may never end, so only a plain file is read. */
+function readConfigFile(file: string): string {
+  const found = statSync(file, { throwIfNoEntry: false });
+  if (found?.isFile() !== true) throw new CallError(`There is no file ${file}`, 'Expected a JSON file with a run config');
+  if (found.size > LARGEST_CONFIG) throw new CallError(`${file} has ${found.size} bytes; a run config has a few thousand`);
+  return readFileSync(file, 'utf8');
+}
+
 function configOf(options: TrainOptions): RunConfig {
   if (options.preset === undefined && options.config === undefined) {
     throw new CallError('Expected --preset or --config', `Presets: ${presetIds().join(', ')}`);
   }
   try {
     let base: unknown = options.preset === undefined ? {} : loadPreset(options.preset).config;
-    if (options.config !== undefined) base = JSON.parse(readFileSync(options.config, 'utf8'));
+    if (options.config !== undefined) base = JSON.parse(readConfigFile(options.config));
     const changes = [...options.set];
     if (options.seed !== undefined) changes.push(`seed=${options.seed}`);
     if (options.device !== undefined) changes.push(`device=${options.device}`);

@@ -1,11 +1,22 @@
 // Where Electron is looked for and in which order, with made-up homes and folders; nothing is downloaded here.
 
-import { chmodSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { projectFolder } from '../../main/paths.ts';
-import { cacheFolder, ensureElectron, faultOf, findElectron, VERSION } from '../../scripts/electron.mjs';
+import { cacheFolder, ensureElectron, faultOf, findElectron, treeDigest, verifyTree, VERSION } from '../../scripts/electron.mjs';
 
 let home = '';
 const place = (env: NodeJS.ProcessEnv = {}) => ({ folder: join(home, 'project'), env, platform: 'linux' as const, arch: 'x64', home });
@@ -153,4 +164,39 @@ test('a download with the wrong hash is not used, leaves nothing behind, and rem
   await expect(ensureElectron(elsewhere, quiet)).rejects.toMatchObject({ failed: expect.stringContaining('nothing of it was used') });
   expect(readdirSync(parent)).toEqual([]);
   expect(existsSync(cacheFolder(place()))).toBe(false);
+});
+
+test('an unpacked Electron is hashed once, and again when one of its files was changed, size and date alike', async () => {
+  const dist = cacheFolder(place());
+  makeElectron(dist);
+  const expected = await treeDigest(dist);
+  expect(await verifyTree(dist, expected)).toEqual({ fault: undefined, hashed: true });
+  expect(await verifyTree(dist, expected)).toEqual({ fault: undefined, hashed: false });
+  const file = join(dist, 'libffmpeg.so');
+  const { atime, mtime } = statSync(file);
+  writeFileSync(file, 'y');
+  utimesSync(file, atime, mtime);
+  expect(await verifyTree(dist, expected)).toEqual({ fault: expect.stringContaining('its files were changed'), hashed: true });
+  writeFileSync(file, 'x');
+  expect(await verifyTree(dist, expected)).toEqual({ fault: undefined, hashed: true });
+  writeFileSync(join(dist, 'extra.so'), 'x');
+  expect((await verifyTree(dist, expected)).fault).toBeDefined();
+});
+
+test('a cached Electron whose files are not those that were unpacked is not run but fetched anew', async () => {
+  const dist = cacheFolder(place());
+  makeElectron(dist);
+  const said: string[] = [];
+  let fetched = 0;
+  await ensureElectron(place(), (text) => said.push(text), {
+    reachable: async () => 'no route to host',
+    official: async () => 'must not be called',
+    republished: async () => {
+      fetched++;
+      makeElectron(dist);
+      return undefined;
+    },
+  });
+  expect(fetched).toBe(1);
+  expect(said.join()).toContain('is not run: its files were changed');
 });
