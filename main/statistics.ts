@@ -229,3 +229,87 @@ export function passAtK(n: number, c: number, k: number): number {
   if (n - c < k) return 1;
   return 1 - Math.exp(logChoose(n - c, k) - logChoose(n, k));
 }
+
+/** ln Γ(x) for x > 0 (Lanczos, 15 digits). */
+function logGamma(x: number): number {
+  const series = LANCZOS.reduce((sum, coefficient, i) => sum + (i === 0 ? coefficient : coefficient / (x + i - 1)), 0);
+  const base = x + 6.5;
+  return (x - 0.5) * Math.log(base) - base + Math.log(Math.sqrt(2 * Math.PI) * series);
+}
+
+const LANCZOS = [
+  0.99999999999980993, 676.5203681218851, -1259.1392167224028, 771.32342877765313, -176.61502916214059, 12.507343278686905,
+  -0.13857109526572012, 9.9843695780195716e-6, 1.5056327351493116e-7,
+];
+
+/** The regularised incomplete beta function I_x(a, b), by its continued fraction (Lentz). */
+function incompleteBeta(x: number, a: number, b: number): number {
+  if (x <= 0) return 0;
+  if (x >= 1) return 1;
+  if (x > (a + 1) / (a + b + 2)) return 1 - incompleteBeta(1 - x, b, a);
+  const front = Math.exp(logGamma(a + b) - logGamma(a) - logGamma(b) + a * Math.log(x) + b * Math.log1p(-x)) / a;
+  let c = 1;
+  let d = 1 / Math.max(1e-300, 1 - ((a + b) * x) / (a + 1));
+  let value = d;
+  for (let m = 1; m < 500; m++) {
+    for (const term of [
+      (m * (b - m) * x) / ((a + 2 * m - 1) * (a + 2 * m)),
+      (-(a + m) * (a + b + m) * x) / ((a + 2 * m) * (a + 2 * m + 1)),
+    ]) {
+      d = 1 / (1 + term * d);
+      c = 1 + term / c;
+      value *= c * d;
+    }
+    if (Math.abs(c * d - 1) < 1e-14) break;
+  }
+  return front * value;
+}
+
+/** P(T > t) of Student's t. */
+export function studentTail(t: number, freedom: number): number {
+  const half = incompleteBeta(freedom / (freedom + t * t), freedom / 2, 0.5) / 2;
+  return t >= 0 ? half : 1 - half;
+}
+
+/** The t that is exceeded with this probability (0 … ½). */
+export function studentQuantile(tail: number, freedom: number): number {
+  let [low, high] = [0, 2];
+  while (studentTail(high, freedom) > tail) [low, high] = [high, 2 * high];
+  for (let i = 0; i < 80; i++) {
+    const middle = (low + high) / 2;
+    if (studentTail(middle, freedom) > tail) low = middle;
+    else high = middle;
+  }
+  return (low + high) / 2;
+}
+
+/** P(Z < z) of the normal distribution. */
+export const normalBelow = (z: number): number => (z < 0 ? 1 - normalBelow(-z) : 1 - studentTail(z, 1e7));
+
+/** P(T > t) of the noncentral t: the normal tail averaged over the spread of the estimated deviation. */
+export function noncentralTail(t: number, freedom: number, shift: number): number {
+  const points = 400;
+  const low = Math.max(0, 1 - 8 / Math.sqrt(2 * freedom));
+  const high = 1 + 8 / Math.sqrt(2 * freedom);
+  let [sum, weight] = [0, 0];
+  for (let i = 0; i < points; i++) {
+    // s/σ runs over what χ/√f can be; its density is s^(f−1)·exp(−f·s²/2) up to a factor.
+    const s = low + ((high - low) * (i + 0.5)) / points;
+    const density = Math.exp((freedom - 1) * Math.log(s) - (freedom * (s * s - 1)) / 2);
+    sum += density * normalBelow(shift - t * s);
+    weight += density;
+  }
+  return sum / weight;
+}
+
+/** Holm's step-down adjustment: with p ≤ 0.05 after it, the chance of any false rejection is at most 5%. */
+export function holm(ps: readonly number[]): number[] {
+  const order = ps.map((_, index) => index).sort((a, b) => (ps[a] ?? 1) - (ps[b] ?? 1));
+  const adjusted = new Array<number>(ps.length).fill(1);
+  let highest = 0;
+  order.forEach((index, rank) => {
+    highest = Math.max(highest, Math.min(1, (ps.length - rank) * (ps[index] ?? 1)));
+    adjusted[index] = highest;
+  });
+  return adjusted;
+}

@@ -222,7 +222,7 @@ function writePage(store: Store, record: StudyRecord, out: string): string[] {
   return writeFiles(dirname(file), studyPage(store, record, basename(file), figures));
 }
 
-const verdicts = ({ claims }: StudyRecord) => claims.map(({ id, claim, verdict }) => ({ id, claim, verdict }));
+const verdicts = ({ claims }: StudyRecord) => claims.map(({ id, claim, verdict, corrected }) => ({ id, claim, verdict, corrected }));
 
 function summary({ arms, claims }: StudyRecord): string {
   const rows = arms.map(({ title, runs, mean }) => [
@@ -234,7 +234,7 @@ function summary({ arms, claims }: StudyRecord): string {
   return [
     textTable(['arm', 'runs', 'success', '95% over seeds'], rows),
     '',
-    ...claims.map(({ claim, verdict }) => `${verdict}: ${claim}`),
+    ...claims.map(({ claim, verdict, corrected }) => `${verdict}${corrected ? ` (corrected: ${corrected})` : ''}: ${claim}`),
   ].join('\n');
 }
 

@@ -54,7 +54,10 @@ export function compareHandlers(context: Context): Handlers<typeof compareCalls>
 
     'studies.claims': ({ id }) => {
       const record = readRecord(context.lab.store.studies.get(id).plan);
-      const claims = record?.claims.map((one) => ({ ...one, tests: one.tests.map(({ verdict, words }) => ({ verdict, words })) }));
+      const claims = record?.claims.map((one) => ({
+        ...one,
+        tests: one.tests.map(({ verdict, corrected, words }) => ({ verdict, corrected, words })),
+      }));
       return { question: record?.question ?? '', claims: claims ?? [] };
     },
 

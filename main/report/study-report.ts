@@ -20,7 +20,7 @@ import { csv, latexTable, markdownTable, mismatchText } from './report.ts';
 import { groupBars, grouped, meanLine, MOST_RUNS, type ReportView, type RunGroup, spread, viewed } from './report-groups.ts';
 import { reportHtml, slidesHtml } from './report-html.ts';
 import { wilson } from '../statistics.ts';
-import { type ReportFormat, reportFormats, type Verdict, verdicts } from '../vocabulary.ts';
+import { readVerdict, type ReportFormat, reportFormats } from '../vocabulary.ts';
 
 export interface ReportTable {
   readonly header: readonly string[];
@@ -172,15 +172,25 @@ function* auditLog(store: Store, ids: readonly number[]): Generator<string> {
 }
 
 /** What of a study's plan is needed here (study/record.ts has all of it). */
-const decided = z.object({ claims: z.array(z.object({ claim: z.string(), source: z.string(), verdict: z.enum(verdicts) })) });
-/** The stored words, as the field says them. */
-const VERDICTS: Readonly<Record<Verdict, string>> = { holds: 'supported', fails: 'refuted', undecided: 'inconclusive' };
+const decided = z.object({
+  claims: z.array(
+    z.object({
+      claim: z.string(),
+      source: z.string(),
+      verdict: z.preprocess(readVerdict, z.string()),
+      corrected: z.string().nullish(),
+    }),
+  ),
+});
 
 const counted = (count: number, what: string): string => `${count} ${what}${count === 1 ? '' : 's'}`;
 
 function verdictTable(store: Store, title: string): ReportTable {
   const claims = decided.safeParse(store.studies.find(title)?.plan).data?.claims ?? [];
-  return { header: ['claim', 'source', 'verdict'], rows: claims.map(({ claim, source, verdict }) => [claim, source, VERDICTS[verdict]]) };
+  return {
+    header: ['claim', 'source', 'verdict', 'corrected (Holm)'],
+    rows: claims.map(({ claim, source, verdict, corrected }) => [claim, source, verdict, corrected ?? '–']),
+  };
 }
 
 function summaryTable(groups: readonly RunGroup[]): ReportTable {

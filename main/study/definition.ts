@@ -48,7 +48,18 @@ export function measureWords(measure: Measure): string {
 /** Who stands beside the arms without being trained. */
 export const BASELINES = ['reference', 'heuristic', 'random'] as const;
 
-const Test = z.strictObject({ a: Id, b: Id, measure: Measure.default('success'), expect: z.enum(['higher', 'lower']) });
+/** What is claimed of a against b; `equivalent` needs a margin. */
+export const EXPECTATIONS = ['higher', 'lower', 'equivalent'] as const;
+
+const Margin = z.number().gt(0).lt(1);
+const Test = z.strictObject({
+  a: Id,
+  b: Id,
+  measure: Measure.default('success'),
+  expect: z.enum(EXPECTATIONS),
+  /** Another margin than the study's. */
+  margin: Margin.optional(),
+});
 export type Test = z.infer<typeof Test>;
 
 const Claim = z.strictObject({
@@ -79,6 +90,8 @@ export const StudyDefinition = z
      * algorithm. tokens: each arm gets the updates that make its agent tokens equal, counted in a pilot run with the tuner's seed.
      */
     equalise: z.enum(EQUALISABLE).default('episodes'),
+    /** The smallest difference that would matter, as a share: with it, a test may come out equivalent. */
+    margin: Margin.optional(),
     seeds: z.array(z.int().min(0)).min(1),
     /** How arms with `tune` find their settings; `tasks` are validation tasks, `seed` is none of the study's own. */
     tuning: z.strictObject({ trials: z.int().min(1), seed: z.int().min(0), tasks: z.int().min(1) }),
@@ -99,6 +112,10 @@ export const StudyDefinition = z
     study.claims.forEach(({ tests }, index) => {
       for (const { a, b } of tests)
         for (const id of [a, b]) if (!known.has(id)) fault(`expected an arm or ${BASELINES.join(', ')}; found ${id}`, 'claims', index);
+    });
+    study.claims.forEach(({ tests }, index) => {
+      if (tests.some(({ expect, margin }) => expect === 'equivalent' && margin === undefined && study.margin === undefined))
+        fault('expected a margin: a claim of equivalence says how small a difference would not matter', 'claims', index);
     });
     if (study.seeds.includes(study.tuning.seed)) fault('expected a seed that the study does not use itself', 'tuning', 'seed');
   });

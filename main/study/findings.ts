@@ -9,8 +9,19 @@ import type { Store } from '../store/store.ts';
 import type { StoredResult } from '../store/evaluations.ts';
 import { BASELINES, type Claim, measureWords, type Test } from './definition.ts';
 import type { ClaimRecord, StudyRecord, TestRecord } from './record.ts';
-import { judge, LEAST_SEEDS, pairArms, type Paired, type ResultsBySeed, together } from './verdict.ts';
-import { points, pValue } from '../format.ts';
+import { ALPHA } from './inference.ts';
+import {
+  type Chances,
+  chancesOf,
+  correctedChances,
+  judge,
+  LEAST_SEEDS,
+  pairArms,
+  type Paired,
+  type ResultsBySeed,
+  together,
+} from './verdict.ts';
+import { points, pValue, signedPoints } from '../format.ts';
 import type { Verdict } from '../vocabulary.ts';
 
 type ArmRecord = StudyRecord['arms'][number];
@@ -53,37 +64,90 @@ export function resultsOf(store: Store, record: Pick<StudyRecord, 'arms' | 'base
   return sides;
 }
 
-export function decide(claims: readonly Claim[], sides: ReadonlyMap<string, ResultsBySeed>, titles: (id: string) => string): ClaimRecord[] {
-  return claims.map(({ id, claim, source, experiment, discussion, tests }) => {
-    const decided = tests.map((test) => decideTest(test, sides, titles));
-    return { id, claim, source, experiment, discussion, verdict: together(decided.map(({ verdict }) => verdict)), tests: decided };
+/** Every claim with the verdicts of its tests, each by itself and corrected for all tests of the study. */
+export function decide(
+  { claims, margin = null }: { readonly claims: readonly Claim[]; readonly margin?: number | undefined | null },
+  sides: ReadonlyMap<string, ResultsBySeed>,
+  titles: (id: string) => string,
+): ClaimRecord[] {
+  const asked = claims.flatMap((claim) =>
+    claim.tests.map((test) => {
+      const paired = pairArms(sides.get(test.a) ?? new Map(), sides.get(test.b) ?? new Map(), test.measure);
+      const own = test.margin ?? margin;
+      return { claim, test, paired, margin: own, chances: chancesOf(paired?.difference, test, own) };
+    }),
+  );
+  const corrected = correctedChances(asked.map(({ chances }) => chances));
+  const tests = asked.map(({ claim, ...one }, index) => ({ claim, record: testRecord(one, corrected[index] ?? one.chances, titles) }));
+  return claims.map((claim) => {
+    const { id, claim: sentence, source, experiment, discussion } = claim;
+    const own = tests.flatMap(({ claim: of, record }) => (of === claim ? [record] : []));
+    return {
+      id,
+      claim: sentence,
+      source,
+      experiment,
+      discussion,
+      verdict: together(own.map(({ verdict }) => verdict)),
+      corrected: together(own.map((test) => test.corrected ?? test.verdict)),
+      tests: own,
+    };
   });
 }
 
-function decideTest(test: Test, sides: ReadonlyMap<string, ResultsBySeed>, titles: (id: string) => string): TestRecord {
-  const paired = pairArms(sides.get(test.a) ?? new Map(), sides.get(test.b) ?? new Map(), test.measure) ?? null;
-  const verdict = paired ? judge(paired, test.expect) : 'undecided';
-  return { ...test, verdict, paired, words: wordsOf(test, paired, verdict, titles) };
+interface Asked {
+  readonly test: Test;
+  readonly paired: ReturnType<typeof pairArms>;
+  readonly margin: number | null;
+  readonly chances: Chances;
 }
 
-function wordsOf(test: Test, paired: Paired | null, verdict: Verdict, titles: (id: string) => string): string {
+function testRecord({ test, paired, margin, chances }: Asked, holm: Chances, titles: (id: string) => string): TestRecord {
+  const { difference: _difference, ...shown } = paired ?? { difference: null };
+  const verdict = paired ? judge(paired.value, test.expect, chances) : 'inconclusive';
+  const corrected = paired ? judge(paired.value, test.expect, holm) : 'inconclusive';
+  const { a, b, measure, expect } = test;
+  return {
+    a,
+    b,
+    measure,
+    expect,
+    margin,
+    verdict,
+    corrected,
+    chances: { ...chances, differentHolm: holm.different, equivalentHolm: holm.equivalent },
+    paired: paired && 'seeds' in shown ? shown : null,
+    words: wordsOf(test, paired ?? null, { verdict, chances, holm, margin }, titles),
+  };
+}
+
+interface Judged {
+  readonly verdict: Verdict;
+  readonly chances: Chances;
+  readonly holm: Chances;
+  readonly margin: number | null;
+}
+
+function wordsOf(test: Test, paired: Paired | null, judged: Judged, titles: (id: string) => string): string {
   const what = `${titles(test.a)} against ${titles(test.b)}, ${measureWords(test.measure)}`;
   if (!paired) return `${what}: no finished runs to compare yet.`;
-  const { value, low, high, a, b, seeds, tasks, onlyA, onlyB, p, bySeed } = paired;
-  const sign = value > 0 ? '+' : '';
+  const { value, low, high, a, b, seeds, tasks, clusters, onlyA, onlyB, bySeed } = paired;
   const agree = bySeed.filter((difference) => (test.expect === 'higher' ? difference > 0 : difference < 0)).length;
-  const chance = pValue(p);
-  const open = remark(paired, verdict);
+  const direction = test.expect === 'equivalent' ? '' : `; ${agree} of ${seeds.length} seeds in the claimed direction`;
   return (
-    `${what}: ${points(a)}% against ${points(b)}%, difference ${sign}${points(value)} points (95% interval ${points(low)} to ${points(high)}; ` +
-    `${tasks} tasks × ${seeds.length} seeds, only the first ${onlyA}, only the second ${onlyB}, McNemar p = ${chance}; ` +
-    `${agree} of ${seeds.length} seeds in the claimed direction).${open}`
+    `${what}: ${points(a)}% against ${points(b)}%, difference ${signedPoints(value)} points (95% interval ${points(low)} to ${points(high)}; ` +
+    `${tasks} tasks in ${clusters} clusters × ${seeds.length} seeds, only the first ${onlyA}, only the second ${onlyB}; ` +
+    `p = ${pValue(judged.chances.different)}, ${pValue(judged.holm.different)} corrected${direction}).${remark(paired, judged)}`
   );
 }
 
 /** What the reader should keep in mind about the size of the experiment. */
-function remark({ seeds, detectable }: Paired, verdict: Verdict): string {
+function remark({ seeds, detectable }: Paired, { verdict, margin, chances, holm }: Judged): string {
   if (seeds.length < LEAST_SEEDS) return ' One seed decides nothing.';
-  if (verdict === 'undecided') return ` Minimum detectable difference: ${points(detectable)} points.`;
-  return seeds.length === LEAST_SEEDS ? ' Only two seeds: how far seeds differ is hardly known.' : '';
+  const ruledOut =
+    margin === null || chances.equivalent > ALPHA
+      ? ''
+      : ` A difference of ${points(margin)} points is ruled out (p = ${pValue(chances.equivalent)}, ${pValue(holm.equivalent)} corrected).`;
+  if (verdict === 'inconclusive') return ` Minimum detectable difference: ${points(detectable)} points.`;
+  return `${ruledOut}${seeds.length === LEAST_SEEDS ? ' Only two seeds: how far seeds differ is hardly known.' : ''}`;
 }

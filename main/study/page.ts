@@ -15,9 +15,15 @@ import { parseConfig } from '../config/config.ts';
 import { BASELINES, measureWords } from './definition.ts';
 import { resultsOf } from './findings.ts';
 import type { ClaimRecord, StudyRecord } from './record.ts';
+import type { Verdict } from '../vocabulary.ts';
 import { type ResultsBySeed, RULE, valueOf } from './verdict.ts';
 
-const VERDICT_WORDS = { holds: '**holds**', fails: '**fails**', undecided: 'undecided at this size' } as const;
+const VERDICT_WORDS: Readonly<Record<Verdict, string>> = {
+  supported: '**supported**',
+  refuted: '**refuted**',
+  equivalent: '**equivalent**',
+  inconclusive: 'inconclusive',
+};
 
 interface Material {
   readonly store: Store;
@@ -52,6 +58,7 @@ export function studyPage(store: Store, record: StudyRecord, name: string, folde
     '## Verdicts',
     verdictTable(record.claims),
     `How a verdict is reached: ${RULE}`,
+    frozenText(record),
     '## All arms',
     `Success is on the test tasks, whose targets occur neither in training nor in demonstrations, ${howPlayed(material)}. Mean and inter-quartile mean (IQM) are over seeds, with 95% bootstrap intervals over seeds; with few seeds these say little about seeds that were not run.`,
     armTable(material),
@@ -119,15 +126,29 @@ function budgetLine({ updates, equalise, arms }: StudyRecord, batch: number): st
 
 function budgetTable({ arms }: StudyRecord): string {
   const rows = arms.flatMap(({ title, budget }) =>
-    budget ? [[markdown(title), ...BUDGETS.map((key) => Math.round(budget[key]).toLocaleString('en'))]] : [],
+    budget ? [[title, ...BUDGETS.map((key) => Math.round(budget[key]).toLocaleString('en'))]] : [],
   );
-  return markdownTable(['arm', ...BUDGETS.map((key) => markdown(BUDGET_NAMES[key]))], rows);
+  return markdownTable(['arm', ...BUDGETS.map((key) => BUDGET_NAMES[key])], rows);
+}
+
+/** When the definition was frozen, and what was changed since. */
+function frozenText({ frozen, changes }: StudyRecord): string {
+  if (!frozen) return 'This study was made before definitions were frozen, so what was changed along the way is not recorded.';
+  const begin = `The definition was frozen on ${frozen.date.slice(0, 10)}, when the first run started (hash ${frozen.hash.slice(0, 12)})`;
+  if (changes.length === 0) return `${begin}, and was not changed since.`;
+  const cell = (value: unknown): string => (value === null ? '–' : JSON.stringify(value));
+  const rows = changes.map(({ key, before, after }) => [key, cell(before), cell(after)]);
+  return `${begin}. **Changed since:**\n\n${markdownTable(['field', 'frozen', 'now'], rows)}`;
 }
 
 function verdictTable(claims: readonly ClaimRecord[]): string {
   return markdownTable(
-    ['claim', 'verdict'],
-    claims.map(({ claim, verdict }, index) => [`${index + 1}. ${claim}`, { markup: VERDICT_WORDS[verdict] }]),
+    ['claim', 'by itself', 'corrected (Holm)'],
+    claims.map(({ claim, verdict, corrected }, index) => [
+      `${index + 1}. ${claim}`,
+      { markup: VERDICT_WORDS[verdict] },
+      { markup: corrected ? VERDICT_WORDS[corrected] : '–' },
+    ]),
   );
 }
 
@@ -254,7 +275,7 @@ function claimFigures({ sides, titles, folder }: Material, { id, tests }: ClaimR
 }
 
 function claimSection(
-  { claim, source, experiment, verdict, tests, discussion }: ClaimRecord,
+  { claim, source, experiment, verdict, corrected, tests, discussion }: ClaimRecord,
   number: number,
   figures: readonly Figure[],
 ): string[] {
@@ -264,9 +285,12 @@ function claimSection(
     `*Experiment:* ${markdown(experiment)}`,
     ...figures.map(({ title, name }) => image(title, name)),
     tests
-      .map(({ words, verdict: own, expect }) => `- ${markdown(words)} Claimed: the first is ${expect}. Result: ${VERDICT_WORDS[own]}.`)
+      .map(({ words, verdict: own, corrected: holm, expect }) => {
+        const claimed = expect === 'equivalent' ? 'they are equivalent' : `the first is ${expect}`;
+        return `- ${markdown(words)} Claimed: ${claimed}. Result: ${VERDICT_WORDS[own]}${holm ? `, corrected: ${VERDICT_WORDS[holm]}` : ''}.`;
+      })
       .join('\n'),
-    `**Verdict: ${verdict === 'undecided' ? 'undecided at this size' : verdict}.**`,
+    `**Verdict: ${verdict}${corrected ? `; corrected for the number of tests: ${corrected}` : ''}.**`,
     ...(discussion === '' ? [] : [markdown(discussion)]),
   ];
 }

@@ -3,12 +3,16 @@
 // `readRecord(study.plan)` answers undefined for a study that was merely saved as a selection of runs.
 
 import { z } from 'zod';
-import { EQUALISABLE, Measure, Settings } from './definition.ts';
-import { verdicts } from '../vocabulary.ts';
+import { EQUALISABLE, EXPECTATIONS, Measure, Settings } from './definition.ts';
+import { readVerdict, verdicts } from '../vocabulary.ts';
 
 const share = z.number();
 const estimate = z.object({ value: z.number(), low: z.number(), high: z.number() });
 const proportion = z.object({ k: z.int(), n: z.int(), rate: share, low: share, high: share });
+
+const verdict = z.preprocess(readVerdict, z.enum(verdicts));
+/** With Holm's correction; null in studies from before there was one. */
+const corrected = z.preprocess((stored) => readVerdict(stored) ?? null, z.enum(verdicts).nullable());
 
 const ArmRecord = z.object({
   id: z.string(),
@@ -28,8 +32,16 @@ const TestRecord = z.object({
   a: z.string(),
   b: z.string(),
   measure: Measure,
-  expect: z.enum(['higher', 'lower']),
-  verdict: z.enum(verdicts),
+  expect: z.enum(EXPECTATIONS),
+  /** A difference that would matter, stated beforehand. */
+  margin: z.number().nullable().default(null),
+  verdict,
+  corrected,
+  /** p of no difference and of no equivalence, as they are and corrected. */
+  chances: z
+    .object({ different: z.number(), equivalent: z.number(), differentHolm: z.number(), equivalentHolm: z.number() })
+    .nullable()
+    .default(null),
   /** Null when there are no runs to compare. */
   paired: z
     .object({
@@ -43,6 +55,9 @@ const TestRecord = z.object({
       p: z.number(),
       bySeed: z.array(z.number()).readonly(),
       detectable: z.number(),
+      clusters: z.int().default(0),
+      error: z.number().default(0),
+      freedom: z.number().default(0),
     })
     .nullable(),
   /** The outcome in one sentence. */
@@ -56,7 +71,8 @@ const ClaimRecord = z.object({
   source: z.string(),
   experiment: z.string(),
   discussion: z.string(),
-  verdict: z.enum(verdicts),
+  verdict,
+  corrected,
   tests: z.array(TestRecord),
 });
 export type ClaimRecord = z.infer<typeof ClaimRecord>;
@@ -83,6 +99,10 @@ export const StudyRecord = z.object({
   equalise: z.enum(EQUALISABLE).default('episodes'),
   updatesOf: z.record(z.string(), z.int()).default({}),
   seeds: z.array(z.int()),
+  /** The definition as it was when the first run started; null in studies from before it was kept. */
+  frozen: z.object({ hash: z.string(), date: z.string(), definition: z.json() }).nullable().default(null),
+  /** What was changed in the definition since: dotted path, before, after. */
+  changes: z.array(z.object({ key: z.string(), before: z.json().nullable(), after: z.json().nullable() })).default([]),
   /** Changes of the caller (`--set`). */
   set: z.array(z.string()),
   tuned: z.record(z.string(), Settings),

@@ -14,6 +14,7 @@ import { applyOverrides } from '../config/overrides.ts';
 import { openRun, worldHash } from '../training/run-setup.ts';
 import { BASELINES, type StudyDefinition } from './definition.ts';
 import { armRecord, decide, resultsOf } from './findings.ts';
+import { changesSince, freeze } from './freeze.ts';
 import { armConfig, armsToTune, chosenArms, equalTokens, type PlanOptions, planRuns, seedsOf, type Tuned, tunedRoots } from './plan.ts';
 import { readRecord, StudyRecord, type TuningRecord } from './record.ts';
 import { tune, type Tuning } from './tune.ts';
@@ -33,6 +34,10 @@ export async function runStudy(
   asked: StudyOptions,
   work: WorkOptions | null,
 ): Promise<{ record: StudyRecord; failed: Run[] }> {
+  const existing = readRecord(store.studies.find(name)?.plan);
+  const frozen = existing ? existing.frozen : freeze(definition, new Date());
+  // Kept before the first run starts: what is decided later was said before there was anything to see.
+  if (work && !existing) keep(store, name, emptyRecord(name, definition, asked, { tuned: {}, tuning: [], frozen }));
   const before = sameStudy(store, name, asked);
   const { tuned, tuning } = await tunedSettings(store, definition, asked, work, before);
   const updatesOf = definition.equalise === 'tokens' ? await pilots(store, definition, asked, tuned, work) : {};
@@ -53,32 +58,48 @@ export async function runStudy(
     options.stage?.('Evaluating the baselines on the test tasks');
     await evaluateBaselines(store, store.runs.get(holder.id));
   }
-  const record = StudyRecord.parse({
-    astrolab: 'study',
-    definition: name,
-    title: definition.title,
-    question: definition.question,
-    discussion: definition.discussion,
-    updates: options.updates,
-    equalise: definition.equalise,
-    updatesOf,
-    seeds: [...options.seeds],
-    set: [...options.set],
-    tuned,
-    tuning,
+  const record = {
+    ...emptyRecord(name, definition, options, { tuned, tuning, frozen }),
     arms: arms.map(({ id, title, runs }) => armRecord(store, id, title, runs)),
     baselines: holder?.uid ?? null,
+  };
+  return { record: keep(store, name, judged(store, record, definition)), failed };
+}
+
+/** What is known of a study before its runs. */
+function emptyRecord(
+  name: string,
+  { title, question, discussion, equalise }: StudyDefinition,
+  { updates, updatesOf, seeds, set }: StudyOptions,
+  known: Pick<StudyRecord, 'tuning' | 'frozen'> & { readonly tuned: Tuned },
+): StudyRecord {
+  const asked = { updates, updatesOf, seeds: [...seeds], set: [...set] };
+  return StudyRecord.parse({
+    astrolab: 'study',
+    definition: name,
+    title,
+    question,
+    discussion,
+    equalise,
+    ...asked,
+    ...known,
+    arms: [],
+    baselines: null,
     claims: [],
   });
-  return { record: keep(store, name, judged(store, record, definition)), failed };
 }
 
 /** The record with the definition's claims decided from its runs; also after claims or discussion were edited. */
 export function judged(store: Store, record: StudyRecord, definition: StudyDefinition): StudyRecord {
   const { title, question, discussion } = definition;
   const titles = (id: string): string => definition.arms.find((arm) => arm.id === id)?.title ?? id;
-  return { ...record, title, question, discussion, claims: decide(definition.claims, resultsOf(store, record), titles) };
+  const changes = record.frozen ? changesSince(record.frozen, definition) : [];
+  const listed = changes.map(({ key, before, after }) => ({ key, before: plainJson(before), after: plainJson(after) }));
+  return { ...record, title, question, discussion, changes: listed, claims: decide(definition, resultsOf(store, record), titles) };
 }
+
+/** A value of a definition, which came out of JSON; null where there was none. */
+const plainJson = (value: unknown): StudyRecord['changes'][number]['before'] => JSON.parse(JSON.stringify(value ?? null));
 
 /** Saves the record as the study's plan, with the finished runs of its arms as the study's runs. */
 export function keep(store: Store, name: string, record: StudyRecord): StudyRecord {

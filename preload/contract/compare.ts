@@ -76,7 +76,9 @@ const claim = z.object({
   experiment: z.string(),
   discussion: z.string(),
   verdict: z.enum(verdicts),
-  tests: z.array(z.object({ verdict: z.enum(verdicts), words: z.string() })),
+  /** With Holm's correction; null in studies from before there was one. */
+  corrected: z.enum(verdicts).nullable(),
+  tests: z.array(z.object({ verdict: z.enum(verdicts), corrected: z.enum(verdicts).nullable(), words: z.string() })),
 });
 export type Claim = z.infer<typeof claim>;
 

@@ -8,34 +8,47 @@ import { Badge, type Tone } from '../components/stat.tsx';
 import util from '../theme/utilities.module.css';
 import styles from './claims.module.css';
 
-const TONES: Readonly<Record<Claim['verdict'], Tone>> = { holds: 'success', fails: 'failure', undecided: 'neutral' };
+const TONES: Readonly<Record<Claim['verdict'], Tone>> = {
+  supported: 'success',
+  refuted: 'failure',
+  equivalent: 'neutral',
+  inconclusive: 'neutral',
+};
 
-/** The stored words, as the field says them. */
-export const VERDICTS: Readonly<Record<Claim['verdict'], string>> = { holds: 'supported', fails: 'refuted', undecided: 'inconclusive' };
+/** The verdict that counts is the corrected one; where the correction changed it, both are told. */
+export const headline = ({ verdict, corrected }: Pick<Claim, 'verdict' | 'corrected'>): Claim['verdict'] => corrected ?? verdict;
+
+export function countVerdicts(claims: readonly Claim[]): string {
+  const count = (verdict: Claim['verdict']): number => claims.filter((claim) => headline(claim) === verdict).length;
+  return `${count('supported')} supported, ${count('refuted')} refuted, ${count('equivalent')} equivalent, ${count('inconclusive')} inconclusive`;
+}
 
 export function Claims({ study }: { study: number }) {
   const { data } = useCall('studies.claims', { id: study });
   if (!data || data.claims.length === 0) return null;
-  const count = (verdict: Claim['verdict']): number => data.claims.filter((one) => one.verdict === verdict).length;
   return (
     <Section
       title="Verdicts"
-      hint={`${data.question} Of ${data.claims.length} claims, ${count('holds')} supported, ${count('fails')} refuted, ${count('undecided')} inconclusive.`}
+      hint={`${data.question} Of ${data.claims.length} claims: ${countVerdicts(data.claims)}${data.claims.some(({ corrected }) => corrected) ? ', corrected for the number of tests (Holm)' : ''}.`}
     >
       <ul className={styles.claims}>
         {data.claims.map((claim) => (
           <li key={claim.id}>
             <details>
               <summary>
-                <Badge tone={TONES[claim.verdict]}>{VERDICTS[claim.verdict]}</Badge>
+                <Badge tone={TONES[headline(claim)]}>{headline(claim)}</Badge>
+                {claim.corrected !== null && claim.corrected !== claim.verdict && (
+                  <span className={util.muted}>uncorrected: {claim.verdict}</span>
+                )}
                 <span className={styles.claim}>{claim.claim}</span>
                 <span className={styles.source}>{claim.source}</span>
               </summary>
               <p className={util.muted}>{claim.experiment}</p>
               <ul className={styles.tests}>
-                {claim.tests.map(({ verdict, words }) => (
+                {claim.tests.map(({ verdict, corrected, words }) => (
                   <li key={words}>
-                    <strong>{VERDICTS[verdict]}</strong>: {words}
+                    <strong>{verdict}</strong>
+                    {corrected !== null && ` (corrected: ${corrected})`}: {words}
                   </li>
                 ))}
               </ul>

@@ -4,7 +4,7 @@
 import type { QueryClient } from '@tanstack/react-query';
 import { call, callOptions } from '../bridge.ts';
 import type { Claim } from '../../preload/contract/compare.ts';
-import { VERDICTS } from '../compare/claims.tsx';
+import { countVerdicts, headline } from '../compare/claims.tsx';
 import { align } from '../compare/divergence.ts';
 import { points } from '../../main/format.ts';
 import { formatValue } from '../format.ts';
@@ -106,10 +106,9 @@ export async function loadSteps(id: number, client: QueryClient): Promise<TourSt
 }
 
 function verdictOf(claims: readonly Claim[]): string {
-  const count = (verdict: Claim['verdict']): number => claims.filter((one) => one.verdict === verdict).length;
-  const decided = claims.find(({ verdict }) => verdict !== 'undecided') ?? claims[0];
-  const example = decided ? ` “${decided.claim}”: ${VERDICTS[decided.verdict]}.` : '';
-  return `The study tests ${claims.length} claims: ${count('holds')} supported, ${count('fails')} refuted, ${count('undecided')} inconclusive.${example} Open a claim to see the statistics behind it.`;
+  const decided = claims.find((claim) => headline(claim) !== 'inconclusive') ?? claims[0];
+  const example = decided ? ` “${decided.claim}”: ${headline(decided)}.` : '';
+  return `The study tests ${claims.length} claims: ${countVerdicts(claims)}.${example} Open a claim to see the statistics behind it.`;
 }
 
 function inWords(better: { key: string; rate: number; runs: readonly number[] }, worse: typeof better): string {

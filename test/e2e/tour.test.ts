@@ -100,7 +100,7 @@ describe('the sample study and the guided tour', () => {
     await lab.page.keyboard.press('.');
     await stop(6, 'The verdict').waitFor();
     if (claims.length === 0) await said(share(tour.better.rate), share(tour.worse.rate));
-    else await said(`tests ${claims.length} claims`, `${claims.filter(({ verdict }) => verdict === 'holds').length} supported`);
+    else await said(`tests ${claims.length} claims`, `${claims.filter(({ verdict }) => verdict === 'supported').length} supported`);
     await lab.page.keyboard.press('.');
     expect(await gone(stop(6, 'The verdict'))).toBe(true);
   }, 120_000);

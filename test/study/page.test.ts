@@ -3,6 +3,7 @@
 import { expect, test } from 'vitest';
 import { parseDefinition } from '../../main/study/definition.ts';
 import { armRecord } from '../../main/study/findings.ts';
+import { changesSince, freeze } from '../../main/study/freeze.ts';
 import { studyPage } from '../../main/study/page.ts';
 import { readRecord, StudyRecord } from '../../main/study/record.ts';
 import { judged, keep } from '../../main/study/run-study.ts';
@@ -106,7 +107,7 @@ test('arms and claims come out as the results say', () => {
   const record = judged(store, study(store), DEFINITION);
   expect(record.arms[0]?.mean?.value).toBeCloseTo(0.82, 12);
   expect(record.arms[1]?.runs.map(({ success }) => success)).toEqual([0.6, 0.62, 0.58]);
-  expect(record.claims.map(({ verdict }) => verdict)).toEqual(['holds', 'fails', 'undecided']);
+  expect(record.claims.map(({ verdict }) => verdict)).toEqual(['supported', 'refuted', 'inconclusive']);
   expect(record.claims[0]?.tests[0]?.paired?.value).toBeCloseTo(0.22, 12);
   expect(record.claims[0]?.tests[0]?.words).toContain('82.0% against 60.0%, difference +22.0 points');
   expect(record.claims[1]?.tests[0]?.paired?.value).toBeCloseTo(-0.22, 12);
@@ -135,10 +136,12 @@ test('the page has every arm, every claim with its verdict, and a figure for eac
     'study/loops.svg',
     'study/unknown.svg',
   ]);
-  expect(page).toContain('| 1. A\\* solves more. | **holds** |');
+  expect(page).toContain('| 1. A\\* solves more. | **supported** | inconclusive |');
   expect(page).toContain('| Arm A\\* | 82.0 (80.0–84.0) | 82.0 (80.0–84.0) | 80.0, 82.0, 84.0 | 4.34 | search-loop 18.0 | 30 |');
+  expect(page).toContain('| Arm A\\* | 0 | 10 | 0 | 0 |');
+  expect(page).toContain('made before definitions were frozen');
   expect(page).toContain('sampled at temperature 1');
-  expect(page).toContain('**Verdict: fails.**');
+  expect(page).toContain('**Verdict: refuted; corrected for the number of tests: inconclusive.**');
   // Every star that is not Markdown's own is escaped, so that V* and A* stay what they are.
   expect(
     page
@@ -147,4 +150,18 @@ test('the page has every arm, every claim with its verdict, and a figure for eac
       .replaceAll(/\*(Source|Experiment):\*/g, ''),
   ).not.toContain('*');
   expect(() => studyPage(store, { ...study(store), arms: [] }, 'STUDY.md', 'study')).toThrow(/no finished runs/);
+});
+
+test('a definition is frozen with hash and date, later changes are listed by name, and the discussion may be written afterwards', () => {
+  const frozen = freeze(DEFINITION, new Date('2026-11-16T20:00:00Z'));
+  expect(frozen).toMatchObject({ date: '2026-11-16T20:00:00.000Z', hash: expect.stringMatching(/^[0-9a-f]{64}$/) });
+  expect(changesSince(frozen, { ...DEFINITION, discussion: 'Now we know.' })).toEqual([]);
+  const claims = DEFINITION.claims.map((claim) => ({ ...claim, tests: claim.tests.map((one) => ({ ...one, expect: 'lower' as const })) }));
+  expect(changesSince(frozen, { ...DEFINITION, seeds: [1, 2], claims: claims.slice(0, 1) })).toEqual(
+    expect.arrayContaining([
+      { key: 'seeds', before: [1, 2, 3], after: [1, 2] },
+      { key: 'claims.better.tests.0.expect', before: 'higher', after: 'lower' },
+      { key: 'claims.loops.claim', before: 'A* loops more.', after: undefined },
+    ]),
+  );
 });

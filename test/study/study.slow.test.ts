@@ -74,10 +74,10 @@ it('is killed, goes on, is reported, exported and imported twice', { timeout: 90
   expect(lab(data, ...run, '--finished')).toMatchObject({
     runs: [],
     done: true,
-    claims: [{ verdict: 'undecided' }, { verdict: 'undecided' }],
+    claims: [{ verdict: 'inconclusive' }, { verdict: 'inconclusive' }],
   });
 
-  expect(lab(data, ...run)).toMatchObject({ study: 'tiny', done: true, claims: [{ verdict: 'holds' }, { verdict: 'undecided' }] });
+  expect(lab(data, ...run)).toMatchObject({ study: 'tiny', done: true, claims: [{ verdict: 'supported' }, { verdict: 'inconclusive' }] });
   const store = Store.read(data);
   const all = store.runs.list();
   expect(all.map(({ state }) => state)).toEqual(Array.from({ length: 8 }, () => 'done'));
@@ -91,7 +91,7 @@ it('is killed, goes on, is reported, exported and imported twice', { timeout: 90
   store.close();
 
   // Again: nothing is left to do, and the claims come out the same.
-  expect(lab(data, ...run)).toMatchObject({ claims: [{ verdict: 'holds' }, { verdict: 'undecided' }] });
+  expect(lab(data, ...run)).toMatchObject({ claims: [{ verdict: 'supported' }, { verdict: 'inconclusive' }] });
   const page = join(data, 'out', 'STUDY.md');
   lab(data, 'study', 'report', 'tiny', '--definition', definition, '--out', page);
   const text = readFileSync(page, 'utf8');
@@ -107,7 +107,7 @@ it('is killed, goes on, is reported, exported and imported twice', { timeout: 90
   expect(lab(other, 'import', file)).toMatchObject({ study: 'tiny', runs: Array.from({ length: 6 }, () => ({ added: false })) });
   const imported = Store.read(other);
   const copy = readRecord(imported.studies.find('tiny')?.plan);
-  expect(copy?.claims.map(({ verdict }) => verdict)).toEqual(['holds', 'undecided']);
+  expect(copy?.claims.map(({ verdict }) => verdict)).toEqual(['supported', 'inconclusive']);
   for (const { uid } of copy?.arms.flatMap(({ runs }) => runs) ?? []) {
     const here = imported.runs.findByUid(uid);
     const episodes = [...imported.episodes.each(here?.id ?? 0)];

@@ -1,7 +1,8 @@
 // The rule that decides claims, on numbers whose answer is known.
 
 import { expect, test } from 'vitest';
-import { judge, pairArms, pigeonhole, type ResultsBySeed, together } from '../../main/study/verdict.ts';
+import { readVerdict } from '../../main/vocabulary.ts';
+import { chancesOf, clusterOf, correctedChances, judge, pairArms, type ResultsBySeed, together } from '../../main/study/verdict.ts';
 import type { EvaluationResult } from '../../main/evaluation/evaluation-report.ts';
 
 /** Results of tasks 0, 1, …: solved where the text has a 1, else failed as a wrong purchase. */
@@ -19,21 +20,43 @@ function results(solved: string, failure = 'wrong-purchase'): EvaluationResult[]
 }
 const arm = (...seeds: EvaluationResult[][]): ResultsBySeed => new Map(seeds.map((own, index) => [index + 1, own]));
 
-test('a test holds when the whole interval is on the claimed side, fails on the other, and is undecided across zero', () => {
-  expect(judge({ low: 0.01, high: 0.2, seeds: [1, 2, 3] }, 'higher')).toBe('holds');
-  expect(judge({ low: 0.01, high: 0.2, seeds: [1, 2, 3] }, 'lower')).toBe('fails');
-  expect(judge({ low: -0.2, high: -0.01, seeds: [1, 2, 3] }, 'lower')).toBe('holds');
-  expect(judge({ low: -0.2, high: -0.01, seeds: [1, 2, 3] }, 'higher')).toBe('fails');
-  expect(judge({ low: -0.01, high: 0.2, seeds: [1, 2, 3] }, 'higher')).toBe('undecided');
-  expect(judge({ low: 0, high: 0, seeds: [1, 2, 3] }, 'higher')).toBe('undecided');
-  expect(judge({ low: 0.1, high: 0.2, seeds: [1] }, 'higher')).toBe('undecided'); // one seed decides nothing
+test('a test is supported or refuted by a clear difference, equivalent when the margin is ruled out, else inconclusive', () => {
+  const clear = { different: 0.01, equivalent: 1 };
+  const open = { different: 0.2, equivalent: 0.2 };
+  const small = { different: 0.2, equivalent: 0.03 };
+  expect(judge(0.1, 'higher', clear)).toBe('supported');
+  expect(judge(0.1, 'lower', clear)).toBe('refuted');
+  expect(judge(-0.1, 'lower', clear)).toBe('supported');
+  expect(judge(-0.1, 'higher', clear)).toBe('refuted');
+  expect(judge(0.1, 'higher', open)).toBe('inconclusive');
+  expect(judge(0.01, 'higher', small)).toBe('equivalent');
+  expect(judge(0.01, 'equivalent', small)).toBe('supported');
+  expect(judge(0.1, 'equivalent', clear)).toBe('refuted');
+  expect(judge(0.1, 'equivalent', open)).toBe('inconclusive');
 });
 
-test('a claim needs all of its tests, and one that fails is enough against it', () => {
-  expect(together(['holds', 'holds'])).toBe('holds');
-  expect(together(['holds', 'undecided'])).toBe('undecided');
-  expect(together(['undecided', 'fails', 'holds'])).toBe('fails');
-  expect(together([])).toBe('undecided');
+test('a claim needs all of its tests, and one that is refuted is enough against it', () => {
+  expect(together(['supported', 'supported'])).toBe('supported');
+  expect(together(['supported', 'inconclusive'])).toBe('inconclusive');
+  expect(together(['supported', 'equivalent'])).toBe('equivalent');
+  expect(together(['inconclusive', 'refuted', 'supported'])).toBe('refuted');
+  expect(together([])).toBe('inconclusive');
+});
+
+test('the correction is over all tests of a study: what is clear alone may not be clear among many', () => {
+  const alone = { different: 0.03, equivalent: 1 };
+  const among = correctedChances([alone, { different: 0.9, equivalent: 0.001 }, { different: 0.5, equivalent: 1 }]);
+  expect(judge(0.1, 'higher', alone)).toBe('supported');
+  expect(among[0]?.different).toBeCloseTo(0.09, 12);
+  expect(judge(0.1, 'higher', among[0] ?? alone)).toBe('inconclusive');
+  expect(among[1]?.equivalent).toBeCloseTo(0.003, 12);
+});
+
+test('tasks about one product are one cluster; where the id does not tell, each task is its own', () => {
+  const of = (task: string, tier: string): string => clusterOf({ task, tier });
+  expect([of('12-plain-1', 'plain'), of('12-constrained-2', 'constrained'), of('13-plain-1', 'plain')]).toEqual(['12', '12', '13']);
+  expect(of('goal-17', 'test')).toBe('goal-17');
+  expect(of('easy-3x4', 'easy')).toBe('easy-3x4');
 });
 
 test('pairs are the same task under the same seed: means, counts, McNemar and the difference of each seed', () => {
@@ -51,27 +74,22 @@ test('failure classes are measured as shares of all episodes, and arms with othe
   expect(pairArms(arm([]), arm(results('11')), 'success')).toBeUndefined();
 });
 
-test('the interval covers the spread of seeds as well as that of tasks, and repeats to the last digit', () => {
-  const tasks = Array.from({ length: 400 }, (_, task) => (task % 2 === 0 ? 1 : 0));
-  const alike = pigeonhole([tasks, tasks, tasks, tasks]);
-  // Only tasks vary: about ± 1.96 · 0.5 / √400 around a half.
-  expect(alike.low).toBeGreaterThan(0.5 - 0.06);
-  expect(alike.low).toBeLessThan(0.5 - 0.04);
-  // Seeds that disagree completely: the interval has to admit it.
-  const apart = pigeonhole([tasks.map(() => 1), tasks.map(() => 1), tasks.map(() => 0), tasks.map(() => 0)]);
-  expect(apart.low).toBeLessThanOrEqual(0.25);
-  expect(apart.high).toBeGreaterThanOrEqual(0.75);
-  expect(pigeonhole([tasks, tasks])).toEqual(pigeonhole([tasks, tasks]));
-});
-
-test('with two seeds the difference must show in each of them', () => {
-  const even = Array.from({ length: 300 }, (_, task) => (task % 4 === 0 ? 1 : 0));
-  const nothing = even.map(() => 0);
-  expect(pigeonhole([even, even]).low).toBeGreaterThan(0);
-  expect(pigeonhole([even, nothing]).low).toBe(0);
-});
-
 test('where no pair differs the verdict stays open, and what could have been missed is bounded by the rule of three', () => {
-  const same = pairArms(arm(results('1'.repeat(300))), arm(results('1'.repeat(300))), 'success');
-  expect(same).toMatchObject({ value: 0, low: 0, high: 0, p: 1, detectable: 0.01 });
+  const same = pairArms(
+    arm(results('1'.repeat(300)), results('1'.repeat(300))),
+    arm(results('1'.repeat(300)), results('1'.repeat(300))),
+    'success',
+  );
+  expect(same).toMatchObject({ value: 0, low: -0.01, high: 0.01, p: 1, detectable: 0.01 });
+  expect(chancesOf(same?.difference, { expect: 'higher' }, 0.03).different).toBe(1);
+  expect(chancesOf(same?.difference, { expect: 'higher' }, 0.03).equivalent).toBeLessThan(0.001);
+});
+
+test('one seed decides nothing', () => {
+  const one = pairArms(arm(results('1'.repeat(300))), arm(results('0'.repeat(300))), 'success');
+  expect(chancesOf(one?.difference, { expect: 'higher' }, 0.03)).toEqual({ different: 1, equivalent: 1 });
+});
+
+test('verdicts that version 0.1.0 stored are read in today’s words', () => {
+  expect(['holds', 'fails', 'undecided', 'equivalent'].map(readVerdict)).toEqual(['supported', 'refuted', 'inconclusive', 'equivalent']);
 });
