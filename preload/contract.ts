@@ -10,6 +10,7 @@ import { clusterCalls } from './contract/clusters.ts';
 import { compareCalls, compareEvents } from './contract/compare.ts';
 import { metricCalls } from './contract/metrics.ts';
 import { playCalls } from './contract/play.ts';
+import { pluginCalls } from './contract/plugins.ts';
 import { queueCalls } from './contract/queue.ts';
 import { replayCalls } from './contract/replay.ts';
 import { runCalls, runEvents } from './contract/runs.ts';
@@ -30,6 +31,7 @@ export const calls = {
   ...replayCalls,
   ...compareCalls,
   ...playCalls,
+  ...pluginCalls,
   ...webshopCalls,
   ...settingsCalls,
   ...clusterCalls,

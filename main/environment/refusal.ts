@@ -28,10 +28,12 @@ export interface Offer {
   readonly thing: string;
 }
 
-/** Every action that is a literal, one of the clickables, and perhaps a closing literal. */
+/** Every action that is a literal, one of the clickables, and perhaps a closing literal; or a clickable by itself. */
 export function offersOf(grammar: Grammar, clickables: readonly string[]): Offer[] {
   return clickables.flatMap((thing) =>
     grammar.flatMap(([before, choice, after]): Offer[] => {
+      if (before?.kind === 'choice' && choice === undefined && before.options.includes(thing))
+        return [{ action: thing, verb: thing, thing }];
       if (before?.kind !== 'literal' || choice?.kind !== 'choice' || !choice.options.includes(thing)) return [];
       return [{ action: `${before.text}${thing}${closing(after)}`, verb: before.text.replace(/[^\p{L}]+$/u, ''), thing }];
     }),

@@ -9,6 +9,7 @@ import { compareCalls } from '../../preload/contract/compare.ts';
 import type { CallDefinition } from '../../preload/contract/definition.ts';
 import { metricCalls } from '../../preload/contract/metrics.ts';
 import { playCalls } from '../../preload/contract/play.ts';
+import { pluginCalls } from '../../preload/contract/plugins.ts';
 import { queueCalls } from '../../preload/contract/queue.ts';
 import { replayCalls } from '../../preload/contract/replay.ts';
 import { runCalls } from '../../preload/contract/runs.ts';
@@ -39,6 +40,7 @@ const FEATURES: readonly Feature[] = [
   { calls: replayCalls, load: async (context) => (await import('./replay.ts')).replayHandlers(context) },
   { calls: compareCalls, load: async (context) => (await import('./compare.ts')).compareHandlers(context) },
   { calls: playCalls, load: async (context) => (await import('./play.ts')).playHandlers(context) },
+  { calls: pluginCalls, load: async (context) => (await import('./plugins.ts')).pluginHandlers(context) },
   { calls: webshopCalls, load: async (context) => (await import('./webshop.ts')).webshopHandlers(context) },
   { calls: clusterCalls, load: async (context) => (await import('./clusters.ts')).clusterHandlers(context) },
   { calls: settingsCalls, load: async (context) => (await import('./settings.ts')).settingsHandlers(context) },
@@ -56,9 +58,16 @@ export interface Calls {
 export function openCalls(dataFolder: string, settings: SettingsFile, openWindow: (address: string) => void): Calls {
   const context = createContext(dataFolder, settings, openWindow);
   const loaded = new Map<Feature, ReturnType<Feature['load']>>();
+  // Worlds and algorithms of plug-ins are there before the first feature that lists or opens them; the start itself does not wait.
+  let plugins: Promise<unknown> | undefined;
+  const withPlugins = async (): Promise<void> => {
+    plugins ??= import('../plugin/load.ts').then(({ loadPlugins }) => loadPlugins(dataFolder));
+    await plugins;
+  };
   const handlersOf = async (name: CallName): Promise<Partial<Handlers<typeof calls>>> => {
     const feature = FEATURES.find((candidate) => Object.hasOwn(candidate.calls, name));
     if (!feature) return {};
+    if (feature.calls !== systemCalls && feature.calls !== runCalls) await withPlugins();
     let handlers = loaded.get(feature);
     if (!handlers) loaded.set(feature, (handlers = feature.load(context)));
     return handlers;

@@ -5,7 +5,10 @@
 import type { Replay, ReplayStep, Word } from '../../preload/contract/replay.ts';
 import type { Environment, Facts, Task, Turn } from '../environment/environment.ts';
 import type { TokenNames } from '../policy/episode-text.ts';
-import { mark } from '../policy/tokenizer.ts';
+import { mark, Tokenizer } from '../policy/tokenizer.ts';
+import { readCheckpoint } from '../engine/checkpoint.ts';
+import { EXTERNAL_FAILURES, USUAL_FAILURES } from '../environment/failures.ts';
+import { WorldFault } from '../environment/external/messages.ts';
 import { type Step, type Trajectory } from '../rollout/trajectory.ts';
 import { TOP_ALTERNATIVES } from '../policy/draw.ts';
 import type { Run } from '../store/runs.ts';
@@ -44,6 +47,45 @@ export function readerOf(run: Run, dataFolder = defaultDataFolder()): Reader {
   return reader;
 }
 
+/** A run whose plug-in has gone, changed or may not run is read from its record alone, with the tokenizer of its newest checkpoint. */
+function readerFor(store: Store, run: Run): Reader {
+  try {
+    return readerOf(run, store.dataFolder);
+  } catch (error) {
+    if (!usesPlugins(run)) throw error;
+    return { environment: recorded(run.world), tokenizer: storedTokens(store, run.id), findTask: () => undefined };
+  }
+}
+
+const usesPlugins = ({ config }: Run): boolean => typeof config === 'object' && config !== null && 'plugins' in config;
+
+function storedTokens(store: Store, run: number): TokenNames {
+  const checkpoint = store.checkpoints.newestSound(run);
+  const json = checkpoint && readCheckpoint(store.checkpoints.path(checkpoint)).notes.tokenizer;
+  return json === undefined ? { size: 0, token: (id) => `#${id}`, json: null } : new Tokenizer(JSON.parse(json));
+}
+
+/** A world of which only the name is left. */
+function recorded(name: string): Environment {
+  const gone = (): never => {
+    throw new Error(`The world ${name} is not there`);
+  };
+  const nothing = { rewardRange: [0, 1], returnRange: [0, 1], categories: [], tiers: [], levels: 1, interchangeable: [] } as const;
+  return {
+    ...nothing,
+    name,
+    settings: {},
+    maxSteps: Infinity,
+    failures: [...EXTERNAL_FAILURES, ...USUAL_FAILURES],
+    tasks: () => [],
+    reset: gone,
+    step: gone,
+    grammar: () => [],
+    oracle: () => undefined,
+    corpus: () => [],
+  };
+}
+
 export interface Retraced {
   readonly level: number | undefined;
   /** The turn before each step, and the one after the last. */
@@ -66,6 +108,16 @@ export function retrace(environment: Environment, task: Task, trajectory: Trajec
   return undefined;
 }
 
+/** A world in another process may fail while it plays again: the record is still there. */
+function retraceIfPossible(environment: Environment, task: Task, trajectory: Trajectory): Retraced | undefined {
+  try {
+    return retrace(environment, task, trajectory);
+  } catch (error) {
+    if (error instanceof WorldFault) return undefined;
+    throw error;
+  }
+}
+
 export function readReplay(store: Store, episode: number): Replay {
   const { run, update } = store.episodes.get(episode);
   return replayOf(store, store.runs.get(run), store.trajectories.read(episode), episode, update);
@@ -73,10 +125,10 @@ export function readReplay(store: Store, episode: number): Replay {
 
 /** `episode` is null for one that is not in the store. */
 export function replayOf(store: Store, run: Run, trajectory: Trajectory, episode: number | null, update: number): Replay {
-  const reader = readerOf(run, store.dataFolder);
+  const reader = readerFor(store, run);
   const { environment } = reader;
   const task = reader.findTask(trajectory);
-  const traced = task && retrace(environment, task, trajectory);
+  const traced = task && retraceIfPossible(environment, task, trajectory);
   const target = task?.target ?? null;
   const draw = (text: string, facts: Facts = {}): DrawnPage => drawPage(environment, text, { target, facts });
   let returned = 0;

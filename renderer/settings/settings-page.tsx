@@ -5,6 +5,7 @@ import { About } from './about.tsx';
 import { Appearance } from './appearance.tsx';
 import { Clusters } from './clusters.tsx';
 import { Devices } from './devices.tsx';
+import { Plugins } from './plugins.tsx';
 import { RunPreferences } from './run-preferences.tsx';
 import { Storage } from './storage.tsx';
 import { WorkerProcess } from './worker-process.tsx';
@@ -20,6 +21,7 @@ export default function SettingsPage() {
         <Devices />
         <RunPreferences />
         <Clusters />
+        <Plugins />
         <WebshopData />
         <WorkerProcess />
         <About />

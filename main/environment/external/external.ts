@@ -6,7 +6,7 @@ import { z } from 'zod';
 import { Random } from '../../random.ts';
 import { randomSentence } from '../agents.ts';
 import type { Environment, Grammar, Plain, Start, Task, Turn, World } from '../environment.ts';
-import { EXTERNAL_FAILURES } from '../failures.ts';
+import { EXTERNAL_FAILURES, USUAL_FAILURES } from '../failures.ts';
 import { LONGEST_ACTION, tidy } from '../grammar.ts';
 import { codeHash } from './code-hash.ts';
 import { type ExternalTask, fileInside, tasksOf, type WorldManifest } from './manifest.ts';
@@ -32,6 +32,7 @@ type ExternalTurn = Turn<ExternalState>;
 const LISTENED = 100;
 /** What the demonstrator of a world with an oracle gets wrong. */
 const MISTAKES = { otherAction: { chance: 0.3, meaning: 'Chance of any other action than the best one.' } };
+const FAILURES = [...EXTERNAL_FAILURES, ...USUAL_FAILURES];
 const MOST_GRAMMARS = 10_000;
 
 /** Programs are shared by all who play the same world with the same settings in this process. */
@@ -76,7 +77,7 @@ export function externalWorld(manifest: WorldManifest, folder: string, permit: (
     folder,
     demonstrates: manifest.oracle,
     mistakes: manifest.oracle ? MISTAKES : {},
-    failures: EXTERNAL_FAILURES,
+    failures: FAILURES,
     create: (chosen) => {
       permit();
       return createExternal(manifest, folder, settings.parse(chosen ?? {}));
@@ -197,7 +198,7 @@ function createExternal(manifest: WorldManifest, folder: string, settings: Reado
     corpus: () => corpusOf(manifest, folder, environment, begin, stepMany),
     interchangeable: [],
     openVocabulary: true,
-    failures: EXTERNAL_FAILURES,
+    failures: FAILURES,
     digits: manifest.digits,
   };
   return environment;

@@ -1,0 +1,143 @@
+// What users bring: permission before anything runs, algorithms in TypeScript checked without PyTorch, skeletons that work, and code that is part of a run.
+
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { algorithms, builtInAlgorithms } from '../../main/algorithm/registry.ts';
+import { parseConfig } from '../../main/config/config.ts';
+import { checkOrder } from '../../main/config/orders.ts';
+import { applyOverrides } from '../../main/config/overrides.ts';
+import { loadPreset, presetIds } from '../../main/config/presets.ts';
+import { createEnvironment, WORLDS } from '../../main/environment/registry.ts';
+import { glossary } from '../../main/metrics/glossary.ts';
+import { checkAlgorithm } from '../../main/plugin/check-algorithm.ts';
+import { checkPlugin } from '../../main/plugin/check.ts';
+import { loadPlugins, pluginChange } from '../../main/plugin/load.ts';
+import { addFolder } from '../../main/plugin/permissions.ts';
+import { writeSkeleton } from '../../main/plugin/skeleton.ts';
+import { newRun } from '../../main/queue/new-run.ts';
+import { loadDefinition, studyIds } from '../../main/study/definition.ts';
+import { trialSettings } from '../../main/study/search-space.ts';
+
+let data = '';
+let folder = '';
+beforeEach(() => {
+  data = mkdtempSync(join(tmpdir(), 'astrolab-plugins-'));
+  folder = join(data, 'brought');
+});
+afterEach(async () => {
+  delete process.env.ASTROLAB_PLUGINS;
+  await loadPlugins(join(data, 'nothing'));
+  rmSync(data, { recursive: true, force: true });
+});
+
+const problems = (results: readonly { name: string; problem: string | null }[]) => results.filter(({ problem }) => problem !== null);
+
+describe('permission', () => {
+  const WORLD = { name: 'brought', command: ['node', 'world.mjs'], actions: ['a'] };
+  const bring = (manifest: object = WORLD): void => {
+    mkdirSync(folder, { recursive: true });
+    writeFileSync(join(folder, 'world.json'), JSON.stringify(manifest));
+    writeFileSync(join(folder, 'world.mjs'), `require('fs').writeFileSync('started', '')`);
+  };
+
+  test('a folder is listed at once and starts nothing; allowed once, it may until its manifest changes', async () => {
+    bring();
+    addFolder(data, folder, false);
+    await loadPlugins(data);
+    expect(WORLDS.map(({ name }) => name)).toContain('brought');
+    expect(() => createEnvironment('brought')).toThrow(/have not allowed yet/);
+    addFolder(data, folder, true);
+    await loadPlugins(data);
+    expect(createEnvironment('brought').maxSteps).toBe(20);
+    writeFileSync(join(folder, 'world.mjs'), '// other code, the same command');
+    await loadPlugins(data);
+    expect(createEnvironment('brought').maxSteps).toBe(20);
+    bring({ ...WORLD, command: ['rm', '-rf', '/'] });
+    await loadPlugins(data);
+    expect(() => createEnvironment('brought')).toThrow(/have not allowed yet/);
+  });
+
+  test('a config cannot bring a program along', () => {
+    const config = { world: { name: 'elsewhere', settings: { command: ['rm'] } } };
+    expect(checkOrder({ config, seeds: '1', sweep: [] }).issues[0]).toMatchObject({ key: 'world.name' });
+    expect(() => parseConfig({ world: { name: 'shop', folder: '/tmp' } })).toThrow(/folder/);
+  });
+
+  test('TypeScript that was not allowed is not run, and one that is wrong costs nobody the lab', async () => {
+    mkdirSync(folder);
+    writeFileSync(join(folder, 'plugin.ts'), `throw new Error('was run');`);
+    addFolder(data, folder, false);
+    expect((await loadPlugins(data))[0]?.problem).toMatch(/not been allowed/);
+    addFolder(data, folder, true);
+    expect((await loadPlugins(data))[0]?.problem).toBe('was run');
+    writeFileSync(join(folder, 'plugin.ts'), `export default () => ({ algorithms: [{ id: 'Half' }] });`);
+    addFolder(data, folder, true);
+    expect((await loadPlugins(data))[0]?.problem).toMatch(/does not fit the interface[\s\S]*small letters/);
+    expect(algorithms).toEqual(builtInAlgorithms);
+  });
+});
+
+describe('an algorithm from a folder', () => {
+  test('passes its checks as `lab new` writes it, and is known to configs, tuning, presets and the glossary', async () => {
+    writeSkeleton('algorithm', 'mine', folder);
+    expect(problems(await checkPlugin(folder, () => {}))).toEqual([]);
+    addFolder(data, folder, true);
+    await loadPlugins(data);
+    expect(parseConfig({ algorithm: { id: 'mine' } }).algorithm).toMatchObject({ id: 'mine', group: 4, entropyBonus: 0.01 });
+    expect(applyOverrides({}, ['algorithm=mine', 'algorithm.group=8']).algorithm).toMatchObject({ group: 8 });
+    expect(presetIds()).toContain('mine');
+    expect(loadPreset('mine').config.algorithm.id).toBe('mine');
+    expect(glossary.get('mine.useful')?.formula).toMatch(/advantage other than 0/);
+    expect(Object.keys(trialSettings('mine', 1, 1))).toEqual(['training.learningRate', 'algorithm.entropyBonus']);
+  });
+
+  test('whose loss divides by the batch, or points the wrong way, is found out', async () => {
+    writeSkeleton('algorithm', 'wrong', folder);
+    const file = join(folder, 'plugin.ts');
+    const right = readFileSync(file, 'utf8');
+    const failing = async (text: string): Promise<string> => {
+      writeFileSync(file, text);
+      return problems(await checkPlugin(folder, () => {}))
+        .map(({ name }) => name)
+        .join('\n');
+    };
+    expect(await failing(right.replace('policy.episodeMean(neg(gain))', 'operators.reduceMean(neg(gain))'))).toMatch(
+      /micro-batches add up/,
+    );
+    expect(await failing(right.replace('neg(gain)', 'gain'))).toMatch(/what succeeded becomes more probable/);
+    expect(
+      await failing(right.replace('policy.perEpisode(policy.logProbs)', 'operators.stopGradient(policy.perEpisode(policy.logProbs))')),
+    ).toMatch(/the gradient is that of the loss/);
+  });
+
+  test('is a part of the run: its hash is noted, and other code is refused', async () => {
+    writeSkeleton('algorithm', 'mine', folder);
+    addFolder(data, folder, true);
+    const [plugin] = await loadPlugins(data);
+    const { config } = newRun(parseConfig({ algorithm: { id: 'mine' } }), null);
+    expect(config).toMatchObject({ plugins: { brought: plugin?.hash } });
+    expect(pluginChange({ brought: plugin?.hash ?? '' })).toBeNull();
+    expect(newRun(parseConfig({}), null).config).not.toHaveProperty('plugins');
+    writeFileSync(join(folder, 'plugin.ts'), `${readFileSync(join(folder, 'plugin.ts'), 'utf8')}\n// changed`);
+    await loadPlugins(data);
+    expect(pluginChange({ brought: plugin?.hash ?? '' })).toMatch(/has changed since the run began/);
+    expect(pluginChange({ other: 'x' })).toMatch(/not there any more/);
+  });
+});
+
+test.each(builtInAlgorithms.map((algorithm) => [algorithm.id, algorithm] as const))(
+  'the built-in %s passes the same checks',
+  async (_id, algorithm) => {
+    expect(problems(await checkAlgorithm(algorithm))).toEqual([]);
+  },
+);
+
+test('a study from a folder is found by its name', async () => {
+  writeSkeleton('study', 'mine', folder);
+  addFolder(data, folder, false);
+  await loadPlugins(data);
+  expect(studyIds()).toContain('mine');
+  expect(loadDefinition('mine').arms.map(({ id }) => id)).toEqual(['ppo', 'reinforce']);
+});
