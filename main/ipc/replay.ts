@@ -1,16 +1,20 @@
 // Calls about episodes: the list, one episode to replay, and another policy going on from one of its steps. The model's
 // work of the latter happens in the worker process.
 
+import { writeFile } from 'node:fs/promises';
+import { dialog } from 'electron';
 import { z } from 'zod';
 import type { replayCalls } from '../../preload/contract/replay.ts';
 import { canonicalJson } from '../canonical.ts';
 import { completeConfig } from '../config/config.ts';
+import { episodeHtml } from '../report/episode-html.ts';
 import { readReplay, replayOf } from '../replay/replay.ts';
 import { wilson } from '../statistics.ts';
 import type { EpisodeFilter } from '../store/episodes.ts';
 import type { StoredConfig } from '../store/runs.ts';
 import { runOfEpisode } from '../store/trajectories.ts';
 import { trajectorySchema } from '../rollout/trajectory.ts';
+import { fileName } from './charts.ts';
 import type { Context } from './context.ts';
 import { CallFailure } from './dispatch.ts';
 import type { Handlers } from './dispatch.ts';
@@ -33,6 +37,18 @@ export function replayHandlers(context: Context): Handlers<typeof replayCalls> {
       const { total, episodes } = context.lab.store.episodes.page(known(run), given(filter), order, descending, limit, offset);
       const all = context.lab.store.episodes.count(run);
       return { total, all, episodes: episodes.map((episode) => ({ ...episode, actions: [...episode.actions] })) };
+    },
+
+    'episodes.export': async ({ episode }) => {
+      const replay = readReplay(context.lab.store, episode);
+      const { canceled, filePath } = await dialog.showSaveDialog({
+        title: 'Export episode',
+        defaultPath: `${fileName(`episode-${episode}-${replay.instruction}`)}.html`,
+        filters: [{ name: 'HTML', extensions: ['html'] }],
+      });
+      if (canceled || !filePath) return { file: null };
+      await writeFile(filePath, episodeHtml(replay));
+      return { file: filePath };
     },
 
     'episodes.facets': ({ run }) => {

@@ -153,6 +153,8 @@ export type Replay = z.infer<typeof replay>;
 const policy = z.object({ run, name: z.string(), variant: z.string(), seed: z.number(), updates: z.array(z.number()) });
 
 export const replayCalls = {
+  /** One self-contained HTML file, where the user says; null when they changed their mind. */
+  'episodes.export': { input: z.strictObject({ episode: z.int().min(1) }), answer: z.object({ file: z.string().nullable() }) },
   'episodes.list': {
     input: z.strictObject({
       run,

@@ -19,31 +19,38 @@ export interface MenuItem {
 
 /** `items` may hold 'line' between groups. The child is the button that opens it. */
 export function Menu({ items, children }: { items: readonly (MenuItem | 'line')[]; children: ReactElement }) {
-  const container = usePortal();
   return (
     <DropdownMenu.Root modal={false}>
       <DropdownMenu.Trigger asChild>{children}</DropdownMenu.Trigger>
-      <DropdownMenu.Portal container={container}>
-        <DropdownMenu.Content className={styles.menu} align="end" sideOffset={4} collisionPadding={8}>
-          {items.map((item, index) =>
-            item === 'line' ? (
-              <DropdownMenu.Separator key={index} className={styles.line} />
-            ) : (
-              <DropdownMenu.Item
-                key={item.label}
-                className={styles.item}
-                data-danger={item.danger || undefined}
-                disabled={item.disabled ?? false}
-                onSelect={() => item.run()}
-              >
-                <span className={styles.icon}>{item.icon && <Icon name={item.icon} />}</span>
-                <span className={styles.label}>{item.label}</span>
-                {item.keys && <Keys keys={item.keys} />}
-              </DropdownMenu.Item>
-            ),
-          )}
-        </DropdownMenu.Content>
-      </DropdownMenu.Portal>
+      <MenuItems items={items} align="end" />
     </DropdownMenu.Root>
+  );
+}
+
+/** The menu itself, inside a DropdownMenu.Root. */
+export function MenuItems({ items, align }: { items: readonly (MenuItem | 'line')[]; align: 'start' | 'end' }) {
+  const container = usePortal();
+  return (
+    <DropdownMenu.Portal container={container}>
+      <DropdownMenu.Content className={styles.menu} align={align} sideOffset={4} collisionPadding={8}>
+        {items.map((item, index) =>
+          item === 'line' ? (
+            <DropdownMenu.Separator key={index} className={styles.line} />
+          ) : (
+            <DropdownMenu.Item
+              key={item.label}
+              className={styles.item}
+              data-danger={item.danger || undefined}
+              disabled={item.disabled ?? false}
+              onSelect={() => item.run()}
+            >
+              <span className={styles.icon}>{item.icon && <Icon name={item.icon} />}</span>
+              <span className={styles.label}>{item.label}</span>
+              {item.keys && <Keys keys={item.keys} />}
+            </DropdownMenu.Item>
+          ),
+        )}
+      </DropdownMenu.Content>
+    </DropdownMenu.Portal>
   );
 }

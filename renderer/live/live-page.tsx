@@ -2,7 +2,7 @@
 // the episodes as they happen; alerts with advice; the log; the config.
 
 import { useState } from 'react';
-import { useLocation, useParams } from 'wouter';
+import { useParams } from 'wouter';
 import { z } from 'zod';
 import type { Proportion } from '../../preload/contract/definition.ts';
 import type { RunEvent, RunRow } from '../../preload/contract/runs.ts';
@@ -18,8 +18,9 @@ import { Tabs } from '../components/tabs.tsx';
 import { percent, points } from '../../main/format.ts';
 import { formatDate, formatDuration, formatValue } from '../format.ts';
 import { useActions } from '../state/actions.ts';
-import { deleteRuns, steer, useRuns } from '../state/runs.ts';
+import { steer, useRuns } from '../state/runs.ts';
 import type { Steering } from '../state/runs.ts';
+import { RunMenu } from '../runs/run-menu.tsx';
 import { useView } from '../state/view.ts';
 import { ChartsTab } from './charts-tab.tsx';
 import type { Point } from './charts-tab.tsx';
@@ -64,7 +65,6 @@ export default function LivePage() {
 }
 
 function Live({ run }: { run: RunRow }) {
-  const [, navigate] = useLocation();
   const [tab, setTab] = useView<z.infer<typeof tabSchema>>('live.tab', tabSchema, 'charts');
   const [point, setPoint] = useState<Point | null>(null);
   const { events, evaluations } = useRunLists(run.id);
@@ -94,16 +94,7 @@ function Live({ run }: { run: RunRow }) {
           <LinkButton href={`/new/run-${run.id}`} icon="copy">
             Duplicate
           </LinkButton>
-          {run.state !== 'running' && run.state !== 'stopping' && (
-            <Button
-              icon="trash"
-              aria-label="Delete run"
-              onClick={() => {
-                void deleteRuns([run.id]);
-                navigate('/');
-              }}
-            />
-          )}
+          <RunMenu run={run} />
         </>
       }
     >

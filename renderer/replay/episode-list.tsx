@@ -10,6 +10,7 @@ import { callOptions } from '../bridge.ts';
 import { Icon } from '../components/icons.tsx';
 import { ErrorState } from '../components/states.tsx';
 import { formatValue } from '../format.ts';
+import { useActions } from '../state/actions.ts';
 import util from '../theme/utilities.module.css';
 import styles from './replay.module.css';
 
@@ -54,9 +55,7 @@ export function EpisodeList({ run, view, selected, onSelect, onFound }: EpisodeL
     if (selected === null && firstId !== undefined) onSelect(firstId);
   }, [selected, firstId, onSelect]);
 
-  const move = (event: KeyboardEvent, by: number): void => {
-    event.preventDefault();
-    event.stopPropagation();
+  const step = (by: number): void => {
     const at = shown.findIndex(({ index }) => episodeAt(index)?.id === selected);
     const now = at >= 0 ? (shown[at]?.index ?? 0) : -by;
     const next = Math.max(0, Math.min(total - 1, now + by));
@@ -64,6 +63,15 @@ export function EpisodeList({ run, view, selected, onSelect, onFound }: EpisodeL
     const episode = episodeAt(next);
     if (episode) onSelect(episode.id);
   };
+  const move = (event: KeyboardEvent, by: number): void => {
+    event.preventDefault();
+    event.stopPropagation();
+    step(by);
+  };
+  useActions([
+    { id: 'replay.nextEpisode', title: 'Next episode', group: 'Replay', keys: 'j', run: () => step(1) },
+    { id: 'replay.previousEpisode', title: 'Previous episode', group: 'Replay', keys: 'k', run: () => step(-1) },
+  ]);
   if (first?.isError) return <ErrorState title="Could not read the episodes" error={first.error} retry={() => void first.refetch()} />;
   return (
     <div

@@ -4,16 +4,18 @@
 import { memo, useCallback, useEffect, useMemo, useState } from 'react';
 import { z } from 'zod';
 import type { Replay } from '../../preload/contract/replay.ts';
+import { call } from '../bridge.ts';
 import { Button, IconButton } from '../components/button.tsx';
 import { Badge } from '../components/stat.tsx';
 import { CopyButton } from '../components/states.tsx';
 import { formatValue } from '../format.ts';
 import { useActions } from '../state/actions.ts';
+import { toast, toastError } from '../state/toasts.ts';
 import { useView } from '../state/view.ts';
 import { PAINTS, scaleOf } from './paint.ts';
 import { Resample } from './resample.tsx';
 import { StepView } from './step-view.tsx';
-import { episodeLink, episodeText } from './text.ts';
+import { episodeText } from './text.ts';
 import util from '../theme/utilities.module.css';
 import styles from './player.module.css';
 import note from './resample.module.css';
@@ -27,9 +29,9 @@ const SteadyButton = memo(IconButton);
 const SteadyHead = memo(EpisodeHead);
 
 /** The recorded episode, or what was sampled from one of its steps until the user goes back. */
-export function Player({ replay }: { replay: Replay }) {
+export function Player({ replay, start = 0 }: { replay: Replay; start?: number }) {
   const [branch, setBranch] = useState<{ replay: Replay; step: number } | null>(null);
-  if (!branch) return <EpisodePlayer replay={replay} start={0} onOpen={(sampled, step) => setBranch({ replay: sampled, step })} />;
+  if (!branch) return <EpisodePlayer replay={replay} start={start} onOpen={(sampled, step) => setBranch({ replay: sampled, step })} />;
   return (
     <>
       <p className={note.note} role="status">
@@ -137,6 +139,15 @@ function EpisodePlayer({ replay, start, onOpen }: EpisodePlayerProps) {
   );
 }
 
+async function exportEpisode(episode: number): Promise<void> {
+  try {
+    const { file } = await call('episodes.export', { episode });
+    if (file !== null) toast({ title: 'Episode exported', body: file, tone: 'success' });
+  } catch (error) {
+    toastError('The episode was not exported', error);
+  }
+}
+
 /** What it was about, how it ended, and why. */
 function EpisodeHead({ replay }: { replay: Replay }) {
   const { diagnosis, id, run } = replay;
@@ -145,7 +156,14 @@ function EpisodeHead({ replay }: { replay: Replay }) {
       <div className={styles.headRow}>
         <h2 className={styles.title}>{replay.instruction}</h2>
         <span className={styles.headActions}>
-          {id !== null && <CopyButton text={`#${episodeLink(run.id, id)}`} label="Copy link" />}
+          {id !== null && (
+            <>
+              <CopyButton text={`astrolab://run/${run.id}/episode/${id}`} label="Copy link" />
+              <Button icon="download" onClick={() => void exportEpisode(id)}>
+                Export HTML…
+              </Button>
+            </>
+          )}
           <CopyButton text={() => episodeText(replay)} label="Copy as text" />
         </span>
       </div>

@@ -71,12 +71,26 @@ export default function ReplayPage() {
         />
       }
     >
-      <RunReplay key={run} run={run} episode={episode} onEpisode={(id) => navigate(episodeLink(run, id), { replace: episode === null })} />
+      <RunReplay
+        key={run}
+        run={run}
+        episode={episode}
+        start={Math.max(0, Number(params.step ?? 1) - 1)}
+        onEpisode={(id) => navigate(episodeLink(run, id), { replace: episode === null })}
+      />
     </Page>
   );
 }
 
-function RunReplay({ run, episode, onEpisode }: { run: number; episode: number | null; onEpisode: (episode: number) => void }) {
+interface RunReplayProps {
+  run: number;
+  episode: number | null;
+  /** The step to begin with, from 0. */
+  start: number;
+  onEpisode: (episode: number) => void;
+}
+
+function RunReplay({ run, episode, start, onEpisode }: RunReplayProps) {
   const [view, setView] = useView('replay.view', viewSchema, NEWEST_FIRST);
   const [found, setFound] = useState<{ readonly total: number; readonly all: number } | null>(null);
   const total = found?.total ?? null;
@@ -117,7 +131,7 @@ function RunReplay({ run, episode, onEpisode }: { run: number; episode: number |
       </aside>
       <div className={styles.stage} tabIndex={-1}>
         {replay.isError && <ErrorState title="Could not read the episode" error={replay.error} retry={() => void replay.refetch()} />}
-        {replay.data && !replay.isError && <Player key={replay.data.replay.id} replay={replay.data.replay} />}
+        {replay.data && !replay.isError && <Player key={replay.data.replay.id} replay={replay.data.replay} start={start} />}
         {!replay.data && !replay.isError && total !== 0 && <Loading label="Loading episode" />}
         {total === 0 && episode === null && (
           <EmptyState title="No episodes" actions={<Button onClick={() => setView(NEWEST_FIRST)}>Clear filters</Button>}>

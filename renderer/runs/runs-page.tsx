@@ -23,6 +23,8 @@ import { COLUMNS, configColumn, DEFAULT_COLUMNS } from './columns.tsx';
 import type { Column } from './columns.tsx';
 import { FirstRun } from './first-run.tsx';
 import { ColumnsDialog, EditDialog, TagDialog, useConfigKeys } from './run-dialogs.tsx';
+import { RunContextMenu } from './run-menu.tsx';
+import type { MenuPlace } from './run-menu.tsx';
 import { filterRuns, groupRuns, NO_FILTER, sortRuns } from './rows.ts';
 import type { RunFilter } from './rows.ts';
 import { RunsTable } from './runs-table.tsx';
@@ -81,6 +83,7 @@ function RunList({ runs }: { runs: readonly RunRow[] }) {
   const [selected, setSelected] = useState<ReadonlySet<number>>(new Set());
   const [closed, setClosed] = useState<ReadonlySet<string>>(new Set());
   const [cursor, setCursor] = useState(-1);
+  const [menu, setMenu] = useState<MenuPlace | null>(null);
   const [dialog, setDialog] = useState<'columns' | 'tags' | 'edit' | null>(null);
   const search = useRef<HTMLInputElement>(null);
   const text = useDeferredValue(filter.text);
@@ -215,9 +218,11 @@ function RunList({ runs }: { runs: readonly RunRow[] }) {
               setClosed((before) => new Set(before.has(key) ? [...before].filter((other) => other !== key) : [...before, key]))
             }
             onDelete={removeTarget}
+            onMenu={setMenu}
           />
         )}
       </div>
+      {menu && <RunContextMenu key={`${menu.run.id} ${menu.x} ${menu.y}`} place={menu} onClose={() => setMenu(null)} />}
       <ColumnsDialog open={dialog === 'columns'} onClose={() => setDialog(null)} chosen={columnIds} onChosen={setColumns} />
       <TagDialog runs={dialog === 'tags' ? target : null} onClose={() => setDialog(null)} />
       <EditDialog run={dialog === 'edit' ? (chosen[0] ?? null) : null} onClose={() => setDialog(null)} />

@@ -10,6 +10,7 @@ import { Head } from '../components/table.tsx';
 import { formatValue } from '../format.ts';
 import type { Column } from './columns.tsx';
 import type { RunGroup } from './rows.ts';
+import type { MenuPlace } from './run-menu.tsx';
 import util from '../theme/utilities.module.css';
 import styles from './runs.module.css';
 
@@ -30,13 +31,15 @@ export interface RunsTableProps {
   onOpen: (run: RunRow) => void;
   onToggleGroup: (key: string) => void;
   onDelete: () => void;
+  /** Right-click on a row. */
+  onMenu: (place: MenuPlace) => void;
 }
 
 const ROW = 30;
 const SELECT_WIDTH = 34;
 
 export function RunsTable(props: RunsTableProps) {
-  const { items, columns, sort, onSort, selected, onSelect, cursor, onCursor, onOpen, onToggleGroup, onDelete } = props;
+  const { items, columns, sort, onSort, selected, onSelect, cursor, onCursor, onOpen, onToggleGroup, onDelete, onMenu } = props;
   const scroller = useRef<HTMLDivElement>(null);
   const anchor = useRef<number | null>(null);
   const rows = useVirtualizer({ count: items.length, getScrollElement: () => scroller.current, estimateSize: () => ROW, overscan: 12 });
@@ -78,14 +81,18 @@ export function RunsTable(props: RunsTableProps) {
     else if (item) onToggleGroup(item.group.key);
   };
 
-  const latest = useRef({ select, activate, onCursor });
-  latest.current = { select, activate, onCursor };
+  const latest = useRef({ select, activate, onCursor, onMenu });
+  latest.current = { select, activate, onCursor, onMenu };
   const stable = useRef<RowEvents>({
     select: (index, event) => latest.current.select(index, event),
     activate: (index, event) => {
       latest.current.onCursor(index);
       if (event.shiftKey || event.ctrlKey || event.metaKey) latest.current.select(index, event);
       else latest.current.activate(index);
+    },
+    menu: (run, event) => {
+      event.preventDefault();
+      latest.current.onMenu({ run, x: event.clientX, y: event.clientY });
     },
   });
 
@@ -201,6 +208,7 @@ export function RunsTable(props: RunsTableProps) {
 interface RowEvents {
   select(index: number, event: { shiftKey: boolean }): void;
   activate(index: number, event: MouseEvent): void;
+  menu(run: RunRow, event: MouseEvent): void;
 }
 
 interface LineProps {
@@ -223,6 +231,7 @@ const RunLine = memo(function RunLine({ index, run, columns, selected, current, 
       data-current={current || undefined}
       data-run={run.id}
       onClick={(event) => events.activate(index, event)}
+      onContextMenu={(event) => events.menu(run, event)}
     >
       {/* The cell reacts, not only the small box: a near miss must not open the run. */}
       <td

@@ -56,6 +56,38 @@ describe('replay, compare and report', () => {
     expect(await shown(lab.page.getByRole('heading', { name: 'Outcome' }))).toBe(true);
   }, 60_000);
 
+  test('j and k go from episode to episode, a link opens a step, and an episode leaves as one HTML file', async () => {
+    await visit(lab, '/replay/1');
+    await lab.page.getByRole('article').waitFor();
+    const address = () => lab.page.evaluate(() => window.location.hash);
+    await until('the first episode in the address', async () => /\/replay\/1\/\d+$/.test(await address()));
+    const first = await address();
+    await lab.page.locator('main h1').first().click();
+    await lab.page.keyboard.press('j');
+    await until('the next episode', async () => (await address()) !== first);
+    await lab.page.keyboard.press('k');
+    await until('the first episode again', async () => (await address()) === first);
+    const episode = Number(first.split('/').at(-1));
+    const replay = readReplay(store, episode);
+
+    const file = join(mkdtempSync(join(tmpdir(), 'astrolab-episode-')), 'episode.html');
+    await lab.app.evaluate(({ dialog }, path) => {
+      dialog.showSaveDialog = () => Promise.resolve({ canceled: false, filePath: path });
+    }, file);
+    await lab.page.getByRole('button', { name: 'Export HTML…' }).click();
+    await lab.page.getByText('Episode exported', { exact: true }).waitFor();
+    const text = readFileSync(file, 'utf8');
+    expect(text.match(/<h2>Step \d+<\/h2>/g)).toHaveLength(replay.steps.length);
+    expect(text).toContain(`task ${replay.task}`);
+    expect(text).not.toMatch(/src=|href=|<script/);
+
+    await lab.app.evaluate(
+      ({ app }, link) => app.emit('second-instance', {}, ['astrolab', link]),
+      `astrolab://run/1/episode/${episode}/step/2`,
+    );
+    await until('the step of the link', async () => (await address()).endsWith(`/replay/1/${episode}/2`));
+  }, 60_000);
+
   test('two variants are compared: success, interval and McNemar as the database says', async () => {
     const { runs, words } = sideBySide(store, [1, 2], 1);
     await visit(lab, '/compare/1,2');

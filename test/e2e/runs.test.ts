@@ -2,6 +2,9 @@
 // pause, take one update, resume, see it done; then filter the list, delete and undo. Numbers on screen are held
 // against the database that the training process filled.
 
+import { mkdtempSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { wilson } from '../../main/statistics.ts';
 import { Store } from '../../main/store/store.ts';
@@ -194,6 +197,29 @@ describe('the list', () => {
     await lab.page.getByText('1 of 5 shown').waitFor();
     await lab.page.getByLabel('Filter by text').fill('');
     await row(1).waitFor();
+  });
+
+  test('a right-click stars a run and opens its name and notes; the file it exports can be imported', async () => {
+    await row(3).click({ button: 'right' });
+    await lab.page.getByRole('menuitem', { name: 'Star', exact: true }).click();
+    await until('the star', async () => stored((store) => store.runs.get(3).tags.includes('starred')));
+    await row(3).click({ button: 'right' });
+    await lab.page.getByRole('menuitem', { name: 'Rename and notes…' }).click();
+    await lab.page.getByRole('dialog').getByLabel('Name', { exact: true }).fill('renamed here');
+    await lab.page.getByRole('dialog').getByRole('button', { name: 'Save' }).click();
+    await row(3).getByText('renamed here').waitFor();
+    const file = join(mkdtempSync(join(tmpdir(), 'astrolab-export-')), 'one.astrolab');
+    await lab.app.evaluate(({ dialog }, path) => {
+      dialog.showSaveDialog = () => Promise.resolve({ canceled: false, filePath: path });
+    }, file);
+    await row(1).click({ button: 'right' });
+    await lab.page.getByRole('menuitem', { name: 'Export…' }).click();
+    await lab.page
+      .getByText(/^Run exported \(/)
+      .first()
+      .waitFor({ timeout: 30_000 });
+    const again = await lab.page.evaluate((path) => window.astrolab.call('runs.import', { file: path }), file);
+    expect(again).toMatchObject({ ok: true, value: { runs: [1], study: null } });
   });
 
   test('deletes the selected runs and Undo brings them back', async () => {
