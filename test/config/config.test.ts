@@ -4,6 +4,7 @@ import { algorithms } from '../../main/algorithm/registry.ts';
 import { findWorld } from '../../main/environment/registry.ts';
 import { canonicalConfig, configHash, learningRateAt, parseConfig, RunConfig, temperatureAt } from '../../main/config/config.ts';
 import { configMarkdown } from '../../main/config/describe.ts';
+import { worldIssues } from '../../main/config/orders.ts';
 import { applyOverrides, diffConfigs } from '../../main/config/overrides.ts';
 import { allPresets, loadPreset, presetIds } from '../../main/config/presets.ts';
 import { referenceRecipe } from '../../main/training/reference.ts';
@@ -146,6 +147,15 @@ test('another world brings its own settings and mistakes', () => {
   const moved = applyOverrides(loadPreset('maths-multiplication').config, ['world.name=shop', 'reference.imperfection.wrongWord=0.2']);
   expect(moved.world).toEqual({ name: 'shop', settings: {} });
   expect(moved.reference.imperfection).toEqual({ wrongWord: 0.2, earlyPurchase: 0.4, uselessClick: 0.1 });
+});
+
+test('a world that does not exist, or settings of another world, are refused with a reason', () => {
+  const shop = loadPreset('week-07').config;
+  const said = (changes: string[]): string[] => worldIssues(applyOverrides(shop, changes)).map(({ key, message }) => `${key}: ${message}`);
+  expect(applyOverrides(shop, ['world.name=sokoban']).world).toEqual({ name: 'sokoban', settings: {} });
+  expect(said(['world.name=sokoban'])).toEqual([]);
+  expect(said(['world.name=nowhere'])[0]).toMatch(/^world\.name: Expected one of shop, .*; found “nowhere”/);
+  expect(said(['world.name=maths', 'world.settings.resultsShown=3'])[0]).toMatch(/no setting named resultsShown; remove it/);
 });
 
 test('references of version 0.1.0 are found again: their recipes are what they were', () => {

@@ -26,6 +26,7 @@ const WORLDS: readonly { world: World; settings: Record<string, unknown>; faithf
   { world: shopWorld, settings: { reward: 'new_ragen' } },
   { world: shopWorld, settings: { reward: 'decaying' } },
   { world: shopWorld, settings: { maxReachableId: 100, searchTerms: 'eighteen' } },
+  { world: shopWorld, settings: { reward: 'slides-steps', products: 60, ids: 'spread' } },
   { world: mathsWorld, settings: { tasksPerLevel: 200 } },
   { world: webshopWorld, settings: {}, faithful: inWebShopsForm },
   { world: webshopWorld, settings: { view: 'words' }, faithful: inWebShopsForm },

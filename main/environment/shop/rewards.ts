@@ -10,6 +10,10 @@ export interface ShopEvent {
   readonly helpful: boolean;
   /** … and no search before did. */
   readonly firstHelpful: boolean;
+  /** The search has a word of what the user wants, whatever it shows. */
+  readonly overlaps: boolean;
+  /** The product that was clicked is of another category than the one that the task is after. */
+  readonly mismatch: boolean;
   /** Number of searches so far, this one included. */
   readonly searches: number;
 }
@@ -40,7 +44,15 @@ const purchase = (event: ShopEvent, wrong: number): Reward =>
 const searchPay = (searches: number, decayAfter: number): number =>
   searches > decayAfter ? -0.05 : 0.05 * (1 - (searches - 1) / decayAfter);
 
-export const REWARD_NAMES = ['binary', 'slides', 'walkthrough', 'new_ragen', 'decaying'] as const;
+/** What the slides' words say: a search helps when its words overlap the wish, a click is irrelevant in another category. */
+function asDescribed(event: ShopEvent): Reward {
+  if (event.kind === 'buy') return purchase(event, 0);
+  if (event.kind === 'search' && event.overlaps) return pay(0.1, 'search with words of the wish: +0.10');
+  if (event.kind === 'click' && event.mismatch) return pay(-0.05, 'click in another category: −0.05');
+  return pay(0, 'nothing paid for this');
+}
+
+export const REWARD_NAMES = ['binary', 'slides', 'slides-described', 'slides-steps', 'walkthrough', 'new_ragen', 'decaying'] as const;
 export type RewardName = (typeof REWARD_NAMES)[number];
 
 export const REWARDS: Readonly<Record<RewardName, RewardPreset>> = {
@@ -51,7 +63,8 @@ export const REWARDS: Readonly<Record<RewardName, RewardPreset>> = {
     most: () => 0,
   },
   slides: {
-    source: 'The slides of the A2C system: +1 right purchase, +0.10 each helpful search, −0.05 irrelevant click, 0 otherwise.',
+    source:
+      'The slides of the A2C system, tightened: +1 right purchase, +0.10 each search that shows the target, −0.05 each click on anything else, 0 otherwise.',
     pay(event) {
       if (event.kind === 'buy') return purchase(event, 0);
       if (event.kind === 'search' && event.helpful) return pay(0.1, 'helpful search: +0.10');
@@ -60,6 +73,22 @@ export const REWARDS: Readonly<Record<RewardName, RewardPreset>> = {
     },
     step: [-0.05, 1],
     most: (steps) => 0.1 * steps,
+  },
+  'slides-described': {
+    source:
+      'The slides to the letter: +1 right purchase, +0.10 each search whose words overlap the wish (shown or not), −0.05 each click in another category.',
+    pay: asDescribed,
+    step: [-0.05, 1],
+    most: (steps) => 0.1 * steps,
+  },
+  'slides-steps': {
+    source: 'The same with −1 for each step, as the example in the slides has it.',
+    pay(event) {
+      const { reward, reason } = asDescribed(event);
+      return pay(reward - 1, `${reason}, step: −1`);
+    },
+    step: [-1.05, 0],
+    most: () => 0,
   },
   walkthrough: {
     source: 'The week-07 walkthrough: +0.2 each search, +0.3 each click, +1.0 right purchase, −0.10 wrong purchase.',

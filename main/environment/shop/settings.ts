@@ -1,9 +1,10 @@
 // What a user can set about the shop; the defaults are the shop that the flagship learns in.
 
 import { z } from 'zod';
+import type { Plain } from '../environment.ts';
 import { REWARDS, REWARD_NAMES } from './rewards.ts';
 
-/** The words that the earliest system could search for; with `searchTerms: eighteen` there are no others. */
+/** Our guess at words that the earliest system could search for (it had eighteen); with `searchTerms: eighteen` there are no others. */
 export const EIGHTEEN_TERMS =
   'backpack black blanket blue boots bottle headphones jacket lamp loafers mug novel red running shirt shoes wallet watch'.split(' ');
 
@@ -25,12 +26,27 @@ export const shopSettings = z.strictObject({
     .min(0)
     .default(0)
     .describe(
-      'Highest product id that can be clicked or bought; 0 = all. 100 reproduces the limit that made 80% of the products impossible in an earlier system.',
+      'Highest product id that can be clicked or bought; 0 = all. 100 reproduces the limit that made 80% of the products unreachable in an earlier system.',
     ),
   searchTerms: z
     .enum(['all', 'eighteen'])
     .default('all')
-    .describe(`Words that may be searched for: all, or only the eighteen of an earlier system (${EIGHTEEN_TERMS.join(', ')}).`),
+    .describe(
+      `Words that may be searched for: all, or only eighteen. An earlier system had eighteen; which ones is not known, these are ours (${EIGHTEEN_TERMS.join(', ')}).`,
+    ),
+  products: z
+    .int()
+    .min(0)
+    .max(20_000)
+    .refine((count) => count === 0 || count >= 10, 'expected 0 (all) or at least 10')
+    .default(0)
+    .describe('Products on the shelves, spread over categories and names (10–497 of the built-in catalog); 0 = all.'),
+  ids: z
+    .enum(['catalog', 'spread'])
+    .default('catalog')
+    .describe(
+      'How products are numbered. catalog: by category. spread: the categories take turns, and of the tasks for products beyond maxReachableId only as many are kept as make a fifth of all, as in the slides.',
+    ),
   catalog: z
     .string()
     .default('')
@@ -38,3 +54,8 @@ export const shopSettings = z.strictObject({
 });
 
 export type ShopSettings = z.infer<typeof shopSettings>;
+
+/** The settings as cache keys and stored runs know them: those that version 0.1.0 did not have appear only where they differ from its shop. */
+export function identityOf({ products, ids, ...settings }: ShopSettings): Plain {
+  return { ...settings, ...(products !== 0 && { products }), ...(ids !== 'catalog' && { ids }) };
+}

@@ -9,7 +9,7 @@ import { conceptGroups, exchangeablePrices } from './concepts.ts';
 import { drawShopPage } from './page.ts';
 import { REWARDS } from './rewards.ts';
 import type { SearchIndex } from './search.ts';
-import { shopSettings } from './settings.ts';
+import { identityOf, shopSettings } from './settings.ts';
 import { itemText, reset, type ShopState, step } from './step.ts';
 import { MOST_WORDS, type Stock, stockOf } from './stock.ts';
 import { LIMITS, TIERS, type ShopTask } from './tasks.ts';
@@ -32,7 +32,7 @@ export function createShop(input: unknown): Shop {
   const rewards = REWARDS[settings.reward];
   return {
     name: 'shop',
-    settings,
+    settings: identityOf(settings),
     maxSteps: settings.maxSteps,
     rewardRange: rewards.step,
     returnRange: [Math.min(0, rewards.step[0]) * settings.maxSteps, rewards.most(settings.maxSteps - 1, settings.decayAfter) + 1],

@@ -135,6 +135,8 @@ const eventOf = (kind: ShopEvent['kind'], state: ShopState, right = false): Shop
   right,
   helpful: false,
   firstHelpful: false,
+  overlaps: false,
+  mismatch: false,
   searches: state.searches.length,
 });
 
@@ -143,6 +145,8 @@ function search(stock: Stock, state: ShopState, text: string): Effect {
   const query = canonical(text, stock.catalog.synonyms).sort().join(' ');
   const results = stock.indexAt(state.level).search(text);
   const shown = results.slice(0, stock.settings.resultsShown);
+  const intent = stock.taskOf(state).words;
+  const overlaps = query.split(' ').some((word) => intent.includes(word));
   const rank = results.indexOf(target);
   const targetShown = shown.includes(target);
   const firstHelpful = targetShown && !state.found;
@@ -163,7 +167,7 @@ function search(stock: Stock, state: ShopState, text: string): Effect {
   return {
     state: next,
     observation: `Found ${results.length} results.${shown.length > 0 ? ` Top ${shown.length}: ${lineOf(shown)}` : ''}`,
-    event: { ...eventOf('search', next), helpful: targetShown, firstHelpful },
+    event: { ...eventOf('search', next), helpful: targetShown, firstHelpful, overlaps },
     facts,
   };
 }
@@ -178,7 +182,7 @@ function click(stock: Stock, state: ShopState, product: Product): Effect {
   return {
     state: { ...state, open: id, clicked: repeated ? state.clicked : [...state.clicked, id] },
     observation: itemText(product),
-    event: eventOf('click', state, right),
+    event: { ...eventOf('click', state, right), mismatch: product.category !== stock.taskOf(state).category },
     facts: { clicked: id, right, wasShown: state.shown.includes(id), repeated },
   };
 }

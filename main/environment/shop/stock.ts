@@ -5,6 +5,7 @@ import { Random } from '../../random.ts';
 import { type Split, splits } from '../../vocabulary.ts';
 import type { Grammar } from '../environment.ts';
 import { LEVELS, loadCatalog, type Catalog } from './catalog.ts';
+import { aFifthImpossible, arrange } from './arrangement.ts';
 import { indexCatalog, type SearchIndex } from './search.ts';
 import { EIGHTEEN_TERMS, type ShopSettings } from './settings.ts';
 import { makeTasks, type ShopTask } from './tasks.ts';
@@ -31,9 +32,10 @@ export interface Stock {
 }
 
 export function stockOf(settings: ShopSettings): Stock {
-  const catalog = settings.catalog === '' ? loadCatalog() : loadCatalog(settings.catalog);
+  const whole = settings.catalog === '' ? loadCatalog() : loadCatalog(settings.catalog);
+  const catalog = arrange(whole, settings);
   const indexes = Array.from({ length: LEVELS }, (_, level) => indexCatalog(catalog, level));
-  const tasks = makeTasks(catalog);
+  const tasks = settings.ids === 'spread' ? aFifthImpossible(makeTasks(catalog), settings.maxReachableId) : makeTasks(catalog);
   const taskById = new Map(tasks.map((task) => [task.id, task]));
   const ordered = new Map<Split, readonly ShopTask[]>();
   for (const split of splits) {

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { AGENT_NAMES, createAgent } from '../../../main/environment/agents.ts';
 import { demonstrations } from '../../../main/environment/demonstrations.ts';
 import type { Turn } from '../../../main/environment/environment.ts';
-import type { Split } from '../../../main/vocabulary.ts';
+import { type Split, splits } from '../../../main/vocabulary.ts';
 import { REWARD_NAMES } from '../../../main/environment/shop/rewards.ts';
 import { createShop } from '../../../main/environment/shop/shop.ts';
 import type { ShopState } from '../../../main/environment/shop/step.ts';
@@ -232,6 +232,8 @@ describe('rewards', () => {
     expect(pay).toEqual([
       [0, 0],
       [0, 0],
+      [0, 0],
+      [-1, -1],
       [0, -0.1],
       [-0.1, -0.1],
       [0, 0],
@@ -247,5 +249,62 @@ describe('rewards', () => {
         ),
       ),
     ).toEqual([0.05, 0.025, -0.05, -0.05, -0.05]);
+  });
+});
+
+describe('the shelves', () => {
+  it('hold as many products as asked for, in every category and split, and every task is solvable', () => {
+    for (const products of [10, 100, 300]) {
+      const shop = createShop({ products });
+      expect(shop.catalog.products).toHaveLength(products);
+      expect(shop.settings).toMatchObject({ products });
+      const tasks = splits.flatMap((split) => [...shop.tasks(split)]);
+      expect(tasks.length).toBeGreaterThanOrEqual(products);
+      for (const task of tasks.slice(0, 100)) {
+        let turn = shop.reset(task, 1);
+        while (!turn.done) turn = shop.step(turn.state, shop.oracle(turn.state) ?? 'none');
+        expect(turn.success, task.id).toBe(true);
+      }
+    }
+    const hundred = createShop({ products: 100 });
+    expect(new Set(hundred.catalog.products.map(({ category }) => category)).size).toBe(hundred.categories.length);
+    for (const split of splits) expect(hundred.tasks(split).length, split).toBeGreaterThan(0);
+    expect(() => createShop({ products: 9 })).toThrow(/at least 10/);
+    expect(() => createShop({ products: 498 })).toThrow(/has 497 products, found 498/);
+  });
+
+  it('are what they were in version 0.1.0 where nothing is said: settings, and with them every cache key', () => {
+    expect(Object.keys(createShop({}).settings ?? {}).sort()).toEqual(
+      ['catalog', 'decayAfter', 'maxReachableId', 'maxSteps', 'resultsShown', 'reward', 'searchTerms'].sort(),
+    );
+  });
+
+  it('with spread ids have every category among the first hundred, and a fifth of the tasks is impossible, as in the slides', () => {
+    const shop = createShop({ ids: 'spread', maxReachableId: 100 });
+    const first = shop.catalog.products.filter(({ id }) => id <= 100);
+    expect(new Set(first.map(({ category }) => category)).size).toBe(shop.categories.length);
+    expect(new Set(shop.catalog.products.map(({ id }) => id)).size).toBe(497);
+    for (const split of splits) {
+      const tasks = shop.tasks(split);
+      const impossible = tasks.filter((task) => shop.reset(task, 1).facts.reachable === false);
+      expect(impossible.length / tasks.length, split).toBeGreaterThan(0.17);
+      expect(impossible.length / tasks.length, split).toBeLessThanOrEqual(0.2);
+    }
+  });
+
+  it('pay for words of the wish and for clicks in another category as the slides describe it', () => {
+    const shop = createShop({ reward: 'slides-described' });
+    const task = shop.tasks('test').find(({ id }) => id === '201-plain-1') ?? shop.tasks('test')[0];
+    if (!task) throw new Error('The shop has no test tasks');
+    const start = shop.reset(task, 1).state;
+    const target = shop.taskOf(start).product;
+    const other = shop.catalog.products.find(({ category }) => category !== target.category);
+    const twin = shop.catalog.products.find(({ category, id }) => category === target.category && id !== target.id);
+    expect(shop.step(start, `search ${target.name.toLowerCase().split(' ').at(-1)}`).reward).toBe(0.1);
+    expect(shop.step(start, 'search nothing').reward).toBe(0);
+    expect(shop.step(start, `click ${other?.id}`).reward).toBe(-0.05);
+    expect(shop.step(start, `click ${twin?.id}`).reward).toBe(0);
+    const steps = createShop({ reward: 'slides-steps' });
+    expect(steps.step(steps.reset(task, 1).state, `buy ${target.id}`).reward).toBe(0);
   });
 });
