@@ -40,7 +40,10 @@ interface RunOptions extends OnOptions {
 
 export function register(program: Command): void {
   const study = program.command('study').description('named sets of runs that are compared, and their report');
+  for (const add of [registerList, registerSave, registerRun, registerReport, registerExport]) add(study);
+}
 
+function registerList(study: Command): void {
   study
     .command('list')
     .description('the studies with their runs')
@@ -54,7 +57,9 @@ export function register(program: Command): void {
         );
       }),
     );
+}
 
+function registerSave(study: Command): void {
   study
     .command('save <name> <runs...>')
     .description('a name for a set of runs')
@@ -68,7 +73,9 @@ export function register(program: Command): void {
         answer({ study: name, runs }, `Study “${name}”: runs ${runs.join(', ')}`);
       }),
     );
+}
 
+function registerRun(study: Command): void {
   addOn(addJobs(study.command('run <name>')))
     .description('tune, train all arms with all seeds and decide the claims; the same call goes on after any interruption')
     .option('--definition <file>', `a definition of your own instead of one of ${studyIds().join(', ')}`)
@@ -106,7 +113,9 @@ export function register(program: Command): void {
         }),
       ),
     );
+}
 
+function registerReport(study: Command): void {
   study
     .command('report <name>')
     .description('the report of a study: a page with its claims (--out FILE.md), or everything as files in a folder')
@@ -140,7 +149,9 @@ export function register(program: Command): void {
         );
       }),
     );
+}
 
+function registerExport(study: Command): void {
   study
     .command('export <name>')
     .description('the study as one file without weights, its episodes thinned out; `lab import` takes it')

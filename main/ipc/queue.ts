@@ -97,16 +97,21 @@ export function queueHandlers(context: Context): Handlers<typeof queueCalls> {
     },
 
     'queue.steer': ({ run, action }) => {
-      try {
-        context.lab.queue[action](run);
-      } catch (error) {
-        if (error instanceof NoSoundCheckpoint) throw new CallFailure(error.code, error.message, error.hint);
-        const message = error instanceof Error ? error.message : String(error);
-        throw new CallFailure('not-possible', message, 'Its state may have just changed.');
-      }
+      steered(() => context.lab.queue[action](run));
       return {};
     },
   };
+}
+
+/** What the queue refuses, as a failure with what to do. */
+function steered(act: () => void): void {
+  try {
+    act();
+  } catch (error) {
+    if (error instanceof NoSoundCheckpoint) throw new CallFailure(error.code, error.message, error.hint);
+    const message = error instanceof Error ? error.message : String(error);
+    throw new CallFailure('not-possible', message, 'Its state may have just changed.');
+  }
 }
 
 function tree(config: object) {

@@ -71,15 +71,7 @@ export function runHandlers(context: Context): Handlers<typeof runCalls> {
         .map(({ id, update, time, kind, severity, text }) => ({ id, update, time, kind, severity, text })),
     }),
 
-    'runs.evaluations': ({ run }) => ({
-      evaluations: context.lab.store.evaluations
-        .list(found(run).id)
-        .map(({ id, update, kind, split, success, meanReturn, meanSteps }) => {
-          return { id, update, kind, split, success: proportionOf(success), meanReturn, meanSteps };
-        })
-        .sort((a, b) => a.update - b.update || a.id - b.id),
-      checkpoints: context.lab.store.checkpoints.list(run).map(({ update, bytes }) => ({ update, bytes })),
-    }),
+    'runs.evaluations': ({ run }) => evaluationsOf(context, found(run).id),
 
     'runs.episodes': ({ run, limit, ...filter }) => {
       const { purpose, fromUpdate, toUpdate } = filter;
@@ -91,6 +83,19 @@ export function runHandlers(context: Context): Handlers<typeof runCalls> {
       const { total, episodes } = context.lab.store.episodes.page(found(run).id, wanted, 'time', true, limit);
       return { total, episodes: episodes.map((episode) => ({ ...episode, actions: [...episode.actions] })) };
     },
+  };
+}
+
+/** Every evaluation of a run, oldest first, and its checkpoints. */
+function evaluationsOf(context: Context, run: number) {
+  return {
+    evaluations: context.lab.store.evaluations
+      .list(run)
+      .map(({ id, update, kind, split, success, meanReturn, meanSteps }) => {
+        return { id, update, kind, split, success: proportionOf(success), meanReturn, meanSteps };
+      })
+      .sort((a, b) => a.update - b.update || a.id - b.id),
+    checkpoints: context.lab.store.checkpoints.list(run).map(({ update, bytes }) => ({ update, bytes })),
   };
 }
 
