@@ -15,6 +15,8 @@ const LARGEST_SCRIPT = 16 * 1024 * 1024;
 
 interface PlayOptions extends WorldOptions {
   readonly actions?: string;
+  readonly model?: string;
+  readonly adapter?: string;
   readonly task?: string;
   readonly instruction?: string;
   readonly level?: number;
@@ -37,6 +39,8 @@ export function register(program: Command): void {
     .command('play <world>')
     .description(`play a world by hand (${WORLDS.map(({ name }) => name).join(', ')})`)
     .option('--actions <file>', 'take the actions from a file, one a line (- is standard input)')
+    .option('--model <name>', 'let a language model of `lab models` act')
+    .option('--adapter <dir>', 'with --model: a PEFT adapter on top of it')
     .option('--task <id>', 'the task to play (see --list)')
     .option('--instruction <text>', 'the task with this text (some worlds match loosely: their page says how)');
   addWorldOptions(command)
@@ -50,7 +54,13 @@ export function register(program: Command): void {
       const task = chooseTask(world, environment, options);
       const turn = environment.reset(task, 0, checkLevel(environment, task, options.level));
       if (options.actions !== undefined) return playScript(environment, task, turn, readActions(options.actions));
-      if (wantsJson()) throw new CallError('--json needs --actions FILE: playing by hand is a conversation, not a document');
+      if (options.model !== undefined) {
+        const { modelActions } = await import('./model-player.ts'); // only who asks for it waits for the engine
+        const { model, adapter, level } = options;
+        return playScript(environment, task, turn, await modelActions(world, environment, task, { model, adapter, level }));
+      }
+      if (wantsJson())
+        throw new CallError('--json needs --actions FILE or --model NAME: playing by hand is a conversation, not a document');
       return playByHand(environment, task, turn);
     });
 }
