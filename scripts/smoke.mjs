@@ -49,9 +49,14 @@ async function window(application) {
     assert.equal(await app.evaluate((electron) => electron.app.isPackaged), true);
     const answer = await page.evaluate('window.astrolab.call("worker.selfTest", { steps: 3 })');
     assert.equal(answer.ok, true, `the self-test failed: ${JSON.stringify(answer)}`);
-    const { value, expected, runtime } = answer.value;
+    const { value, expected, backends } = answer.value;
+    const about = await page.evaluate('window.astrolab.call("system.about", {})');
+    assert.match(about.value.version, /^\d+\.\d+\.\d+/);
+    assert(backends.length > 0, 'the self-test names nothing that it computed on');
     assert.equal(value, expected, `the self-test computed ${value} instead of ${expected}`);
-    console.log(`Smoke test: the window opens, and its worker process computes ${value} with ${runtime}`);
+    console.log(
+      `Smoke test: the window of Astrolab ${about.value.version} opens, and its worker process computes ${value} on ${backends.join(', ')}`,
+    );
   } finally {
     await app.close();
   }

@@ -1,7 +1,7 @@
 // The form of a new run: where it starts from, the essentials, every setting in groups, and at the right what the order is.
 
 import { useQuery } from '@tanstack/react-query';
-import { useDeferredValue, useState } from 'react';
+import { useDeferredValue } from 'react';
 import { z } from 'zod';
 import type { Answer } from '../../preload/contract.ts';
 import type { KnobGroup, Preset } from '../../preload/contract/queue.ts';
@@ -27,6 +27,7 @@ import { useOrder, useStart } from './use-order.ts';
 import type { Base, OrderState } from './use-order.ts';
 import styles from './new-run.module.css';
 
+const searchSchema = z.string();
 const openSchema = z.record(z.string(), z.boolean());
 const OPEN_AT_FIRST: Record<string, boolean> = { '': true, training: true };
 /** Shown elsewhere on the page. */
@@ -44,7 +45,8 @@ export function Setup({ base, preferred, presets, schema }: SetupProps) {
   const runs = useRuns();
   const order = useOrder(base, preferred, schema);
   const { begin, ready, label, queued, again } = useStart(base, order);
-  const [search, setSearch] = useState('');
+  // The palette leads to a setting by looking for it here.
+  const [search, setSearch] = useView('new-run.search', searchSchema, '');
   const errors = order.issues.length;
   useActions([
     {

@@ -1,10 +1,16 @@
 // Ctrl/Cmd-K: finds any page, run, metric or action that is registered now (state/actions.ts) and does it.
 
 import { Command } from 'cmdk';
+import { useMemo, useState } from 'react';
+import { useLocation } from 'wouter';
+import { useCall } from '../bridge.ts';
 import { Dialog } from '../components/dialog.tsx';
 import { Icon } from '../components/icons.tsx';
 import { Keys } from '../components/keys.tsx';
+import { words } from '../new-run/draft.ts';
 import { currentActions, useActionStore } from '../state/actions.ts';
+import type { Action } from '../state/actions.ts';
+import { writeView } from '../state/view.ts';
 import { keysOf } from './keyboard.ts';
 import styles from './palette.module.css';
 
@@ -16,15 +22,55 @@ export function Palette({ open, onClose }: { open: boolean; onClose: () => void 
   );
 }
 
+/** Every metric, which leads to its curve in Compare, and every setting, which leads to its field in New run. */
+function useFound(): Action[] {
+  const [, navigate] = useLocation();
+  const glossary = useCall('metrics.glossary', {});
+  const schema = useCall('setup.schema', {});
+  return useMemo(() => {
+    const metrics = (glossary.data?.metrics ?? []).map(({ id, name, formula }) => ({
+      id: `metric.${id}`,
+      title: name,
+      group: 'Metrics',
+      words: [id, formula],
+      run: () => {
+        writeView('compare.metric', id);
+        navigate('/compare');
+      },
+    }));
+    const knobs = (schema.data?.groups ?? []).flatMap((group) => group.knobs);
+    const settings = [...new Map(knobs.map((knob) => [knob.key, knob])).values()].map(({ key, description }) => ({
+      id: `setting.${key}`,
+      title: `${words(key)} (${key})`,
+      group: 'Settings of a run',
+      words: [description],
+      run: () => {
+        writeView('new-run.search', key);
+        navigate('/new');
+      },
+    }));
+    return [...metrics, ...settings];
+  }, [glossary.data, schema.data, navigate]);
+}
+
 function PaletteList({ onClose }: { onClose: () => void }) {
   const lists = useActionStore((state) => state.lists);
-  const actions = currentActions(lists).filter((action) => !action.keyboardOnly);
+  const [text, setText] = useState('');
+  const found = useFound();
+  // Hundreds of metrics and settings would bury the rest; they come up when something is asked for.
+  const actions = [...currentActions(lists).filter((action) => !action.keyboardOnly), ...(text.length > 1 ? found : [])];
   const groups = [...new Set(actions.map(({ group }) => group))];
   return (
     <Command label="Search everything" loop className={styles.palette}>
       <div className={styles.search}>
         <Icon name="search" />
-        <Command.Input data-autofocus className={styles.input} placeholder="Search pages, runs, metrics, settings and actions…" />
+        <Command.Input
+          data-autofocus
+          value={text}
+          onValueChange={setText}
+          className={styles.input}
+          placeholder="Search pages, runs, metrics, settings and actions…"
+        />
       </div>
       <Command.List className={styles.list} label="Matches">
         <Command.Empty className={styles.empty}>No results</Command.Empty>

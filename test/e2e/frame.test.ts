@@ -70,6 +70,23 @@ describe('the frame', () => {
     expect(await shown(heading('Compare'))).toBe(true);
   });
 
+  test('the palette finds metrics and settings', async () => {
+    await lab.page.keyboard.press('Control+k');
+    await lab.page.keyboard.type('training.learningRate');
+    await lab.page
+      .getByRole('option', { name: /Learning rate/ })
+      .first()
+      .waitFor();
+    await lab.page.keyboard.press('Enter');
+    await heading('New run').waitFor();
+    expect(await lab.page.getByLabel('Find a setting').inputValue()).toBe('training.learningRate');
+    await lab.page.getByLabel('Find a setting').fill('');
+    await lab.page.keyboard.press('Control+k');
+    await lab.page.keyboard.type('gradient norm');
+    expect(await shown(lab.page.getByRole('option', { name: 'Gradient norm' }).first())).toBe(true);
+    await lab.page.keyboard.press('Escape');
+  });
+
   test('letters typed into a field are not shortcuts', async () => {
     await lab.page.keyboard.press('Control+k');
     await lab.page.keyboard.type('gs');
