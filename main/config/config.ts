@@ -240,6 +240,12 @@ const runSchema = (algorithm: ReturnType<typeof algorithmSchema>) =>
       name: knob(z.string().min(1).max(120), 'run', 'Name of the run, for people.'),
       seed: knob(whole(0, 4_294_967_295), 1, 'Every random draw of the run follows from it.'),
       device: knob(z.string().min(1).max(40), 'cpu', 'Where the model runs; `lab doctor` lists what there is.'),
+      memory: knob(
+        whole(200, 10_000_000),
+        1000,
+        'Memory that the training process may take (language models are not bounded). Fewer sessions are kept and micro-batches get fewer rows where it would take more; an update stays the same but for rounding.',
+        'MB',
+      ),
       threads: knob(whole(0, 256), 0, 'Processor threads of the engine; 0 is one per logical processor.', 'threads'),
       world: World,
       policy: Policy,

@@ -2,7 +2,7 @@
 // saves; all others forgo planned memory, which would hold 1.6 times as much (see session.ts).
 
 import { peakBytes } from './memory.ts';
-import { SessionCache } from './session-cache.ts';
+import { type MemoryPool, SessionCache } from './session-cache.ts';
 import { Session } from './session.ts';
 import type { SessionOptions } from './session.ts';
 import type { StepGraph } from './training-graphs.ts';
@@ -21,18 +21,22 @@ export class ProgramCache {
   readonly #options: SessionOptions;
   readonly #programs: SessionCache<Program>;
 
-  constructor(options: SessionOptions, limit: number) {
+  constructor(options: SessionOptions, limit: number, pool?: MemoryPool) {
     this.#options = options;
-    this.#programs = new SessionCache(limit);
+    this.#programs = new SessionCache(limit, pool);
   }
 
   async get(key: string, build: () => StepGraph): Promise<Program> {
-    return this.#programs.get(key, async () => {
+    return this.#programs.get(key, () => {
       const { graph, metrics } = build();
       const keepOnDevice = this.#options.target === 'gpu' ? [...graph.outputs.keys()].filter((name) => name.startsWith('next.')) : [];
-      const fitting = peakBytes(graph) < TINY_BYTES ? { threads: 1 } : { plannedMemory: false };
-      const session = await Session.create(graph, { ...this.#options, ...fitting, keepOnDevice });
-      return { session, metrics, dispose: () => session.dispose() };
+      const bytes = peakBytes(graph);
+      const fitting = bytes < TINY_BYTES ? { threads: 1 } : { plannedMemory: false };
+      const create = async (): Promise<Program> => {
+        const session = await Session.create(graph, { ...this.#options, ...fitting, keepOnDevice });
+        return { session, metrics, dispose: () => session.dispose() };
+      };
+      return { bytes, create };
     });
   }
 

@@ -9,6 +9,7 @@ import type { AdamWSettings } from './optimizer.ts';
 import type { Flat, ParameterLayout } from './parameters.ts';
 import { LossScale } from './loss-scale.ts';
 import { ProgramCache } from './program-cache.ts';
+import type { MemoryPool } from './session-cache.ts';
 import type { SessionOptions } from './session.ts';
 import type { MicroBatch, StateKeeper, StepReport, TrainingState } from './training-report.ts';
 
@@ -34,6 +35,8 @@ export interface TrainerOptions {
   readonly session?: SessionOptions;
   /** How many sessions are kept; the least recently used one is disposed of first. */
   readonly sessions?: number;
+  /** A limit of bytes shared with others. */
+  readonly pool?: MemoryPool;
   /** Where loss scaling begins in half precision; it adapts. */
   readonly lossScale?: number;
 }
@@ -49,9 +52,9 @@ export class Trainer {
   readonly #scale: LossScale | undefined;
   #disposed = false;
 
-  constructor({ layout, state, optimizer = ADAMW, session = {}, sessions = 12, lossScale }: TrainerOptions) {
+  constructor({ layout, state, optimizer = ADAMW, session = {}, sessions = 12, pool, lossScale }: TrainerOptions) {
     this.#state = state;
-    this.#programs = new ProgramCache(session, sessions);
+    this.#programs = new ProgramCache(session, sessions, pool);
     this.#scale = session.half ? new LossScale(lossScale) : undefined;
     const Keeper = (session.stateOnDevice ?? session.target === 'gpu') ? DeviceState : HostState;
     this.#keeper = new Keeper(layout, state, optimizer, this.#programs);

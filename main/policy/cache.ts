@@ -14,13 +14,23 @@ const FEW = 96;
 export class Cache {
   readonly #streams: readonly Stream[];
   readonly #capacity: number;
-  readonly #data: Float32Array[];
+  #data: Float32Array[];
   #time = STEP;
 
   constructor(streams: readonly Stream[], capacity: number) {
     this.#streams = streams;
     this.#capacity = capacity;
-    this.#data = streams.map(({ heads, size }) => new Float32Array(capacity * heads * STEP * size));
+    this.#data = this.#empty();
+  }
+
+  /** Gives everything beyond the smallest size back. */
+  release(): void {
+    this.#time = STEP;
+    this.#data = this.#empty();
+  }
+
+  #empty(): Float32Array[] {
+    return this.#streams.map(({ heads, size }) => new Float32Array(this.#capacity * heads * STEP * size));
   }
 
   /** Places per row; positions beyond what was appended hold old or no numbers. */

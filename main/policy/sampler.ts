@@ -113,7 +113,9 @@ export class Sampler {
     }
   }
 
+  /** Gives its memory back; when it is used again, it takes it anew. */
   async dispose(): Promise<void> {
+    this.#cache.release();
     for (const session of this.#sessions.values()) await session.dispose();
     this.#sessions.clear();
   }
@@ -238,7 +240,7 @@ export class Sampler {
         : parameterInputs(target, this.#network.layout),
     );
     const { threads } = this.#options;
-    const session = await Session.create(graph, { spinning: false, ...(threads !== undefined && { threads }) });
+    const session = await Session.create(graph, { spinning: false, plannedMemory: false, ...(threads !== undefined && { threads }) });
     this.#sessions.set(count, session);
     return session;
   }

@@ -6,7 +6,8 @@ import { Graph } from '../engine/graph.ts';
 import type { Tensor } from '../engine/graph.ts';
 import * as op from '../engine/operators.ts';
 import type { Flat } from '../engine/parameters.ts';
-import { SessionCache } from '../engine/session-cache.ts';
+import { peakBytes } from '../engine/memory.ts';
+import { type MemoryPool, SessionCache } from '../engine/session-cache.ts';
 import { Session, floats } from '../engine/session.ts';
 import type { Value } from '../engine/session.ts';
 import { PackedBatch } from './batch.ts';
@@ -26,6 +27,8 @@ interface ScorerOptions {
   readonly threads?: number;
   /** How many sessions are kept; the least recently used one is disposed of first. */
   readonly sessions?: number;
+  /** A limit of bytes shared with others. */
+  readonly pool?: MemoryPool;
 }
 
 type Kind = 'scores' | 'logits';
@@ -39,7 +42,7 @@ export class Scorer {
   constructor(model: PolicyModel, weights: Flat, options: ScorerOptions = {}) {
     this.#network = networkOf(model);
     this.#options = options;
-    this.#sessions = new SessionCache(options.sessions ?? 12);
+    this.#sessions = new SessionCache(options.sessions ?? 12, options.pool);
     this.#feeds = parameterFeeds(this.#network.layout, weights);
   }
 
@@ -74,7 +77,8 @@ export class Scorer {
         if (tensor) graph.output(name, tensor);
       }
       const { threads } = this.#options;
-      return Session.create(graph, { spinning: false, ...(threads !== undefined && { threads }) });
+      const settings = { spinning: false, plannedMemory: false, ...(threads !== undefined && { threads }) };
+      return { bytes: peakBytes(graph), create: () => Session.create(graph, settings) };
     });
   }
 }

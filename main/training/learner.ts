@@ -4,6 +4,7 @@
 import { at, field } from '../indexed.ts';
 import type { Prepared, Progress } from '../algorithm/algorithm.ts';
 import type { Flat } from '../engine/parameters.ts';
+import type { MemoryPool } from '../engine/session-cache.ts';
 import type { StepReport, Trainer } from '../engine/training-step.ts';
 import { PackedBatch } from '../policy/batch.ts';
 import { Scorer } from '../policy/scorer.ts';
@@ -11,7 +12,7 @@ import type { PolicyModel } from '../policy/network.ts';
 import { Random } from '../random.ts';
 import type { Episode } from '../rollout/episode.ts';
 import type { Trajectory } from '../rollout/trajectory.ts';
-import { type TrainingEpisode, MinibatchTrainer, type LossDefinition, microBatches, sessionShape } from './minibatch.ts';
+import { type TrainingEpisode, MinibatchTrainer, type LossDefinition, minibatchSettings } from './minibatch.ts';
 import type { RunSetup } from './run-setup.ts';
 
 export class Learner {
@@ -25,12 +26,12 @@ export class Learner {
     trainer: Trainer,
     policy: Flat,
     reference: Flat,
-    { threads, sessions }: { threads: number; sessions: number },
+    options: { threads: number; sessions: number; pool?: MemoryPool },
   ) {
     this.#setup = setup;
-    this.#minibatches = new MinibatchTrainer(trainer, setup.model, setup.config.training);
-    this.#reference = new Scorer(setup.referenceModel, reference, { threads, sessions });
-    this.#critic = new Scorer(setup.model, policy, { threads, sessions });
+    this.#minibatches = new MinibatchTrainer(trainer, setup.model, minibatchSettings(setup.config));
+    this.#reference = new Scorer(setup.referenceModel, reference, options);
+    this.#critic = new Scorer(setup.model, policy, options);
   }
 
   /** Fills in what the variant needs to know of each token: log π_ref, and the critic's value. */
@@ -109,9 +110,9 @@ export class Learner {
     episodes: readonly Episode[],
     note: (trajectory: Trajectory, scores: { logProbs: Float32Array; values: Float32Array | undefined }) => void,
   ): Promise<void> {
-    for (const part of microBatches(episodes, this.#setup.config.training.microBatch)) {
+    for (const { part, shape } of this.#minibatches.cut(episodes, this.#objective())) {
       const rows = part.map((episode) => episode.rows);
-      const { logProbs, values } = await scorer.score(new PackedBatch(rows, model, sessionShape(part, model.contextLength)));
+      const { logProbs, values } = await scorer.score(new PackedBatch(rows, model, shape));
       for (const [index, { trajectory }] of part.entries()) {
         note(trajectory, { logProbs: at(logProbs, index), values: values?.[index] });
       }

@@ -2,12 +2,16 @@
 // what the loss asks for, and lets the engine take one step over all of them. Exact whatever the cut: losses are divided
 // by counts of the whole update. Similar lengths go together because padding is paid like real tokens.
 
+import type { RunConfig } from '../config/config.ts';
 import { at, field } from '../indexed.ts';
 import type { Graph } from '../engine/graph.ts';
+import { peakBytes } from '../engine/memory.ts';
+import { gradientGraph } from '../engine/training-graphs.ts';
 import type { Feeds } from '../engine/session.ts';
 import type { MicroBatch, LossAndMetrics, StepReport, Trainer } from '../engine/training-step.ts';
 import { type BatchShape, PackedBatch, type PolicyOptions, type LossInput, type PolicyTensors } from '../policy/batch.ts';
 import { type PolicyModel, type PolicyNetwork, networkOf, policyObjective } from '../policy/network.ts';
+import { memoryLimit } from './session-pool.ts';
 import type { EncodedRow } from '../policy/prompt.ts';
 
 /** One episode to learn from: its rows and the numbers the loss asks for. */
@@ -31,18 +35,33 @@ export interface LossDefinition {
 const MICRO_BATCH_COST = 80;
 /** Rows of a micro-batch. */
 const MOST_ROWS = 32;
+/** How many rows a micro-batch may have where memory is short. */
+const ROW_LIMITS = [MOST_ROWS, 8, 4, 2, 1];
+const FEWEST_MASKS = 32;
+
+/** Part of a run's memory that one micro-batch may take; the rest is for the process, the samplers and other sessions. */
+const LARGEST_PART = 0.4;
 
 interface MinibatchSettings {
   /** Most tokens, padding included, that go through the model at once. */
   readonly microBatch: number;
   /** Compute layers again in the backward pass instead of keeping their activations. */
   readonly recompute: boolean;
+  /** Memory of the training process in MB: micro-batches that would take too much of it get fewer rows. */
+  readonly memory: number;
 }
+
+export const minibatchSettings = (config: RunConfig): MinibatchSettings => ({
+  microBatch: config.training.microBatch,
+  recompute: config.training.recompute,
+  memory: memoryLimit(config),
+});
 
 export class MinibatchTrainer {
   readonly #trainer: Trainer;
   readonly #network: PolicyNetwork;
   readonly #settings: MinibatchSettings;
+  readonly #rows = new Map<string, number>();
 
   constructor(trainer: Trainer, config: PolicyModel, settings: MinibatchSettings) {
     this.#trainer = trainer;
@@ -53,13 +72,12 @@ export class MinibatchTrainer {
   /** One optimizer step over all samples. */
   async step(samples: readonly TrainingEpisode[], objective: LossDefinition, learningRate: number): Promise<StepReport> {
     const agentTokens = samples.reduce((sum, sample) => sum + tokensOf(sample), 0);
-    const options = { ...objective.options, recompute: this.#settings.recompute };
     const batches: MicroBatch[] = [];
-    for (const part of microBatches(samples, this.#settings.microBatch)) {
+    for (const { part, shape } of this.cut(samples, objective)) {
       const packed = new PackedBatch(
         part.map(({ rows }) => rows),
         this.#network,
-        sessionShape(part, this.#network.contextLength),
+        shape,
       );
       const first = at(part, 0);
       const feeds: Record<string, Feeds[string]> = { ...packed.feeds, ...PackedBatch.divisors(samples.length, agentTokens) };
@@ -72,11 +90,47 @@ export class MinibatchTrainer {
       Object.assign(feeds, await objective.extra?.(packed, part));
       batches.push({
         key: `${objective.name} ${Object.values(packed.shape).join('×')}`,
-        build: policyObjective(this.#network, packed.shape, options, objective.loss),
+        build: this.#build(objective, packed.shape),
         feeds,
       });
     }
     return this.#trainer.step(batches, learningRate);
+  }
+
+  /** Episodes in micro-batches that fit the limits, with the shape of each. */
+  cut<L extends Pick<TrainingEpisode, 'rows'>>(samples: readonly L[], objective: LossDefinition): { part: L[]; shape: BatchShape }[] {
+    const { contextLength } = this.#network;
+    const agentTokens = powerOfTwo(Math.max(8, ...samples.flatMap(({ rows }) => rows.map((row) => row.agent.length))));
+    const mostRows = (time: number): number => this.#mostRows(Math.min(contextLength, time), agentTokens, objective);
+    return microBatches(samples, this.#settings.microBatch, mostRows).map((part) => ({
+      part,
+      shape: sessionShape(part, contextLength, mostRows),
+    }));
+  }
+
+  /** The most rows of a length whose training graph stays below its part of the memory. Depends on the config alone, so it repeats. */
+  #mostRows(time: number, agentTokens: number, objective: LossDefinition): number {
+    if (this.#settings.memory === Number.POSITIVE_INFINITY) return MOST_ROWS;
+    const key = `${objective.name} ${time} ${agentTokens}`;
+    const known = this.#rows.get(key);
+    if (known !== undefined) return known;
+    const { contextLength } = this.#network;
+    // When the longest fits, all do: that spares the others' graphs.
+    const short = time < contextLength && this.#mostRows(contextLength, agentTokens, objective) === MOST_ROWS;
+    const most = short
+      ? MOST_ROWS
+      : (ROW_LIMITS.find((rows) => this.#fits({ rows, time, agentTokens, masks: FEWEST_MASKS, episodes: rows }, objective)) ?? 1);
+    this.#rows.set(key, most);
+    return most;
+  }
+
+  #fits(shape: BatchShape, objective: LossDefinition): boolean {
+    const { graph } = gradientGraph({ key: objective.name, build: this.#build(objective, shape) }, this.#network.layout);
+    return peakBytes(graph) <= LARGEST_PART * this.#settings.memory * 1e6;
+  }
+
+  #build(objective: LossDefinition, shape: BatchShape): MicroBatch['build'] {
+    return policyObjective(this.#network, shape, { ...objective.options, recompute: this.#settings.recompute }, objective.loss);
   }
 }
 
@@ -94,24 +148,34 @@ const timeBucket = (length: number): number => up(length, length <= 128 ? 8 : 64
  * 8 or 32 rows; more only where a single episode has more rows. A new shape costs a session, which takes as long as thousands of tokens,
  * while one more call costs little: so few sizes, used several times. Small calls also stay in the processor's cache.
  */
-const rowBucket = (rows: number): number => (rows <= 8 ? 8 : powerOfTwo(Math.max(MOST_ROWS, rows)));
+const rowBucket = (rows: number, most: number): number =>
+  rows <= Math.min(8, most) ? Math.min(8, most) : powerOfTwo(Math.max(most, rows));
 
 /** Coarser than the engine's own buckets: few shapes, because each is a session that takes a while to make. No row is longer than the context. */
-export function sessionShape(samples: readonly Pick<TrainingEpisode, 'rows'>[], contextLength: number): BatchShape {
+export function sessionShape(
+  samples: readonly Pick<TrainingEpisode, 'rows'>[],
+  contextLength: number,
+  mostRows: (time: number) => number = () => MOST_ROWS,
+): BatchShape {
   const rows = samples.flatMap((sample) => sample.rows);
   const masks = new Set(rows.flatMap((row) => row.agent.map(({ mask }) => mask)));
-  const size = rowBucket(rows.length);
+  const time = timeBucket(Math.max(1, ...samples.map(lengthOf)));
+  const size = rowBucket(rows.length, mostRows(time));
   return {
     rows: size,
-    time: Math.min(contextLength, timeBucket(Math.max(1, ...samples.map(lengthOf)))),
+    time: Math.min(contextLength, time),
     agentTokens: powerOfTwo(Math.max(8, ...rows.map((row) => row.agent.length))),
-    masks: powerOfTwo(Math.max(32, masks.size + 1)),
+    masks: powerOfTwo(Math.max(FEWEST_MASKS, masks.size + 1)),
     episodes: size, // an episode has at least one row
   };
 }
 
 /** Cuts episodes, sorted by length, where the padding saved is worth another micro-batch; never past the budget. */
-export function microBatches<L extends Pick<TrainingEpisode, 'rows'>>(samples: readonly L[], budget: number): L[][] {
+export function microBatches<L extends Pick<TrainingEpisode, 'rows'>>(
+  samples: readonly L[],
+  budget: number,
+  mostRows: (time: number) => number = () => MOST_ROWS,
+): L[][] {
   const sorted = samples
     .map((sample, index) => ({ sample, index, time: timeBucket(lengthOf(sample)), rows: sample.rows.length }))
     .sort((a, b) => a.time - b.time || a.index - b.index);
@@ -122,11 +186,12 @@ export function microBatches<L extends Pick<TrainingEpisode, 'rows'>>(samples: r
   best[0] = 0;
   for (let end = 1; end <= count; end++) {
     const time = at(sorted, end - 1).time;
+    const most = mostRows(time);
     let rows = 0;
     for (let start = end - 1; start >= 0; start--) {
       rows += at(sorted, start).rows;
-      const size = rowBucket(rows) * time;
-      if ((size > budget || rows > MOST_ROWS) && start < end - 1) break;
+      const size = rowBucket(rows, most) * time;
+      if ((size > budget || rows > most) && start < end - 1) break;
       const cost = at(best, start) + size + MICRO_BATCH_COST;
       if (cost < at(best, end)) {
         best[end] = cost;

@@ -18,7 +18,8 @@ import { EpisodeInPlay } from '../rollout/episode.ts';
 import { drawAt, rollout } from '../rollout/rollout.ts';
 import { contentHash, sha256 } from '../canonical.ts';
 import type { ReferenceFile } from './host.ts';
-import { type TrainingEpisode, MinibatchTrainer, type LossDefinition } from './minibatch.ts';
+import { type TrainingEpisode, MinibatchTrainer, type LossDefinition, minibatchSettings } from './minibatch.ts';
+import { sessionPool } from './session-pool.ts';
 import { saveWeights } from './weights.ts';
 import { type RunSetup, worldHash } from './run-setup.ts';
 
@@ -79,8 +80,15 @@ export async function cloneReference(
     layout.initialise(() => normal.normal()),
   );
   setup.start?.(state.values);
-  const trainer = new Trainer({ layout, state, optimizer: ADAM, session: { threads, spinning: false }, sessions: 24 });
-  const minibatches = new MinibatchTrainer(trainer, model, config.training);
+  const trainer = new Trainer({
+    layout,
+    state,
+    optimizer: ADAM,
+    session: { threads, spinning: false },
+    sessions: 24,
+    pool: sessionPool(config),
+  });
+  const minibatches = new MinibatchTrainer(trainer, model, minibatchSettings(config));
   const sampler = new Sampler(model, state.values, { capacity: 128, threads });
   const success = async (): Promise<number> => {
     const requests = environment

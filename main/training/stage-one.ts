@@ -13,10 +13,14 @@ import { evaluateNow } from './validation.ts';
 /** A new run values its tasks and evaluates the policy it starts from; a resumed one brings its values back. */
 export async function beginRun(run: TrainingRun): Promise<void> {
   const { config, pool, vstar, reporter, policy } = run;
-  if (run.resumed) return vstar.restore(run.memory.valued, pool);
+  if (run.resumed) {
+    await vstar.restore(run.memory.valued, pool);
+    return vstar.release();
+  }
   const optimistic = run.setup.variant.needs.vstar && optimisticVstar(run.setup.environment.chance === true, config.vstar.estimator);
   if (optimistic) await reporter.alert(0, optimistic);
   if (config.curriculum.mode === 'off' && config.vstar.samples.length === 1) await valueTasks(run, pool, policy.environment.levels - 1, 0);
+  await vstar.release();
   if (config.evaluation.every > 0) {
     const evaluation = await evaluateNow(run, 0, 'periodic');
     run.memory = { ...run.memory, validations: validationsOf([evaluation]) };

@@ -20,6 +20,7 @@ import { obtainReference } from './obtain-reference.ts';
 import { ProgressReporter } from './progress.ts';
 import { RunReporter } from './reporter.ts';
 import { type RunSetup, openRun } from './run-setup.ts';
+import { sessionPool } from './session-pool.ts';
 import { TaskSampler, trainingPool } from './tasks.ts';
 import { timedEnvironment } from './timed-environment.ts';
 import { VstarStage } from './vstar-stage.ts';
@@ -75,8 +76,9 @@ export async function openTraining(config: RunConfig, host: TrainingHost): Promi
   await reporter.started(memory.update, config.device);
 
   const session = { threads, spinning: false, ...device };
-  const trainer = new Trainer({ layout: setup.layout, state, optimizer: adam(training), session, sessions: SESSIONS });
-  const learner = new Learner(setup, trainer, state.values, reference.weights, { threads, sessions: SESSIONS });
+  const pool = sessionPool(config);
+  const trainer = new Trainer({ layout: setup.layout, state, optimizer: adam(training), session, sessions: SESSIONS, pool });
+  const learner = new Learner(setup, trainer, state.values, reference.weights, { threads, sessions: SESSIONS, pool });
   const { environment, seconds: environmentSeconds } = timedEnvironment(setup.environment);
   const capacity = Math.min(256, Math.max(32, training.batch));
   const policy = { environment, codec: setup.codec, sampler: new Sampler(setup.model, state.values, { capacity, threads }) };

@@ -80,6 +80,11 @@ export class VstarStage {
     }
   }
 
+  /** Gives the memory of the reference's sampler back until more tasks have to be valued. */
+  async release(): Promise<void> {
+    await this.#actor.sampler.dispose();
+  }
+
   /** What a checkpoint keeps: which tasks have a value, in the order they got it. */
   save(): [task: string, level: number, samples: number][] {
     return this.values.map(({ task, level, samples }) => [task, level, samples]);

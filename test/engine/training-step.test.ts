@@ -14,7 +14,7 @@ import type { BatchShape, PolicyOptions } from '../../main/policy/batch.ts';
 import type { EncodedRow } from '../../main/policy/prompt.ts';
 import { modelLayout } from '../../main/policy/transformer.ts';
 import type { ModelConfig } from '../../main/policy/transformer.ts';
-import { SessionCache } from '../../main/engine/session-cache.ts';
+import { MemoryPool, SessionCache } from '../../main/engine/session-cache.ts';
 import { Random } from '../../main/random.ts';
 
 const CONFIG: ModelConfig = {
@@ -236,14 +236,35 @@ test('300 steps in three shapes do not grow memory', async () => {
   expect((process.memoryUsage().rss - before) / 2 ** 20).toBeLessThan(30);
 });
 
+/** A session that only notes when it is made and disposed of. */
+const planned = (key: string, bytes: number, log: string[]) => ({
+  bytes,
+  create: async () => {
+    log.push(`make ${key}`);
+    return { dispose: async () => void log.push(`dispose ${key}`) };
+  },
+});
+
+test('caches that share a pool of memory stay below its limit together: the least recently used session of any of them goes first', async () => {
+  const log: string[] = [];
+  const pool = new MemoryPool(100);
+  const [one, two] = [new SessionCache(9, pool), new SessionCache(9, pool)];
+  await one.get('a', () => planned('a', 40, log));
+  await two.get('b', () => planned('b', 40, log));
+  await one.get('a', () => planned('a', 40, log));
+  await two.get('c', () => planned('c', 60, log));
+  expect(log).toEqual(['make a', 'make b', 'dispose b', 'make c']);
+  expect(pool.bytes).toBe(100);
+  await one.get('d', () => planned('d', 150, log)); // larger than the limit: alone
+  expect(log.slice(4)).toEqual(['dispose a', 'dispose c', 'make d']);
+  await one.dispose();
+  expect([pool.bytes, one.size, two.size]).toEqual([0, 0, 0]);
+});
+
 test('at most the given number of sessions is kept; the least recently used one is disposed of', async () => {
   const cache = new SessionCache<{ dispose(): Promise<void> }>(2);
   const log: string[] = [];
-  const get = (key: string) =>
-    cache.get(key, async () => {
-      log.push(`make ${key}`);
-      return { dispose: async () => void log.push(`dispose ${key}`) };
-    });
+  const get = (key: string) => cache.get(key, () => planned(key, 1, log));
   for (const key of ['a', 'b', 'a', 'c', 'a', 'b']) await get(key);
   expect(log).toEqual(['make a', 'make b', 'dispose b', 'make c', 'dispose c', 'make b']);
   expect(cache.size).toBe(2);

@@ -2,7 +2,13 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { tokenMask } from '../../main/policy/grammar-mask.ts';
 import type { EncodedRow } from '../../main/policy/prompt.ts';
-import { microBatches, sessionShape } from '../../main/training/minibatch.ts';
+import { peakBytes } from '../../main/engine/memory.ts';
+import { neg } from '../../main/engine/operators.ts';
+import { gradientGraph } from '../../main/engine/training-graphs.ts';
+import { Trainer, freshState } from '../../main/engine/training-step.ts';
+import { networkOf, policyObjective } from '../../main/policy/network.ts';
+import { type ModelConfig, modelLayout } from '../../main/policy/transformer.ts';
+import { type LossDefinition, MinibatchTrainer, microBatches, sessionShape } from '../../main/training/minibatch.ts';
 
 const mask = tokenMask([1, 2]);
 const row = (length: number): EncodedRow => ({ tokens: [], flags: [], agent: [{ position: length - 1, target: 1, mask }] });
@@ -29,4 +35,37 @@ test('micro-batches hold every episode once, in 8 or 32 rows, within the budget'
     }),
     { numRuns: 100, examples: [[Array.from({ length: 100 }, () => [8])]] },
   );
+});
+
+test('where memory is short micro-batches get fewer rows, each within its part of it; where it is not, they stay as they are', () => {
+  const model: ModelConfig = {
+    vocabulary: 900,
+    width: 128,
+    layers: 3,
+    heads: 4,
+    feedForward: 256,
+    gate: 'relu',
+    contextLength: 256,
+    valueHead: false,
+    aids: { matchFlag: true, pointer: true, tokenShift: 6 },
+  };
+  const layout = modelLayout(model);
+  const loss: LossDefinition = {
+    name: 'loss',
+    options: {},
+    loss: (_graph, { tokenMean, logProbs }) => ({ loss: neg(tokenMean(logProbs)) }),
+  };
+  const trainer = new Trainer({ layout, state: freshState(layout, layout.zeros()) });
+  const episodes = Array.from({ length: 40 }, (_, index) => ({ rows: [row(index < 32 ? 250 : 20)] }));
+  const shapes = (memory: number) =>
+    new MinibatchTrainer(trainer, model, { microBatch: 16_384, recompute: false, memory }).cut(episodes, loss).map(({ shape }) => shape);
+  expect(shapes(1000)).toEqual(microBatches(episodes, 16_384).map((part) => sessionShape(part, 256)));
+  const [enough, little] = [shapes(1000), shapes(250)];
+  expect(Math.max(...enough.map(({ rows }) => rows))).toBe(32);
+  expect(Math.max(...little.filter(({ time }) => time === 256).map(({ rows }) => rows))).toBe(8);
+  expect(Math.max(...little.filter(({ time }) => time < 64).map(({ rows }) => rows))).toBe(8);
+  for (const shape of little) {
+    const build = policyObjective(networkOf(model), shape, {}, loss.loss);
+    expect(peakBytes(gradientGraph({ key: 'test', build }, layout).graph)).toBeLessThanOrEqual(0.4 * 250e6);
+  }
 });
