@@ -12,7 +12,7 @@ const line = z
   .max(500)
   .regex(/^[^\n\r]*$/, 'one line is expected');
 const word = line.regex(/^[\w.,:@%+=/-]*$/, 'letters, digits and . , : @ % + = / - are expected');
-const path = line.regex(/^(\/[^"'`$\\\n]*)?$/, 'an absolute path without quotes, $ or backslash is expected');
+const path = line.regex(/^(\/[^\s"'`$\\]*)?$/, 'an absolute path without spaces, quotes, $ or backslash is expected');
 
 export const clusterSettings = z.strictObject({
   name: z.string().regex(/^[a-z0-9][a-z0-9-]{0,39}$/, 'lower-case letters, digits and dashes are expected, for example slurm'),

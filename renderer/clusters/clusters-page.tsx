@@ -50,7 +50,11 @@ export default function ClustersPage() {
           Add a cluster in <Link href="/settings">Settings</Link>, then choose it under “On” in <Link href="/new">New run</Link>.
         </EmptyState>
       )}
-      {all.data && all.data.submissions.length > 0 && <Submissions all={all.data.submissions} chosen={chosen?.id} />}
+      {all.data && all.data.submissions.length > 0 && (
+        <Section title="Submissions">
+          <Submissions all={all.data.submissions} chosen={chosen?.id} />
+        </Section>
+      )}
       {chosen && <Tasks key={chosen.id} submission={chosen} />}
     </Page>
   );

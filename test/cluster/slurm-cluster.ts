@@ -101,7 +101,7 @@ export class SlurmCluster {
     const pidFiles = readdirSync(this.folder).filter((name) => /^(slurmd\..*|slurmctld)\.pid$/.test(name));
     try {
       this.run('scancel', '--state=PENDING,RUNNING', '--user=root');
-      await until('nothing running', () => this.run('squeue', '-h', '-t', 'RUNNING,COMPLETING') === '', 10_000);
+      await until('nothing running', () => this.run('squeue', '-h', '-t', 'RUNNING,COMPLETING') === '', 30_000);
     } catch {
       // It may not have started at all.
     }
@@ -193,4 +193,24 @@ ${Array.from({ length: nodes }, (_, index) => node(index)).join('\n')}
 PartitionName=low Nodes=ALL Default=YES MaxTime=INFINITE State=UP PriorityTier=1 PreemptMode=REQUEUE GraceTime=0
 PartitionName=high Nodes=ALL MaxTime=INFINITE State=UP PriorityTier=10 PreemptMode=OFF
 `;
+}
+
+/** As when the node's machine dies: its step daemon and all that it started are gone, and nobody says so. */
+export function endProcessesOf(submission: string, task: string): void {
+  const processes = readdirSync('/proc')
+    .filter((name) => /^\d+$/.test(name))
+    .flatMap((pid) => {
+      try {
+        const command = readFileSync(`/proc/${pid}/cmdline`, 'latin1').split('\0');
+        const parent = Number(/\) \S (\d+)/.exec(readFileSync(`/proc/${pid}/stat`, 'latin1'))?.[1]);
+        return [{ pid: Number(pid), parent, command }];
+      } catch {
+        return [];
+      }
+    });
+  const program = processes.find(({ command }) => command.includes(submission) && command.includes(task));
+  const shell = processes.find(({ pid }) => pid === program?.parent);
+  const daemon = processes.find(({ pid }) => pid === shell?.parent);
+  if (daemon?.command[0]?.includes('slurmstepd') !== true) throw new Error(`task ${task} is not under a step daemon of Slurm`);
+  for (const one of [daemon, shell, program]) if (one) process.kill(one.pid, 'SIGKILL');
 }

@@ -2,7 +2,7 @@
 // retried, failed, cut at the array limit, submitted by a lab that crashed, collected twice, reached through ssh. What comes back equals
 // local runs byte for byte.
 
-import { chmodSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { Cluster } from '../../main/cluster/cluster.ts';
@@ -16,7 +16,7 @@ import { launchWith } from '../../main/process/launch.ts';
 import { trainAll } from '../../main/study/work.ts';
 import { openStore, temporaryFolder } from '../store/helpers.ts';
 import { outcome, smallRuns } from './outcome.ts';
-import { SlurmCluster, slurmMissing, until } from './slurm-cluster.ts';
+import { endProcessesOf, SlurmCluster, slurmMissing, until } from './slurm-cluster.ts';
 
 vi.setConfig({ testTimeout: 600_000, hookTimeout: 120_000 });
 
@@ -75,7 +75,7 @@ describe.skipIf(missing !== null)(`a Slurm cluster on this machine${missing === 
     await inTraining(at, submission, '0003');
     const { node } = find(await at.status(submission), '0003');
     slurm.loseNode(node);
-    endProcessesOf(submission, '0003');
+    endProcessesOf(submission.folder, '0003');
 
     const failed = await follow(new Cluster(store, at.settings), [submission]);
     expect(failed).toEqual([]);
@@ -180,23 +180,3 @@ describe.skipIf(missing !== null)(`a Slurm cluster on this machine${missing === 
     }
   });
 });
-
-/** As when the node's machine dies: its step daemon and all that it started are gone, and nobody says so. */
-function endProcessesOf(submission: Submission, task: string): void {
-  const processes = readdirSync('/proc')
-    .filter((name) => /^\d+$/.test(name))
-    .flatMap((pid) => {
-      try {
-        const command = readFileSync(`/proc/${pid}/cmdline`, 'latin1').split('\0');
-        const parent = Number(/\) \S (\d+)/.exec(readFileSync(`/proc/${pid}/stat`, 'latin1'))?.[1]);
-        return [{ pid: Number(pid), parent, command }];
-      } catch {
-        return [];
-      }
-    });
-  const program = processes.find(({ command }) => command.includes(submission.folder) && command.includes(task));
-  const shell = processes.find(({ pid }) => pid === program?.parent);
-  const daemon = processes.find(({ pid }) => pid === shell?.parent);
-  expect(daemon?.command[0]).toMatch(/slurmstepd/);
-  for (const one of [daemon, shell, program]) if (one) process.kill(one.pid, 'SIGKILL');
-}
