@@ -127,14 +127,14 @@ export class CheckpointStore {
     this.#db.prepare('DELETE FROM checkpoints WHERE run_id = ? AND update_no > ?').run(run, lastUpdate);
   }
 
-  /** Drops the rows of all but the newest `keep` checkpoints and the kept ones. */
+  /** Drops the rows of all but the newest `keep` checkpoints, the kept ones and the one with the best validation success. */
   prune(run: number, keep: number): void {
     this.#db
       .prepare(
-        `DELETE FROM checkpoints WHERE run_id = ? AND kept = 0 AND update_no NOT IN
-         (SELECT update_no FROM checkpoints WHERE run_id = ? ORDER BY update_no DESC LIMIT ?)`,
+        `DELETE FROM checkpoints WHERE run_id = ? AND kept = 0 AND update_no IS NOT (SELECT best_update FROM runs WHERE id = ?)
+         AND update_no NOT IN (SELECT update_no FROM checkpoints WHERE run_id = ? ORDER BY update_no DESC LIMIT ?)`,
       )
-      .run(run, run, keep);
+      .run(run, run, run, keep);
   }
 
   keep(run: number, update: number): void {

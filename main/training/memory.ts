@@ -5,7 +5,7 @@ import { z } from 'zod';
 import { CurriculumState, advanceCurriculum, startCurriculum } from '../algorithm/curriculum.ts';
 import type { RunConfig } from '../config/config.ts';
 import { field } from '../indexed.ts';
-import { Validation, alertsOf, remember } from '../metrics/alerts.ts';
+import { Validation, alertsOf, bestValidation, remember } from '../metrics/alerts.ts';
 import type { EvaluationReport } from '../evaluation/evaluation-report.ts';
 import { GroupMemory } from '../metrics/groups.ts';
 import { type Trajectory, tokenCount } from '../rollout/trajectory.ts';
@@ -86,3 +86,6 @@ export const validationsOf = (evaluations: readonly EvaluationReport[]): Validat
   evaluations
     .filter(({ kind }) => kind === 'periodic')
     .map(({ update, results }) => ({ update, k: results.filter(({ success }) => success).length, n: results.length }));
+
+/** Whether the latest update has the best validation success of the run so far: then its checkpoint is kept. */
+export const isBest = ({ update, validations }: TrainingMemory): boolean => bestValidation(validations)?.update === update;

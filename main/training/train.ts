@@ -10,7 +10,7 @@ import { Random } from '../random.ts';
 import { drawAt, rollout } from '../rollout/rollout.ts';
 import type { TrainingHost } from './host.ts';
 import { evaluateUpdate } from './validation.ts';
-import { nextMemory } from './memory.ts';
+import { isBest, nextMemory } from './memory.ts';
 import { saveCheckpoint } from './save.ts';
 import { beginRun, drawableTasks, valueTasks } from './stage-one.ts';
 import { openTraining } from './training-run.ts';
@@ -92,7 +92,8 @@ export async function train(config: RunConfig, host: TrainingHost): Promise<'don
       });
 
       // Save, then pause or stop if that was requested.
-      if (last || (checkpoints.every > 0 && update % checkpoints.every === 0)) await saveCheckpoint(run, update, last);
+      if (last || isBest(run.memory) || (checkpoints.every > 0 && update % checkpoints.every === 0))
+        await saveCheckpoint(run, update, last);
       await reporter.measured(update);
       if (!last && (await commands.handle(update, () => saveCheckpoint(run, update, false))) === 'stop') return 'stopped';
     }

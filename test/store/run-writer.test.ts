@@ -64,6 +64,25 @@ describe('a run that is resumed after a crash', () => {
   });
 });
 
+it('the checkpoint with the best validation success is kept until a better one comes', () => {
+  const store = openStore();
+  const run = store.runs.create(newRun()).id;
+  const writer = new RunWriter(store, run);
+  const successes = [0, 3, 1, 1, 1, 1, 4, 2, 2, 2];
+  const kept: number[][] = [];
+  for (const [update, k] of successes.entries()) {
+    const report = someEvaluation(5, update);
+    const results = report.results.map((result, index) => ({ ...result, success: index < k }));
+    writer.apply({ ...report, results });
+    writer.apply(checkpoint(store, run, update));
+    kept.push(store.checkpoints.list(run).map((one) => one.update));
+  }
+  expect([kept[5], kept[9]]).toEqual([
+    [1, 3, 4, 5],
+    [6, 7, 8, 9],
+  ]);
+});
+
 describe('a report that cannot be stored', () => {
   it('leaves nothing of itself behind', () => {
     const store = openStore();
