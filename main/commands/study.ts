@@ -24,6 +24,7 @@ import { thinning } from '../study/sample.ts';
 import { answer, CallError, note } from './output.ts';
 import { findRun, withStore } from './store.ts';
 import { addOn, answerDryRun, type OnOptions, remoteWork } from './on-cluster.ts';
+import { registerPlan } from './study-plan.ts';
 import { addJobs, collect, wholeNumber, words, working } from './work.ts';
 
 interface RunOptions extends OnOptions {
@@ -40,7 +41,7 @@ interface RunOptions extends OnOptions {
 
 export function register(program: Command): void {
   const study = program.command('study').description('named sets of runs that are compared, and their report');
-  for (const add of [registerList, registerSave, registerRun, registerReport, registerExport]) add(study);
+  for (const add of [registerList, registerSave, registerPlan, registerRun, registerReport, registerExport]) add(study);
 }
 
 function registerList(study: Command): void {

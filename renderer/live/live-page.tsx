@@ -269,17 +269,19 @@ function Log({ events }: { events: readonly RunEvent[] }) {
   if (events.length === 0) return <p className={styles.remark}>No events.</p>;
   return (
     <ol className={styles.log} aria-label="Run log">
-      {events.toReversed().map(({ id, update, time, kind, severity, text }) => (
-        <li key={id} data-severity={severity}>
-          <span className={styles.number}>u{update}</span>
-          <span className={styles.remark}>{formatDate(time)}</span>
-          <span className={styles.kind}>
-            {severity !== 'info' && <Icon name="warning" size={13} />}
-            {kind}
-          </span>
-          <span className={styles.text}>{text}</span>
-        </li>
-      ))}
+      {events
+        .toSorted((a, b) => b.time - a.time || b.id - a.id)
+        .map(({ id, update, time, kind, severity, text }) => (
+          <li key={id} data-severity={severity}>
+            <span className={styles.number}>u{update}</span>
+            <span className={styles.remark}>{formatDate(time)}</span>
+            <span className={styles.kind}>
+              {severity !== 'info' && <Icon name="warning" size={13} />}
+              {kind}
+            </span>
+            <span className={styles.text}>{text}</span>
+          </li>
+        ))}
     </ol>
   );
 }

@@ -3,7 +3,10 @@
 import { expect, test } from 'vitest';
 import { algorithms } from '../../main/algorithm/registry.ts';
 import { loadDefinition, parseDefinition, studyIds } from '../../main/study/definition.ts';
+import { stepsPerUpdate } from '../../main/report/budget.ts';
+import { powerOf } from '../../main/study/inference.ts';
 import { armsToTune, planRuns } from '../../main/study/plan.ts';
+import { ASSUMED, planStudy } from '../../main/study/planner.ts';
 import { SEARCH_SPACES, trialSettings } from '../../main/study/search-space.ts';
 import { trialConfig } from '../../main/study/tune.ts';
 import { applyOverrides, flatten } from '../../main/config/overrides.ts';
@@ -101,4 +104,30 @@ test('trials are judged on the same validation tasks and never play the test', (
     expect(trial.seed).toBe(seeds.tuning.seed);
     expect(trial.training.updates).toBe(config.training.updates);
   }
+});
+
+test('the old claims come in two forms with ten seeds, a margin of three points and reworded claims: as tuned, and with equal optimizer steps', () => {
+  for (const [name, steps] of [
+    ['seeds-as-tuned', new Set([1, 4])],
+    ['seeds-equal-steps', new Set([1])],
+  ] as const) {
+    const definition = loadDefinition(name);
+    expect(definition).toMatchObject({ margin: 0.03, seeds: [1, 2, 3, 4, 5, 6, 7, 8, 9, 10] });
+    const runs = planRuns(definition, { updates: 30, seeds: definition.seeds, only: null, set: [] }, {});
+    expect(new Set(runs.map(({ config }) => stepsPerUpdate(config)))).toEqual(steps);
+    expect(runs.filter(({ arm }) => arm === 'ppo')).toHaveLength(10);
+    expect(definition.claims.map(({ id }) => id)).toEqual(loadDefinition('seeds').claims.map(({ id }) => id));
+    expect(definition.claims.find(({ id }) => id === 'reinforce-fails')?.tests).toEqual([
+      { a: 'reinforce', b: 'reference', measure: 'success', expect: 'equivalent' },
+    ]);
+  }
+});
+
+test('the planner asks for more seeds when a difference is smaller or many tests are corrected for', () => {
+  const question = { difference: 0.08, power: 0.8, clusterSize: 1, tests: 16 };
+  const at = (difference: number) => planStudy(ASSUMED, { ...question, difference }).needed.find(({ tasks }) => tasks === 300);
+  expect(at(0.08)?.alone).toBeLessThan(at(0.05)?.alone ?? 1000);
+  expect(at(0.08)?.corrected ?? 1000).toBeGreaterThan(at(0.08)?.alone ?? 1000);
+  const [row] = planStudy(ASSUMED, question).rows;
+  expect(row?.alone).toBeCloseTo(powerOf(0.08, ASSUMED, { seeds: 3, tasks: 100, clusterSize: 1 }), 12);
 });

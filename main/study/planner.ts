@@ -1,0 +1,68 @@
+// How large must a study be? From the spread that the pairs of a finished study had (or that the caller assumes) to the power of studies with more
+// or fewer seeds and tasks: the same t test that decides the claims (study/inference.ts), before anything is run.
+
+import { quantile } from '../statistics.ts';
+import type { Store } from '../store/store.ts';
+import { resultsOf } from './findings.ts';
+import { ALPHA, type Components, componentsOf, powerOf, type Size } from './inference.ts';
+import type { StudyRecord } from './record.ts';
+import { differencesOf } from './verdict.ts';
+
+/** Where nothing was measured: seeds of an arm differ by 2 points, clusters suit one arm by 10 points, and every third pair differs. */
+export const ASSUMED: Components = { seed: 2 * 0.02 ** 2, cluster: 2 * 0.1 ** 2, rest: 0.33 };
+
+/** Medians over the tests of a study; undefined when none of them has runs enough. */
+export function measuredComponents(store: Store, record: StudyRecord): (Components & { readonly clusterSize: number }) | undefined {
+  const sides = resultsOf(store, record);
+  const found = record.claims
+    .flatMap(({ tests }) => tests)
+    .flatMap(({ a, b, measure }) => {
+      const table = differencesOf(sides.get(a) ?? new Map(), sides.get(b) ?? new Map(), measure);
+      const components = table && componentsOf(table);
+      return components ? [{ ...components, clusterSize: table.clusters.length / new Set(table.clusters).size }] : [];
+    });
+  if (found.length === 0) return undefined;
+  const median = (of: (one: (typeof found)[number]) => number): number =>
+    quantile(
+      found.map(of).sort((x, y) => x - y),
+      0.5,
+    );
+  return {
+    seed: median(({ seed }) => seed),
+    cluster: median(({ cluster }) => cluster),
+    rest: median(({ rest }) => rest),
+    clusterSize: median(({ clusterSize }) => clusterSize),
+  };
+}
+
+export interface PlanQuestion {
+  readonly difference: number;
+  readonly power: number;
+  readonly clusterSize: number;
+  /** Tests of the study: the first to be decided by Holm's correction needs p ≤ 0.05 ÷ tests. */
+  readonly tests: number;
+}
+
+export interface Plan {
+  readonly rows: readonly { readonly seeds: number; readonly tasks: number; readonly alone: number; readonly corrected: number }[];
+  /** The fewest seeds that find the difference with the power asked for, by number of tasks; null when 200 are not enough. */
+  readonly needed: readonly { readonly tasks: number; readonly alone: number | null; readonly corrected: number | null }[];
+}
+
+const SEEDS = [3, 5, 10, 20];
+const TASKS = [100, 300, 1000];
+const MOST_SEEDS = 200;
+
+export function planStudy(components: Components, { difference, power, clusterSize, tests }: PlanQuestion): Plan {
+  const at = (size: Omit<Size, 'clusterSize'>, alpha: number): number => powerOf(difference, components, { ...size, clusterSize }, alpha);
+  const fewest = (tasks: number, alpha: number): number | null => {
+    for (let seeds = 2; seeds <= MOST_SEEDS; seeds++) if (at({ seeds, tasks }, alpha) >= power) return seeds;
+    return null;
+  };
+  return {
+    rows: SEEDS.flatMap((seeds) =>
+      TASKS.map((tasks) => ({ seeds, tasks, alone: at({ seeds, tasks }, ALPHA), corrected: at({ seeds, tasks }, ALPHA / tests) })),
+    ),
+    needed: TASKS.map((tasks) => ({ tasks, alone: fewest(tasks, ALPHA), corrected: fewest(tasks, ALPHA / tests) })),
+  };
+}
