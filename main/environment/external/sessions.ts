@@ -54,6 +54,7 @@ export class Sessions {
   readonly #sessions: Session[];
   readonly #byKey = new Map<string, Session[]>();
   #clock = 0;
+  #closed = false;
   #answers = 0;
   #failures = 0;
 
@@ -76,6 +77,12 @@ export class Sessions {
 
   /** One outcome for each job, in their order. */
   play(jobs: readonly Job[]): Outcome[] {
+    if (this.#closed) {
+      throw new WorldFault(
+        `The world ${this.#world.name} was removed or has changed since it was opened`,
+        'Add its folder again, or open it anew.',
+      );
+    }
     const outcomes: Outcome[] = [];
     for (let from = 0; from < jobs.length; from += this.size) outcomes.push(...this.#wave(jobs.slice(from, from + this.size)));
     return outcomes;
@@ -88,7 +95,9 @@ export class Sessions {
     return reply ?? { failed: 'exit', detail: '' };
   }
 
+  /** For good: whoever still holds the world must not start its program again. */
   close(): void {
+    this.#closed = true;
     this.#bridge.close();
     this.#byKey.clear();
     for (const session of this.#sessions) session.key = '';

@@ -3,6 +3,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, expect, test } from 'vitest';
+import { closeWorlds } from '../../../main/environment/external/external.ts';
 import { WorldFault } from '../../../main/environment/external/messages.ts';
 import { GOOD, open, playUp, removeWorlds, worldFolder } from './helpers.ts';
 
@@ -167,4 +168,13 @@ test('a world sees a path and a language, and none of the lab’s secrets', () =
   const seen = task ? environment.reset(task, 1).observation : '';
   expect(seen).toContain('PATH');
   expect(seen).not.toMatch(/TOKEN|SECRET|KEY/);
+});
+
+test('a world that was removed is not started again by whoever still holds it', () => {
+  const folder = worldFolder(GOOD);
+  const environment = open(folder);
+  expect(playUp(environment).at(-1)?.success).toBe(true);
+  closeWorlds(folder);
+  expect(() => playUp(environment)).toThrow(/was removed or has changed/);
+  expect(playUp(open(folder)).at(-1)?.success).toBe(true);
 });
