@@ -70,26 +70,12 @@ export async function train(config: RunConfig, host: TrainingHost): Promise<'don
       const rates = { level, temperature, learningRate };
       const metrics = updateMetrics(run, { update, time, rates, trajectories, prepared, step, evaluations });
       const before = run.memory;
-      run.memory = nextMemory(before, config, policy.environment.levels, {
-        update,
-        metrics,
-        trajectories,
-        evaluations,
-        valued: vstar.values.length,
-        seconds: time.total,
-      });
-      const { distributions } = prepared;
-      await reporter.update({
-        update,
-        metrics,
-        unknown: recorder.takeUnknown(),
-        distributions,
-        trajectories,
-        valued: [...drawable.valued, ...valued],
-        evaluations,
-        before,
-        after: run.memory,
-      });
+      const { length: valuedTasks } = vstar.values;
+      const done = { update, metrics, trajectories, evaluations, valued: valuedTasks, seconds: time.total };
+      run.memory = nextMemory(before, config, policy.environment.levels, done);
+      const newValues = [...drawable.valued, ...valued];
+      const unknown = recorder.takeUnknown();
+      await reporter.update({ ...done, unknown, distributions: prepared.distributions, valued: newValues, before, after: run.memory });
 
       // Save, then pause or stop if that was requested.
       if (last || isBest(run.memory) || (checkpoints.every > 0 && update % checkpoints.every === 0))
