@@ -107,7 +107,7 @@ describe('the page is kept in', () => {
       const replaced = Reflect.set(window.astrolab, 'call', () => 'replaced');
       return { frozen, names, replaced, foreign: Object.keys(window).includes('ipcRenderer') };
     });
-    expect(outcome).toEqual({ frozen: true, names: ['call', 'listen'], replaced: false, foreign: false });
+    expect(outcome).toEqual({ frozen: true, names: ['call', 'listen', 'pathOf'], replaced: false, foreign: false });
     expect(await webPreference('contextIsolation')).toBe(true);
   });
 
