@@ -56,6 +56,11 @@ export interface RunGroup {
   readonly success: GroupMean | null;
 }
 
+/** A row of the table: a run, or the head of a group. */
+export type Item =
+  | { readonly kind: 'run'; readonly run: RunRow }
+  | { readonly kind: 'group'; readonly group: RunGroup; readonly open: boolean };
+
 export function groupRuns(runs: readonly RunRow[], valueOf: (run: RunRow) => Json | undefined): RunGroup[] {
   const groups = new Map<string, { label: string; runs: RunRow[]; order: number | string }>();
   for (const run of runs) {

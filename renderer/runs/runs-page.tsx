@@ -26,9 +26,8 @@ import { ColumnsDialog, EditDialog, TagDialog, useConfigKeys } from './run-dialo
 import { RunContextMenu } from './run-menu.tsx';
 import type { MenuPlace } from './run-menu.tsx';
 import { filterRuns, groupRuns, NO_FILTER, sortRuns } from './rows.ts';
-import type { RunFilter } from './rows.ts';
+import type { Item, RunFilter } from './rows.ts';
 import { RunsTable } from './runs-table.tsx';
-import type { Item } from './runs-table.tsx';
 import util from '../theme/utilities.module.css';
 import styles from './runs.module.css';
 
