@@ -17,11 +17,14 @@ import { collect, wholeNumber } from './work.ts';
 
 export function register(program: Command): void {
   const cluster = program.command('cluster').description('Slurm clusters that runs and studies can be sent to (--on), and what was sent');
+  registerAdd(cluster);
   registerSettings(cluster);
-  registerWork(cluster);
+  registerProgress(cluster);
+  registerTasks(cluster);
+  registerClean(cluster);
 }
 
-function registerSettings(cluster: Command): void {
+function registerAdd(cluster: Command): void {
   cluster
     .command('add <name>')
     .description('a cluster by name; the same name again changes it')
@@ -52,7 +55,10 @@ function registerSettings(cluster: Command): void {
         answer(parsed.data, `Cluster ${name} ${before ? 'changed' : 'added'}. Check it: npm run lab -- cluster test ${name}`);
       }),
     );
+}
 
+/** `list`, `show`, `remove` and `test`: the clusters that were added. */
+function registerSettings(cluster: Command): void {
   cluster
     .command('list')
     .description('the clusters')
@@ -105,7 +111,8 @@ function registerSettings(cluster: Command): void {
     );
 }
 
-function registerWork(cluster: Command): void {
+/** `status` and `collect`: how far submissions are, and what they trained. */
+function registerProgress(cluster: Command): void {
   cluster
     .command('status [submission]')
     .description('states of the newest submissions, or of every task of one')
@@ -144,7 +151,10 @@ function registerWork(cluster: Command): void {
         );
       }),
     );
+}
 
+/** `cancel`, `retry` and `logs`: tasks of one submission. */
+function registerTasks(cluster: Command): void {
   const taskCommand = (name: 'cancel' | 'retry', description: string): void => {
     cluster
       .command(`${name} <submission> [tasks...]`)
@@ -179,7 +189,9 @@ function registerWork(cluster: Command): void {
         answer({ submission: submission.id, task, log }, log || 'It has printed nothing yet');
       }),
     );
+}
 
+function registerClean(cluster: Command): void {
   cluster
     .command('clean <submission>')
     .description('delete the folder of a submission whose runs are all collected')

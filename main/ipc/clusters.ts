@@ -12,14 +12,41 @@ import type { Context } from './context.ts';
 import { CallFailure } from './dispatch.ts';
 import type { Handlers } from './dispatch.ts';
 
-export function clusterHandlers(context: Context): Handlers<typeof clusterCalls> {
-  const opened = new Map<string, Cluster>();
-  const open = (name: string): Cluster => {
-    const known = opened.get(name) ?? new Cluster(context.lab.store, findCluster(context.lab.store, name));
-    opened.set(name, known);
-    return known;
-  };
+type Calls = Handlers<typeof clusterCalls>;
 
+export function clusterHandlers(context: Context): Calls {
+  const opened = new OpenedClusters(context);
+  return {
+    ...settingsHandlers(context, opened),
+    ...statusHandlers(context, opened),
+    ...taskHandlers(opened),
+    ...submitHandlers(opened),
+  };
+}
+
+class OpenedClusters {
+  readonly #context: Context;
+  readonly #clusters = new Map<string, Cluster>();
+
+  constructor(context: Context) {
+    this.#context = context;
+  }
+
+  at(name: string): Cluster {
+    const { store } = this.#context.lab;
+    const known = this.#clusters.get(name) ?? new Cluster(store, findCluster(store, name));
+    this.#clusters.set(name, known);
+    return known;
+  }
+
+  forget(name: string): void {
+    this.#clusters.delete(name);
+  }
+}
+
+type SettingsCalls = Pick<Calls, 'clusters.list' | 'clusters.save' | 'clusters.remove' | 'clusters.test'>;
+
+function settingsHandlers(context: Context, opened: OpenedClusters): SettingsCalls {
   return {
     'clusters.list': () => ({ clusters: listClusters(context.lab.store) }),
 
@@ -34,24 +61,30 @@ export function clusterHandlers(context: Context): Handlers<typeof clusterCalls>
         );
       }
       saveCluster(context.lab.store, parsed.data);
-      opened.delete(parsed.data.name);
+      opened.forget(parsed.data.name);
       return {};
     },
 
     'clusters.remove': ({ name }) => {
       removeCluster(context.lab.store, name);
-      opened.delete(name);
+      opened.forget(name);
       return {};
     },
 
-    'clusters.test': ({ name }) => open(name).test(),
+    'clusters.test': ({ name }) => opened.at(name).test(),
+  };
+}
 
+type StatusCalls = Pick<Calls, 'clusters.submissions' | 'clusters.status'>;
+
+function statusHandlers(context: Context, opened: OpenedClusters): StatusCalls {
+  return {
     'clusters.submissions': async () => {
       const submissions: ReturnType<typeof summaryOf>[] = [];
       const problems: { cluster: string; message: string }[] = [];
       for (const { name } of listClusters(context.lab.store)) {
         try {
-          const at = open(name);
+          const at = opened.at(name);
           for (const submission of await at.submissions()) submissions.push(summaryOf(name, await at.status(submission)));
         } catch (error) {
           problems.push({ cluster: name, message: error instanceof Error ? error.message : String(error) });
@@ -61,7 +94,7 @@ export function clusterHandlers(context: Context): Handlers<typeof clusterCalls>
     },
 
     'clusters.status': async ({ cluster, id }) => {
-      const at = open(cluster);
+      const at = opened.at(cluster);
       const submission = await at.find(id);
       const status = await at.status(submission);
       const { added, refused } = await at.collect(submission, status);
@@ -73,31 +106,43 @@ export function clusterHandlers(context: Context): Handlers<typeof clusterCalls>
       }));
       return { ...summaryOf(cluster, status), tasks, refused: refused.map(({ task, reason }) => `${task}: ${reason}`) };
     },
+  };
+}
 
+type TaskCalls = Pick<Calls, 'clusters.cancel' | 'clusters.retry' | 'clusters.log'>;
+
+function taskHandlers(opened: OpenedClusters): TaskCalls {
+  return {
     'clusters.cancel': async ({ cluster, id, tasks }) => {
-      const at = open(cluster);
+      const at = opened.at(cluster);
       return { tasks: await at.cancel(await at.find(id), tasks) };
     },
 
     'clusters.retry': async ({ cluster, id, tasks }) => {
-      const at = open(cluster);
+      const at = opened.at(cluster);
       return { tasks: await at.retry(await at.find(id), tasks) };
     },
 
     'clusters.log': async ({ cluster, id, task }) => {
-      const at = open(cluster);
+      const at = opened.at(cluster);
       return { log: await at.log(await at.find(id), task) };
     },
+  };
+}
 
+type SubmitCalls = Pick<Calls, 'clusters.submit' | 'clusters.dryRun'>;
+
+function submitHandlers(opened: OpenedClusters): SubmitCalls {
+  return {
     'clusters.submit': async ({ cluster, order, preset, tags }) => {
       const wanted = wantedOf(order, preset, tags);
-      const { submission, attached } = await open(cluster).submit(wanted, { title: titleOf(wanted) });
+      const { submission, attached } = await opened.at(cluster).submit(wanted, { title: titleOf(wanted) });
       return { submission: submission?.id ?? null, tasks: submission?.file.tasks.length ?? 0, attached: attached.map(({ id }) => id) };
     },
 
     'clusters.dryRun': async ({ cluster, order, preset, tags }) => {
       const wanted = wantedOf(order, preset, tags);
-      return { scripts: (await open(cluster).dryRun(wanted, { title: titleOf(wanted) })).scripts };
+      return { scripts: (await opened.at(cluster).dryRun(wanted, { title: titleOf(wanted) })).scripts };
     },
   };
 }

@@ -26,95 +26,126 @@ interface Table {
 }
 
 export function playHandlers(context: Context): Handlers<typeof playCalls> {
-  const worlds = new Map<string, Environment>();
-  let table: Table | null = null;
+  const worlds = new OpenWorlds(context);
+  const current = new CurrentGame(context, worlds);
+  return {
+    'play.tasks': ({ choice, filter, limit }) => {
+      const environment = worlds.open(choice);
+      const fitting = select(environment, filter);
+      return { total: fitting.length, tasks: fitting.slice(0, limit).map(shortTask), tiers: [...environment.tiers] };
+    },
+
+    'play.game': () => {
+      const table = current.find();
+      return { game: table && show(table.choice, table.game) };
+    },
+
+    'play.start': ({ choice, task: wanted }) => {
+      const environment = worlds.open(choice);
+      return { game: current.start({ choice, game: new Game(environment, pick(environment, wanted)) }) };
+    },
+
+    'play.say': ({ action, anyway }) => {
+      const { choice, game } = current.get();
+      const refused = refusal(game.environment.grammar(game.now.state), action);
+      if (refused !== null && (!anyway || game.now.done)) return { refused, game: show(choice, game) };
+      return { refused: null, ...current.change((now) => now.say(action)) };
+    },
+
+    'play.check': ({ action }) => {
+      const { game } = current.get();
+      return { refused: refusal(game.environment.grammar(game.now.state), action) };
+    },
+
+    'play.undo': () => current.change((game) => game.undo()),
+    'play.restart': () => current.change((game) => game.restart()),
+    'play.oracle': () => ({ action: current.get().game.oracle() }),
+    'play.letOracle': ({ steps }) => current.change((game) => game.letOracle(steps === 'one' ? 1 : game.environment.maxSteps)),
+  };
+}
+
+/** The worlds made last, by their settings. */
+class OpenWorlds {
+  readonly #context: Context;
+  readonly #worlds = new Map<string, Environment>();
+
+  constructor(context: Context) {
+    this.#context = context;
+  }
 
   /** Only settings that are a choice go through: the page names no files. */
-  function open({ world: name, settings, imported }: WorldChoice): Environment {
+  open({ world: name, settings, imported }: WorldChoice): Environment {
     if (!WORLDS.some((world) => world.name === name)) {
       throw new CallFailure('not-found', `There is no world “${name}”.`, `Choose one of ${WORLDS.map((world) => world.title).join(', ')}.`);
     }
     const world = findWorld(name);
-    const folder = imported && world.data ? { [world.data.setting]: importedFolder(context) } : {};
+    const folder = imported && world.data ? { [world.data.setting]: importedFolder(this.#context) } : {};
     const key = JSON.stringify([name, settings, folder]);
-    let environment = worlds.get(key);
+    let environment = this.#worlds.get(key);
     if (!environment) {
       const parsed = world.settings.safeParse({ ...chosen(name, settings), ...folder });
       if (!parsed.success) {
         throw new CallFailure('invalid-settings', `These settings do not fit ${world.title}: ${z.prettifyError(parsed.error)}`);
       }
       environment = world.create(parsed.data);
-      if (worlds.size >= MOST_OPEN) worlds.delete([...worlds.keys()][0] ?? '');
-      worlds.set(key, environment);
+      if (this.#worlds.size >= MOST_OPEN) this.#worlds.delete([...this.#worlds.keys()][0] ?? '');
+      this.#worlds.set(key, environment);
     }
     return environment;
   }
+}
 
-  function current(): Table {
-    table ??= restore();
+/** The one game, stored after every change. */
+class CurrentGame {
+  readonly #context: Context;
+  readonly #worlds: OpenWorlds;
+  #table: Table | null = null;
+
+  constructor(context: Context, worlds: OpenWorlds) {
+    this.#context = context;
+    this.#worlds = worlds;
+  }
+
+  /** The game under way, or the one stored last. */
+  find(): Table | null {
+    this.#table ??= this.#restore();
+    return this.#table;
+  }
+
+  get(): Table {
+    const table = this.find();
     if (!table) throw new CallFailure('no-game', 'No game is under way.', 'Choose a task first.');
     return table;
   }
 
-  function restore(): Table | null {
-    const left = context.lab.store.settings.get(SAVED, saved, null);
+  start(table: Table): PlayGame {
+    this.#table = table;
+    return this.#stored(table);
+  }
+
+  /** Changes the game, stores it and shows it. */
+  change(move: (game: Game) => void): { game: PlayGame } {
+    const table = this.get();
+    move(table.game);
+    return { game: this.#stored(table) };
+  }
+
+  #stored({ choice, game }: Table): PlayGame {
+    this.#context.lab.store.settings.set(SAVED, { imported: choice.imported, game: game.save(choice.settings) });
+    return show(choice, game);
+  }
+
+  #restore(): Table | null {
+    const left = this.#context.lab.store.settings.get(SAVED, saved, null);
     if (left === null) return null;
     const choice = { world: left.game.world, settings: left.game.settings, imported: left.imported };
     try {
-      const game = Game.restore(open(choice), left.game);
+      const game = Game.restore(this.#worlds.open(choice), left.game);
       return game ? { choice, game } : null;
     } catch {
       return null; // its data is gone: a new game can be begun
     }
   }
-
-  function told({ choice, game }: Table): PlayGame {
-    context.lab.store.settings.set(SAVED, { imported: choice.imported, game: game.save(choice.settings) });
-    return show(choice, game);
-  }
-
-  /** Changes the game, stores it and shows it. */
-  function move(change: (game: Game) => void): { game: PlayGame } {
-    const now = current();
-    change(now.game);
-    return { game: told(now) };
-  }
-
-  return {
-    'play.tasks': ({ choice, filter, limit }) => {
-      const environment = open(choice);
-      const fitting = select(environment, filter);
-      return { total: fitting.length, tasks: fitting.slice(0, limit).map(shortTask), tiers: [...environment.tiers] };
-    },
-
-    'play.game': () => {
-      table ??= restore();
-      return { game: table && show(table.choice, table.game) };
-    },
-
-    'play.start': ({ choice, task: wanted }) => {
-      const environment = open(choice);
-      table = { choice, game: new Game(environment, pick(environment, wanted)) };
-      return { game: told(table) };
-    },
-
-    'play.say': ({ action, anyway }) => {
-      const { choice, game } = current();
-      const refused = refusal(game.environment.grammar(game.now.state), action);
-      if (refused !== null && (!anyway || game.now.done)) return { refused, game: show(choice, game) };
-      return { refused: null, ...move((now) => now.say(action)) };
-    },
-
-    'play.check': ({ action }) => {
-      const { game } = current();
-      return { refused: refusal(game.environment.grammar(game.now.state), action) };
-    },
-
-    'play.undo': () => move((game) => game.undo()),
-    'play.restart': () => move((game) => game.restart()),
-    'play.oracle': () => ({ action: current().game.oracle() }),
-    'play.letOracle': ({ steps }) => move((game) => game.letOracle(steps === 'one' ? 1 : game.environment.maxSteps)),
-  };
 }
 
 /** The settings that are a choice, and known. */
