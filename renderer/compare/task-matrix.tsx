@@ -2,6 +2,7 @@
 
 import { useVirtualizer } from '@tanstack/react-virtual';
 import { useMemo, useRef } from 'react';
+import type { CSSProperties } from 'react';
 import { z } from 'zod';
 import type { Answer } from '../../preload/contract.ts';
 import { Button } from '../components/button.tsx';
@@ -14,6 +15,8 @@ import styles from './compare.module.css';
 
 const ROW = 28;
 
+type Matrix = Answer<'compare.open'>['matrix'];
+
 interface TaskMatrixProps {
   data: Answer<'compare.open'>;
   /** Indices into matrix.tasks. */
@@ -25,17 +28,7 @@ export function TaskMatrix({ data, onTask, chosen }: TaskMatrixProps) {
   const [which, setWhich] = useView('compare.tasks', z.enum(['all', 'differ', 'none']), 'differ');
   const scroller = useRef<HTMLDivElement>(null);
   const { tasks, columns } = data.matrix;
-  const rows = useMemo(() => {
-    const solved = tasks.map((_, row) => columns.filter(({ outcome }) => outcome[row] === 1).length);
-    const played = tasks.map((_, row) => columns.filter(({ outcome }) => outcome[row] !== -1).length);
-    const differ = (row: number): boolean => (solved[row] ?? 0) > 0 && (solved[row] ?? 0) < (played[row] ?? 0);
-    const all = tasks.map((_, row) => row).sort((a, b) => (solved[b] ?? 0) - (solved[a] ?? 0));
-    return {
-      all,
-      differ: all.filter(differ),
-      none: all.filter((row) => solved[row] === 0),
-    };
-  }, [tasks, columns]);
+  const rows = useMemo(() => sortTasks({ tasks, columns }), [tasks, columns]);
   const list = rows[which];
   const virtual = useVirtualizer({ count: list.length, getScrollElement: () => scroller.current, estimateSize: () => ROW, overscan: 8 });
   const width = 150 + columns.length * 34 + 92 + 24;
@@ -76,32 +69,60 @@ export function TaskMatrix({ data, onTask, chosen }: TaskMatrixProps) {
               const task = tasks[row];
               if (!task) return null;
               return (
-                <div
+                <MatrixRow
                   key={row}
-                  className={styles.matrixRow}
-                  data-chosen={task.task === chosen || undefined}
+                  {...{ row, task, columns, onTask }}
+                  chosen={task.task === chosen}
                   style={{ gridTemplateColumns: template, transform: `translateY(${start}px)`, height: ROW }}
-                >
-                  <span className={styles.taskName} title={`${task.category}, ${task.tier}`}>
-                    {task.task} <span className={util.muted}>{task.category}</span>
-                  </span>
-                  {columns.map(({ run, outcome, episode }) => (
-                    <MatrixCell key={run} run={run} task={task.task} outcome={outcome[row] ?? -1} episode={episode[row] ?? 0} />
-                  ))}
-                  <span>
-                    {columns.length > 1 && (
-                      <Button kind="quiet" onClick={() => onTask(task.task)}>
-                        Side by side
-                      </Button>
-                    )}
-                  </span>
-                </div>
+                />
               );
             })}
           </div>
         </div>
       </div>
     </Section>
+  );
+}
+
+/** Indices of the tasks, the most solved first: all, those the runs disagree on, and those nobody solved. */
+function sortTasks({ tasks, columns }: Matrix): { all: number[]; differ: number[]; none: number[] } {
+  const solved = tasks.map((_, row) => columns.filter(({ outcome }) => outcome[row] === 1).length);
+  const played = tasks.map((_, row) => columns.filter(({ outcome }) => outcome[row] !== -1).length);
+  const differ = (row: number): boolean => (solved[row] ?? 0) > 0 && (solved[row] ?? 0) < (played[row] ?? 0);
+  const all = tasks.map((_, row) => row).sort((a, b) => (solved[b] ?? 0) - (solved[a] ?? 0));
+  return {
+    all,
+    differ: all.filter(differ),
+    none: all.filter((row) => solved[row] === 0),
+  };
+}
+
+interface MatrixRowProps {
+  row: number;
+  task: Matrix['tasks'][number];
+  columns: Matrix['columns'];
+  chosen: boolean;
+  onTask: (task: string) => void;
+  style: CSSProperties;
+}
+
+function MatrixRow({ row, task, columns, chosen, onTask, style }: MatrixRowProps) {
+  return (
+    <div className={styles.matrixRow} data-chosen={chosen || undefined} style={style}>
+      <span className={styles.taskName} title={`${task.category}, ${task.tier}`}>
+        {task.task} <span className={util.muted}>{task.category}</span>
+      </span>
+      {columns.map(({ run, outcome, episode }) => (
+        <MatrixCell key={run} run={run} task={task.task} outcome={outcome[row] ?? -1} episode={episode[row] ?? 0} />
+      ))}
+      <span>
+        {columns.length > 1 && (
+          <Button kind="quiet" onClick={() => onTask(task.task)}>
+            Side by side
+          </Button>
+        )}
+      </span>
+    </div>
   );
 }
 

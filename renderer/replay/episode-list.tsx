@@ -93,23 +93,11 @@ export function EpisodeList({ run, view, selected, onSelect, onFound }: EpisodeL
         {shown.map(({ index, start }) => {
           const episode = episodeAt(index);
           return (
-            <div
+            <EpisodeOption
               key={index}
-              id={episode && `episode-${episode.id}`}
-              role="option"
-              tabIndex={-1}
-              aria-selected={episode !== undefined && episode.id === selected}
-              aria-setsize={total}
-              aria-posinset={index + 1}
-              className={styles.episode}
-              style={{ transform: `translateY(${start}px)`, height: ROW }}
-              onClick={() => episode && onSelect(episode.id)}
-              onKeyDown={(event) => {
-                if (event.key === 'Enter' && episode) onSelect(episode.id);
-              }}
-            >
-              {episode ? <EpisodeRow episode={episode} /> : <span className={util.faint}>…</span>}
-            </div>
+              {...{ episode, index, start, total, onSelect }}
+              selected={episode !== undefined && episode.id === selected}
+            />
           );
         })}
       </div>
@@ -124,6 +112,38 @@ function useBlocks(run: number, view: ListView, blocks: readonly number[]) {
       placeholderData: keepPreviousData,
     })),
   });
+}
+
+interface EpisodeOptionProps {
+  /** Absent until its block has come. */
+  episode: Episode | undefined;
+  index: number;
+  /** Pixels from the top of the list. */
+  start: number;
+  total: number;
+  selected: boolean;
+  onSelect: (episode: number) => void;
+}
+
+function EpisodeOption({ episode, index, start, total, selected, onSelect }: EpisodeOptionProps) {
+  return (
+    <div
+      id={episode && `episode-${episode.id}`}
+      role="option"
+      tabIndex={-1}
+      aria-selected={selected}
+      aria-setsize={total}
+      aria-posinset={index + 1}
+      className={styles.episode}
+      style={{ transform: `translateY(${start}px)`, height: ROW }}
+      onClick={() => episode && onSelect(episode.id)}
+      onKeyDown={(event) => {
+        if (event.key === 'Enter' && episode) onSelect(episode.id);
+      }}
+    >
+      {episode ? <EpisodeRow episode={episode} /> : <span className={util.faint}>…</span>}
+    </div>
+  );
 }
 
 function EpisodeRow({ episode }: { episode: Episode }) {

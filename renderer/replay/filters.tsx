@@ -14,6 +14,14 @@ interface FiltersProps {
   facets: Answer<'episodes.facets'> | undefined;
 }
 
+type FilterChange = { [K in keyof EpisodeFilter]?: EpisodeFilter[K] | undefined };
+
+interface PartProps {
+  filter: EpisodeFilter;
+  /** Sets one field; an empty value takes it out. */
+  set: (change: FilterChange) => void;
+}
+
 const PURPOSES: Readonly<Record<string, string>> = { train: 'training', vstar: 'V* samples', evaluation: 'evaluation' };
 const ORDERS = [
   { value: 'time-', label: 'newest first' },
@@ -28,16 +36,10 @@ const ORDERS = [
 
 export function Filters({ view, onView, facets }: FiltersProps) {
   const { filter } = view;
-  /** Sets one field; an empty value takes it out. */
-  const set = (change: { [K in keyof EpisodeFilter]?: EpisodeFilter[K] | undefined }): void => {
+  const set = (change: FilterChange): void => {
     const next = Object.fromEntries(Object.entries({ ...filter, ...change }).filter(([, value]) => value !== undefined && value !== ''));
     onView({ ...view, filter: next });
   };
-  const options = (all: string, counts: Readonly<Record<string, number>> | undefined, names: Readonly<Record<string, string>> = {}) => [
-    { value: '', label: all },
-    ...Object.entries(counts ?? {}).map(([value, count]) => ({ value, label: `${names[value] ?? value} (${count.toLocaleString('en')})` })),
-  ];
-  const number = (text: string): number | undefined => (/^\d+$/.test(text) ? Number(text) : undefined);
   return (
     <div className={styles.filters} role="search" aria-label="Filter episodes">
       <span className={styles.wide}>
@@ -58,6 +60,32 @@ export function Filters({ view, onView, facets }: FiltersProps) {
         ]}
         onValue={(value) => set({ success: value === '' ? undefined : value === 'true' })}
       />
+      <FacetFilters {...{ filter, set, facets }} />
+      <Select
+        aria-label="Order"
+        value={`${view.order}${view.descending ? '-' : '+'}`}
+        options={ORDERS}
+        onValue={(value) => {
+          const order = episodeOrder.safeParse(value.slice(0, -1));
+          if (order.success) onView({ ...view, order: order.data, descending: value.endsWith('-') });
+        }}
+      />
+      <UpdateFilters {...{ filter, set }} />
+      <Button kind="quiet" icon="cross" disabled={Object.keys(filter).length === 0} onClick={() => onView({ ...view, filter: {} })}>
+        Clear filters
+      </Button>
+    </div>
+  );
+}
+
+/** Choices that depend on the run: the values its episodes have, each with the number of episodes. */
+function FacetFilters({ filter, set, facets }: PartProps & Pick<FiltersProps, 'facets'>) {
+  const options = (all: string, counts: Readonly<Record<string, number>> | undefined, names: Readonly<Record<string, string>> = {}) => [
+    { value: '', label: all },
+    ...Object.entries(counts ?? {}).map(([value, count]) => ({ value, label: `${names[value] ?? value} (${count.toLocaleString('en')})` })),
+  ];
+  return (
+    <>
       <Select
         aria-label="Failure class"
         value={filter.failure ?? ''}
@@ -82,34 +110,28 @@ export function Filters({ view, onView, facets }: FiltersProps) {
         options={options('any purpose', facets?.purposes, PURPOSES)}
         onValue={(value) => set({ purpose: (['train', 'vstar', 'evaluation'] as const).find((one) => one === value) })}
       />
-      <Select
-        aria-label="Order"
-        value={`${view.order}${view.descending ? '-' : '+'}`}
-        options={ORDERS}
-        onValue={(value) => {
-          const order = episodeOrder.safeParse(value.slice(0, -1));
-          if (order.success) onView({ ...view, order: order.data, descending: value.endsWith('-') });
-        }}
+    </>
+  );
+}
+
+function UpdateFilters({ filter, set }: PartProps) {
+  const number = (text: string): number | undefined => (/^\d+$/.test(text) ? Number(text) : undefined);
+  return (
+    <span className={styles.updates}>
+      <TextInput
+        aria-label="From update"
+        inputMode="numeric"
+        placeholder="from update"
+        value={filter.fromUpdate ?? ''}
+        onChange={(event) => set({ fromUpdate: number(event.target.value) })}
       />
-      <span className={styles.updates}>
-        <TextInput
-          aria-label="From update"
-          inputMode="numeric"
-          placeholder="from update"
-          value={filter.fromUpdate ?? ''}
-          onChange={(event) => set({ fromUpdate: number(event.target.value) })}
-        />
-        <TextInput
-          aria-label="To update"
-          inputMode="numeric"
-          placeholder="to update"
-          value={filter.toUpdate ?? ''}
-          onChange={(event) => set({ toUpdate: number(event.target.value) })}
-        />
-      </span>
-      <Button kind="quiet" icon="cross" disabled={Object.keys(filter).length === 0} onClick={() => onView({ ...view, filter: {} })}>
-        Clear filters
-      </Button>
-    </div>
+      <TextInput
+        aria-label="To update"
+        inputMode="numeric"
+        placeholder="to update"
+        value={filter.toUpdate ?? ''}
+        onChange={(event) => set({ toUpdate: number(event.target.value) })}
+      />
+    </span>
   );
 }

@@ -52,8 +52,8 @@ interface EpisodePlayerProps {
 
 function EpisodePlayer({ replay, start, onOpen }: EpisodePlayerProps) {
   const last = replay.steps.length;
-  const [position, setPosition] = useState(Math.min(start, last));
-  const [playing, setPlaying] = useState(false);
+  const steps = useSteps(last, start);
+  const { position, go, back, next, togglePlay } = steps;
   const [drawing, setDrawing] = useView('replay.drawing', drawingSchema, 'page');
   const [paint, setPaint] = useView('replay.paint', paintSchema, 'probability');
   const [again, setAgain] = useState(false);
@@ -65,23 +65,6 @@ function EpisodePlayer({ replay, start, onOpen }: EpisodePlayerProps) {
       ),
     [replay, paint],
   );
-  const go = (to: number): void => setPosition(Math.max(0, Math.min(last, to)));
-  const back = useCallback(() => setPosition((now) => Math.max(0, now - 1)), []);
-  const next = useCallback(() => setPosition((now) => Math.min(last, now + 1)), [last]);
-
-  useEffect(() => {
-    if (!playing) return undefined;
-    const timer = setTimeout(() => {
-      setPosition(Math.min(last, position + 1));
-      if (position + 1 >= last) setPlaying(false);
-    }, AUTOPLAY_MS);
-    return () => clearTimeout(timer);
-  }, [playing, position, last]);
-
-  const togglePlay = useCallback((): void => {
-    if (!playing) setPosition((now) => (now === last ? 0 : now));
-    setPlaying(!playing);
-  }, [playing, last]);
   const toggleAgain = useCallback(() => setAgain((open) => !open), []);
   useActions([
     { id: 'replay.next', title: 'Next step', group: 'Replay', keys: 'ArrowRight', keyboardOnly: true, run: next },
@@ -119,23 +102,63 @@ function EpisodePlayer({ replay, start, onOpen }: EpisodePlayerProps) {
   return (
     <article className={styles.player} aria-label={`Episode: ${replay.instruction}`}>
       <SteadyHead replay={replay} />
-      <div className={styles.transport} role="group" aria-label="Steps">
-        <SteadyButton icon={playing ? 'pause' : 'start'} label={playing ? 'Pause' : 'Play'} keys="p" onClick={togglePlay} />
-        <span className={styles.back}>
-          <SteadyButton icon="chevronRight" label="Previous step" keys="ArrowLeft" disabled={position === 0} onClick={back} />
-        </span>
-        <SteadyButton icon="chevronRight" label="Next step" keys="ArrowRight" disabled={position === last} onClick={next} />
-        <Scrubber replay={replay} position={position} onPosition={go} />
-        <output className={styles.place}>{position === last ? 'End' : `Step ${position + 1} of ${last}`}</output>
-        {onOpen && (
-          <Button icon="replay" disabled={position === last} aria-expanded={again} onClick={toggleAgain}>
-            What if…
-          </Button>
-        )}
-      </div>
+      <Transport replay={replay} steps={steps} again={again} onAgain={onOpen && toggleAgain} />
       {onOpen && again && position < last && <Resample replay={replay} step={position} onClose={() => setAgain(false)} onOpen={onOpen} />}
       <StepView {...{ replay, position, drawing, paint, scale }} onDrawing={setDrawing} onPaint={setPaint} />
     </article>
+  );
+}
+
+/** Where the player is in the episode (`last` is its end), moved by hand or by itself. */
+function useSteps(last: number, start: number) {
+  const [position, setPosition] = useState(Math.min(start, last));
+  const [playing, setPlaying] = useState(false);
+  const go = (to: number): void => setPosition(Math.max(0, Math.min(last, to)));
+  const back = useCallback(() => setPosition((now) => Math.max(0, now - 1)), []);
+  const next = useCallback(() => setPosition((now) => Math.min(last, now + 1)), [last]);
+
+  useEffect(() => {
+    if (!playing) return undefined;
+    const timer = setTimeout(() => {
+      setPosition(Math.min(last, position + 1));
+      if (position + 1 >= last) setPlaying(false);
+    }, AUTOPLAY_MS);
+    return () => clearTimeout(timer);
+  }, [playing, position, last]);
+
+  const togglePlay = useCallback((): void => {
+    if (!playing) setPosition((now) => (now === last ? 0 : now));
+    setPlaying(!playing);
+  }, [playing, last]);
+  return { position, playing, go, back, next, togglePlay };
+}
+
+interface TransportProps {
+  replay: Replay;
+  steps: ReturnType<typeof useSteps>;
+  again: boolean;
+  /** Absent where the episode cannot be branched off. */
+  onAgain: (() => void) | undefined;
+}
+
+function Transport({ replay, steps, again, onAgain }: TransportProps) {
+  const { position, playing, go, back, next, togglePlay } = steps;
+  const last = replay.steps.length;
+  return (
+    <div className={styles.transport} role="group" aria-label="Steps">
+      <SteadyButton icon={playing ? 'pause' : 'start'} label={playing ? 'Pause' : 'Play'} keys="p" onClick={togglePlay} />
+      <span className={styles.back}>
+        <SteadyButton icon="chevronRight" label="Previous step" keys="ArrowLeft" disabled={position === 0} onClick={back} />
+      </span>
+      <SteadyButton icon="chevronRight" label="Next step" keys="ArrowRight" disabled={position === last} onClick={next} />
+      <Scrubber replay={replay} position={position} onPosition={go} />
+      <output className={styles.place}>{position === last ? 'End' : `Step ${position + 1} of ${last}`}</output>
+      {onAgain && (
+        <Button icon="replay" disabled={position === last} aria-expanded={again} onClick={onAgain}>
+          What if…
+        </Button>
+      )}
+    </div>
   );
 }
 
