@@ -3,6 +3,7 @@
 
 import { useMutation, useQuery } from '@tanstack/react-query';
 import { useDeferredValue, useEffect, useRef, useState } from 'react';
+import type { RefObject } from 'react';
 import { flushSync } from 'react-dom';
 import type { PlayGame, PlayOffer } from '../../preload/contract/play.ts';
 import { call } from '../bridge.ts';
@@ -17,33 +18,13 @@ const BY_KEY = 9;
 
 export function Say({ game, onGame }: { game: PlayGame; onGame: (game: PlayGame) => void }) {
   const [text, setText] = useState('');
-  const [refused, setRefused] = useState<string | null>(null);
-  const [recalled, setRecalled] = useState(0);
   const input = useRef<HTMLInputElement>(null);
-  const typed = useDeferredValue(text);
-  const known = game.moves.filter(({ by }) => by === 'you').map(({ action }) => action);
+  const fits = useFits(game, text);
+  const recall = useRecall(game, setText);
+  const { refused, setRefused, say } = useSpeech(onGame, () => input.current?.focus());
 
   useEffect(() => input.current?.focus({ preventScroll: true }), []);
 
-  // While one types, only the good news is told; a refusal waits for Enter.
-  const check = useQuery({
-    queryKey: ['play.check', game.task.id, game.moves.length, typed],
-    queryFn: () => call('play.check', { action: typed }),
-    enabled: typed.trim() !== '',
-    gcTime: 0,
-  });
-  const fits = typed === text && check.data?.refused === null;
-
-  const speech = useMutation({
-    mutationFn: (said: { action: string; anyway: boolean }) => call('play.say', said),
-    onSuccess: (answer) => {
-      setRefused(answer.refused);
-      if (answer.refused === null) onGame(answer.game);
-      else input.current?.focus();
-    },
-    onError: (error) => toastError('The action was not sent', error),
-  });
-  const say = (action: string, anyway = false): void => speech.mutate({ action, anyway });
   /** Writes what stands around the words and puts the cursor between. */
   const begin = (before: string, after: string): void => {
     const field = input.current;
@@ -51,11 +32,6 @@ export function Say({ game, onGame }: { game: PlayGame; onGame: (game: PlayGame)
     flushSync(() => setText(`${before}${after}`));
     field.focus();
     field.setSelectionRange(before.length, before.length);
-  };
-  const recall = (by: number): void => {
-    const place = Math.min(known.length, Math.max(0, recalled + by));
-    setRecalled(place);
-    setText(place === 0 ? '' : (known.at(-place) ?? ''));
   };
 
   useActions([
@@ -72,62 +48,135 @@ export function Say({ game, onGame }: { game: PlayGame; onGame: (game: PlayGame)
 
   return (
     <div className={styles.say}>
-      <form
-        className={styles.line}
-        onSubmit={(event) => {
-          event.preventDefault();
-          say(text);
+      <ActionLine
+        input={input}
+        text={text}
+        onText={(typed) => {
+          setText(typed);
+          setRefused(null);
         }}
-      >
-        <Icon name="chevronRight" size={14} />
-        <input
-          ref={input}
-          className={styles.input}
-          aria-label="Action"
-          aria-describedby="play-grammar"
-          aria-invalid={refused !== null || undefined}
-          placeholder="Type an action"
-          spellCheck={false}
-          autoComplete="off"
-          value={text}
-          onChange={(event) => {
-            setText(event.target.value);
-            setRefused(null);
-          }}
-          onKeyDown={(event) => {
-            if (event.key === 'Escape') input.current?.blur();
-            if (event.key === 'ArrowUp' || event.key === 'ArrowDown') {
-              event.preventDefault();
-              recall(event.key === 'ArrowUp' ? 1 : -1);
-            }
-          }}
-        />
-        {fits && (
-          <span className={styles.fits}>
-            <Icon name="check" size={13} /> valid
-          </span>
-        )}
-        <Button type="submit">Send</Button>
-      </form>
-      {refused === null ? (
-        <p id="play-grammar" className={styles.grammar}>
-          {game.phrases.map(({ before, after }) => (
-            <button key={before} type="button" className={styles.pick} onClick={() => begin(before, after)}>
-              {before}…{after}
-            </button>
-          ))}
-          <span>{game.grammar}</span>
-        </p>
-      ) : (
-        <div className={styles.refused} role="alert">
-          <Icon name="warning" size={14} />
-          <span id="play-grammar">{refused}</span>
-          <Button kind="quiet" onClick={() => say(text, true)}>
-            Send anyway (uses a step)
-          </Button>
-        </div>
-      )}
+        invalid={refused !== null}
+        fits={fits}
+        onRecall={recall}
+        onSend={() => say(text)}
+      />
+      {refused === null ? <Grammar game={game} onBegin={begin} /> : <Refusal reason={refused} onAnyway={() => say(text, true)} />}
       {game.offers.length > 0 && <Offers offers={game.offers} onSay={say} />}
+    </div>
+  );
+}
+
+/** Whether the grammar accepts the text so far. While one types, only the good news is told; a refusal waits for Enter. */
+function useFits(game: PlayGame, text: string): boolean {
+  const typed = useDeferredValue(text);
+  const check = useQuery({
+    queryKey: ['play.check', game.task.id, game.moves.length, typed],
+    queryFn: () => call('play.check', { action: typed }),
+    enabled: typed.trim() !== '',
+    gcTime: 0,
+  });
+  return typed === text && check.data?.refused === null;
+}
+
+/** Sends an action; what is refused is kept as the reason, until the text changes. */
+function useSpeech(onGame: (game: PlayGame) => void, onRefused: () => void) {
+  const [refused, setRefused] = useState<string | null>(null);
+  const speech = useMutation({
+    mutationFn: (said: { action: string; anyway: boolean }) => call('play.say', said),
+    onSuccess: (answer) => {
+      setRefused(answer.refused);
+      if (answer.refused === null) onGame(answer.game);
+      else onRefused();
+    },
+    onError: (error) => toastError('The action was not sent', error),
+  });
+  const say = (action: string, anyway = false): void => speech.mutate({ action, anyway });
+  return { refused, setRefused, say };
+}
+
+/** Goes back (1) and forth (-1) through the actions the player has sent, like the history of a shell. */
+function useRecall(game: PlayGame, onText: (text: string) => void): (by: number) => void {
+  const [recalled, setRecalled] = useState(0);
+  const known = game.moves.filter(({ by }) => by === 'you').map(({ action }) => action);
+  return (by) => {
+    const place = Math.min(known.length, Math.max(0, recalled + by));
+    setRecalled(place);
+    onText(place === 0 ? '' : (known.at(-place) ?? ''));
+  };
+}
+
+interface ActionLineProps {
+  input: RefObject<HTMLInputElement | null>;
+  text: string;
+  onText: (text: string) => void;
+  invalid: boolean;
+  fits: boolean;
+  onRecall: (by: number) => void;
+  onSend: () => void;
+}
+
+/** The field in which an action is typed; described by the grammar or the refusal below it. */
+function ActionLine({ input, text, onText, invalid, fits, onRecall, onSend }: ActionLineProps) {
+  return (
+    <form
+      className={styles.line}
+      onSubmit={(event) => {
+        event.preventDefault();
+        onSend();
+      }}
+    >
+      <Icon name="chevronRight" size={14} />
+      <input
+        ref={input}
+        className={styles.input}
+        aria-label="Action"
+        aria-describedby="play-grammar"
+        aria-invalid={invalid || undefined}
+        placeholder="Type an action"
+        spellCheck={false}
+        autoComplete="off"
+        value={text}
+        onChange={(event) => onText(event.target.value)}
+        onKeyDown={(event) => {
+          if (event.key === 'Escape') input.current?.blur();
+          if (event.key === 'ArrowUp' || event.key === 'ArrowDown') {
+            event.preventDefault();
+            onRecall(event.key === 'ArrowUp' ? 1 : -1);
+          }
+        }}
+      />
+      {fits && (
+        <span className={styles.fits}>
+          <Icon name="check" size={13} /> valid
+        </span>
+      )}
+      <Button type="submit">Send</Button>
+    </form>
+  );
+}
+
+/** What can be typed, with a button for each phrase that writes its frame. */
+function Grammar({ game, onBegin }: { game: PlayGame; onBegin: (before: string, after: string) => void }) {
+  return (
+    <p id="play-grammar" className={styles.grammar}>
+      {game.phrases.map(({ before, after }) => (
+        <button key={before} type="button" className={styles.pick} onClick={() => onBegin(before, after)}>
+          {before}…{after}
+        </button>
+      ))}
+      <span>{game.grammar}</span>
+    </p>
+  );
+}
+
+function Refusal({ reason, onAnyway }: { reason: string; onAnyway: () => void }) {
+  return (
+    <div className={styles.refused} role="alert">
+      <Icon name="warning" size={14} />
+      <span id="play-grammar">{reason}</span>
+      <Button kind="quiet" onClick={onAnyway}>
+        Send anyway (uses a step)
+      </Button>
     </div>
   );
 }
