@@ -1,74 +1,33 @@
 // Play: a world by hand, as the policy meets it. What it showed and what was said runs down the page like a conversation;
 // below it the next action is typed or picked, beside it stand the score, the task and the oracle.
 
-import { useMutation, useQueryClient } from '@tanstack/react-query';
-import { useCallback, useEffect, useRef, useState } from 'react';
+import { useState } from 'react';
 import { useParams } from 'wouter';
 import { z } from 'zod';
-import type { PlayGame } from '../../preload/contract/play.ts';
-import { call, callOptions, useCall } from '../bridge.ts';
 import { Button } from '../components/button.tsx';
 import { Page } from '../components/page.tsx';
 import { ErrorState, Loading } from '../components/states.tsx';
 import { Segmented } from '../components/tabs.tsx';
 import { useActions } from '../state/actions.ts';
-import { toastError } from '../state/toasts.ts';
 import { useView } from '../state/view.ts';
 import { Say } from './say.tsx';
 import { Score } from './score.tsx';
-import { EXAMPLE_SETUP, SetupBar, setupSchema } from './setup-bar.tsx';
-import type { Setup } from './setup-bar.tsx';
+import { SetupBar } from './setup-bar.tsx';
 import { TaskDialog } from './task-dialog.tsx';
 import { Transcript } from './transcript.tsx';
+import { useGame } from './use-game.ts';
 import styles from './play.module.css';
 
+type Drawing = 'text' | 'page';
 const drawing = z.enum(['text', 'page']);
-const stored = callOptions('play.game', {});
-type Start = Parameters<typeof call<'play.start'>>[1]['task'];
 
 export default function PlayPage() {
   const { world } = useParams<{ world?: string }>();
-  const client = useQueryClient();
-  const left = useCall('play.game', {});
-  const [setup, setSetup] = useView('play.setup', setupSchema, EXAMPLE_SETUP);
-  const [view, setView] = useView<'text' | 'page'>('play.drawing', drawing, 'text');
+  const play = useGame(world);
+  const { setup, setSetup, start, random, act, oracle } = play;
+  const [view, setView] = useView<Drawing>('play.drawing', drawing, 'text');
   const [choosing, setChoosing] = useState(false);
-  const begun = useRef(false);
 
-  const keep = useCallback((game: PlayGame) => client.setQueryData(stored.queryKey, { game }), [client]);
-  const beginning = useMutation({
-    mutationFn: ({ next, task }: { next: Setup; task: Start }) => call('play.start', { choice: next.choice, task }),
-    onSuccess: ({ game }, { next }) => {
-      keep(game);
-      setSetup(next);
-    },
-  });
-  const { mutate: begin } = beginning;
-  const start = (next: Setup, task: Start): void => begin({ next, task });
-  const act = (name: 'play.undo' | 'play.restart'): void => {
-    call(name, {}).then(
-      (answer) => keep(answer.game),
-      (error: unknown) => toastError('Could not change the game', error),
-    );
-  };
-  const oracle = (steps: 'one' | 'all'): void => {
-    call('play.letOracle', { steps }).then(
-      (answer) => keep(answer.game),
-      (error: unknown) => toastError('The oracle could not continue', error),
-    );
-  };
-  const random = (): void => start(setup, { any: { ...setup.filter, text: '' } });
-
-  // The first visit begins with the world's example; an address with a world begins there.
-  useEffect(() => {
-    if (!left.data || begun.current) return;
-    begun.current = true;
-    const wanted = world !== undefined && world !== left.data.game?.choice.world ? world : null;
-    if (wanted !== null) begin({ next: { ...EXAMPLE_SETUP, choice: { world: wanted, settings: {}, imported: false } }, task: null });
-    else if (left.data.game === null) begin({ next: setup, task: null });
-  }, [left.data, world, setup, begin]);
-
-  const game = left.data?.game ?? null;
   useActions([
     { id: 'play.random', title: 'New random task', group: 'Play', keys: 'n', run: random },
     { id: 'play.choose', title: 'Choose a task', group: 'Play', keys: 't', run: () => setChoosing(true) },
@@ -98,8 +57,28 @@ export default function PlayPage() {
           </Button>
         </>
       }
-      toolbar={<SetupBar setup={setup} game={game} onSetup={setSetup} onStart={start} />}
+      toolbar={<SetupBar setup={setup} game={play.game} onSetup={setSetup} onStart={start} />}
     >
+      <Game play={play} view={view} />
+      <TaskDialog
+        open={choosing}
+        setup={setup}
+        onClose={() => setChoosing(false)}
+        onSetup={setSetup}
+        onPick={(id) => {
+          setChoosing(false);
+          start(setup, { id });
+        }}
+      />
+    </Page>
+  );
+}
+
+/** The conversation with the next action below it and the score beside it; until there is a game, why not. */
+function Game({ play, view }: { play: ReturnType<typeof useGame>; view: Drawing }) {
+  const { game, left, beginning, setup, keep, start, random, act, oracle } = play;
+  return (
+    <>
       {left.error && <ErrorState title="Could not read the game" error={left.error} retry={() => void left.refetch()} />}
       {beginning.error && <ErrorState title="Could not start the game" error={beginning.error} retry={() => start(setup, null)} />}
       {game === null ? (
@@ -113,16 +92,6 @@ export default function PlayPage() {
           <Score key={`${game.task.id} ${game.moves.length}`} game={game} onAct={act} onOracle={oracle} />
         </div>
       )}
-      <TaskDialog
-        open={choosing}
-        setup={setup}
-        onClose={() => setChoosing(false)}
-        onSetup={setSetup}
-        onPick={(id) => {
-          setChoosing(false);
-          start(setup, { id });
-        }}
-      />
-    </Page>
+    </>
   );
 }
