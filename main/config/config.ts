@@ -242,7 +242,7 @@ const runSchema = (algorithm: ReturnType<typeof algorithmSchema>) =>
       device: knob(z.string().min(1).max(40), 'cpu', 'Where the model runs; `lab doctor` lists what there is.'),
       memory: knob(
         whole(200, 10_000_000),
-        1000,
+        4000,
         'Memory that the training process may take (language models are not bounded). Fewer sessions are kept and micro-batches get fewer rows where it would take more; an update stays the same but for rounding.',
         'MB',
       ),
