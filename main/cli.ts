@@ -96,7 +96,7 @@ async function main(args: readonly string[]): Promise<number> {
   }
 }
 
-// A reader that has seen enough (`| head`) or a terminal that was closed is no failure: the work goes on and decides the exit code.
+// A reader that has seen enough (`| head`) or a terminal that was closed is no failure: the work continues and decides the exit code.
 for (const output of [process.stdout, process.stderr]) {
   output.on('error', (error: NodeJS.ErrnoException) => {
     if (error.code !== 'EPIPE' && error.code !== 'EIO') process.exitCode = 1;

@@ -3,7 +3,7 @@
 //
 //   node scripts/make-webshop-catalog.mjs [FOLDER]
 //
-// Each kind of product has a dozen variants by different makers. Variants share most words and differ in attributes,
+// Each kind of product has a dozen algorithms by different makers. Algorithms share most words and differ in attributes,
 // options and price, and some attributes stand only in the features, so that a page has to be read before buying.
 
 import { mkdirSync, writeFileSync } from 'node:fs';

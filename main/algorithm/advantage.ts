@@ -1,4 +1,4 @@
-// Plain-number mathematics that several variants share: normalising, clamping, group advantages, GAE and bi-level GAE.
+// Plain-number mathematics that several algorithms share: normalising, clamping, group advantages, GAE and bi-level GAE.
 // Nothing here touches a graph; every function is total: empty input gives empty output and a spread of zero gives
 // zeros, so an empty generation can never turn into NaN.
 

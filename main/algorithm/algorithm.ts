@@ -1,7 +1,7 @@
-// The one interface of all variants. A variant is two pure functions and its settings: `prepare` turns trajectories into
+// The one interface of all algorithms. An algorithm is two pure functions and its settings: `prepare` turns trajectories into
 // plain numbers (advantages, weights, returns), `loss` turns those numbers and the policy's tensors into a scalar in the
 // engine's graph. Everything else (sampling, V*, schedules, the optimizer) belongs to the training loop, so that two
-// variants differ only in what their formulas say.
+// algorithms differ only in what their formulas say.
 //
 // Two rules keep gradient accumulation and padding exact:
 // - a loss or metric is a sum over its micro-batch divided by a count over the whole UPDATE (`episodeMean`, `tokenMean`), so
@@ -15,7 +15,7 @@ import { agentTokenCount, logProbability, type Trajectory } from '../rollout/tra
 import { deviation, mean } from '../statistics.ts';
 import { rewardOf, type RewardKind } from './vstar.ts';
 
-/** What a variant asks the training loop for. */
+/** What an algorithm asks the training loop for. */
 export interface Needs {
   /** V* of every task, on `trajectory.vstar`, before `prepare`. */
   readonly vstar: boolean;
@@ -134,7 +134,7 @@ export function inverseLengths(trajectories: readonly Trajectory[]): Float32Arra
 export const lengthInputs = (trajectories: readonly Trajectory[], normalised: boolean): Record<string, Float32Array> =>
   normalised ? { inverseLength: inverseLengths(trajectories) } : {};
 
-/** Mean, spread and share above zero of the advantages: the numbers every variant logs. */
+/** Mean, spread and share above zero of the advantages: the numbers every algorithm logs. */
 export function advantageMetrics(advantages: Float32Array): Record<string, number> {
   return {
     'advantage.mean': mean(advantages),

@@ -33,7 +33,7 @@ export function forgetAlgorithms(): void {
   registered.splice(builtInAlgorithms.length);
 }
 
-/** A variant with its settings filled in: what the training loop works with. */
+/** An algorithm with its settings filled in: what the training loop works with. */
 export interface BoundAlgorithm {
   readonly id: string;
   readonly title: string;
@@ -42,7 +42,7 @@ export interface BoundAlgorithm {
   loss(graph: Graph, policy: PolicyTensors, input: LossInput): Loss;
 }
 
-/** The variant that `config.algorithm` describes. */
+/** The algorithm that `config.algorithm` describes. */
 export function algorithmOf(config: { readonly id: string; readonly [setting: string]: unknown }): BoundAlgorithm {
   const { id, ...rest } = config;
   const algorithm = algorithms.find((candidate) => candidate.id === id);

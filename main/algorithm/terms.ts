@@ -1,5 +1,5 @@
-// Pieces of a loss that several variants share because they are mathematically the same: the KL to the reference, the
-// clipped surrogate and the weighted cross-entropy. All are graph nodes; the golden test checks each variant that uses them.
+// Pieces of a loss that several algorithms share because they are mathematically the same: the KL to the reference, the
+// clipped surrogate and the weighted cross-entropy. All are graph nodes; the golden test checks each algorithm that uses them.
 
 import { z } from 'zod';
 import { clip, exp, greater, less, minimum, mul, neg, sub, add, cast, square, maximum } from '../engine/operators.ts';
@@ -12,7 +12,7 @@ import { type LossInput, type PolicyTensors } from '../policy/batch.ts';
 /** Log-ratios are cut here before they are exponentiated: e^20 is far past any useful ratio and far from overflow. */
 const LOG_RATIO_LIMIT = 20;
 
-/** The two knobs of every variant with a KL term. */
+/** The two knobs of every algorithm with a KL term. */
 export const klKnobs = (coefficient: number) => ({
   klCoefficient: knob(between(0, 100), coefficient, 'Weight of KL(π‖π_ref) in the loss; 0 leaves it out.'),
   klEstimator: knob(
@@ -38,7 +38,7 @@ export function klInputs(trajectories: readonly Trajectory[], settings: KlSettin
   return klNeeds(settings) === 'tokens' ? { reference: tokenNumbers(trajectories, 'referenceLogProbs') } : {};
 }
 
-/** KL(π‖π_ref), mean over the update's tokens; undefined when the variant runs without it. */
+/** KL(π‖π_ref), mean over the update's tokens; undefined when the algorithm runs without it. */
 function klTerm(policy: PolicyTensors, input: LossInput, settings: KlSettings): Tensor | undefined {
   const needs = klNeeds(settings);
   if (needs === 'none') return undefined;
@@ -114,7 +114,7 @@ export function episodeInputs(
   };
 }
 
-/** A variant's main term + λ · KL(π‖π_ref) − entropy bonus, with the metrics that all of them log. */
+/** An algorithm's main term + λ · KL(π‖π_ref) − entropy bonus, with the metrics that all of them log. */
 export function regularised(
   policy: PolicyTensors,
   input: LossInput,

@@ -26,7 +26,7 @@ export function imitationWeights(advantages: Float32Array, limit: number, low: n
   return normalise(advantages).map((a) => clamp(clamp(a, -limit, limit) + 1, low, high));
 }
 
-/** The update of weighted SFT from whatever advantages a variant has. */
+/** The update of weighted SFT from whatever advantages an algorithm has. */
 export function imitation(trajectories: readonly Trajectory[], advantage: Float32Array, chosen: z.infer<typeof settings>): Prepared {
   const weight = imitationWeights(advantage, chosen.clampAdvantage, chosen.weightLow, chosen.weightHigh);
   return {

@@ -148,7 +148,7 @@ export class Cluster {
     return open.map(({ id }) => id);
   }
 
-  /** Submits failed and cancelled tasks again (of the list, if given); they go on from their last snapshot. Returns their ids. */
+  /** Submits failed and cancelled tasks again (of the list, if given); they continue from their last snapshot. Returns their ids. */
   async retry(submission: Submission, tasks: readonly string[] | null, refused: readonly string[] = []): Promise<string[]> {
     await ensureSubmitted(this.#to, submission);
     const status = await this.status(submission);

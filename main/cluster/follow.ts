@@ -1,5 +1,5 @@
 // Waits for submissions to end, collecting each run as it finishes and handing over whatever an interruption left. A scheduler that is
-// silent is waited for. Whoever stops waiting loses nothing: the tasks go on, and the next call finds them.
+// silent is waited for. Whoever stops waiting loses nothing: the tasks continue, and the next call finds them.
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Cluster } from './cluster.ts';
@@ -45,7 +45,7 @@ export async function follow(
     if (signal?.aborted === true)
       throw new ClusterError(
         'Stopped waiting',
-        'The tasks go on; the same command waits for them again, and `lab cluster status` shows them',
+        'The tasks keep running; the same command waits for them again, and `lab cluster status` shows them',
       );
   }
 }

@@ -17,7 +17,7 @@ export interface AttemptNews {
   readonly done: number;
   readonly total: number;
   readonly success: number | null;
-  /** The newest update that a later attempt can go on from. */
+  /** The newest update that a later attempt can continue from. */
   readonly saved: number | null;
   /** The last word, if it was one. */
   readonly end: Extract<ProgressLine, { is: 'done' | 'failed' | 'stopped' }> | null;

@@ -179,7 +179,7 @@ const waitingWords = ({ state, reason }: JobRecord): string =>
   state === 'PENDING' ? (['None', 'Priority', 'Resources', ''].includes(reason) ? '' : reason) : `${state} ${reason}`.trim();
 
 function endWords({ state, reason }: JobRecord, own: AttemptNews | undefined): string {
-  if (own?.end?.is === 'stopped') return `It saved update ${own.end.update} but could not be requeued; retry goes on from there`;
+  if (own?.end?.is === 'stopped') return `It saved update ${own.end.update} but could not be requeued; retry resumes from there`;
   const detail = ['None', '', 'NonZeroExitCode'].includes(reason) ? '' : ` (${reason})`;
-  return `${ENDS[state] ?? state}${detail}${own?.saved ? `; retry goes on from update ${own.saved}` : ''}`;
+  return `${ENDS[state] ?? state}${detail}${own?.saved ? `; retry resumes from update ${own.saved}` : ''}`;
 }

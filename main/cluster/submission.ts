@@ -1,5 +1,5 @@
 // A submission: runs sent to a cluster together, as a folder on its shared file system. The folder alone says everything (what was asked
-// for, what was handed to the scheduler, how far each task is), so any lab that sees it can go on with it. Every file is either complete
+// for, what was handed to the scheduler, how far each task is), so any lab that sees it can continue with it. Every file is either complete
 // from the moment it has its name, or only ever grows by whole lines.
 //
 //   submission.json              cluster, code, runs in short
@@ -107,7 +107,7 @@ export const progressLine = z.discriminatedUnion('is', [
     total: z.number(),
     success: z.number().nullable(),
   }),
-  /** A checkpoint that another attempt can go on from. */
+  /** A checkpoint that another attempt can continue from. */
   z.object({ is: z.literal('saved'), at: z.int(), update: z.int() }),
   /** Ended because it was asked to, after saving. */
   z.object({ is: z.literal('stopped'), at: z.int(), update: z.int() }),

@@ -1,4 +1,4 @@
-// One task on a node: trains a run in a folder of its own and leaves it as an export. It goes on from the newest snapshot of an earlier
+// One task on a node: trains a run in a folder of its own and leaves it as an export. It continues from the newest snapshot of an earlier
 // attempt, whichever node that ran on, and makes a snapshot at checkpoints. Attempts never write the same file but for the snapshot, which
 // is renamed into place: a lost node that works on without anyone knowing can do no harm, because a run's numbers are the same everywhere.
 
@@ -123,7 +123,7 @@ async function trainTask(attempt: Attempt, work: Work<'train'>, progress: Progre
   }
 }
 
-/** The result under its name, then the line that vouches for it; what was only needed to go on is deleted. */
+/** The result under its name, then the line that vouches for it; what was only needed to continue is deleted. */
 function finish({ folder, task, label }: Attempt, store: Store, run: Run, made: Made, progress: ProgressFile): number {
   const name = `${task}.${label}.astrolab`;
   const file = join(folder, 'results', name);

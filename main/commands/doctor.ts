@@ -1,5 +1,5 @@
 // `lab doctor`: what is installed, which devices really compute, where the data lies, and what will not work together
-// with how to mend it. Every line is the outcome of a check made now, not of what should be there.
+// with how to fix it. Every line is the outcome of a check made now, not of what should be there.
 
 import { accessSync, constants, existsSync, readFileSync, statfsSync, statSync } from 'node:fs';
 import { createRequire } from 'node:module';

@@ -29,11 +29,11 @@ export function register(program: Command): void {
     .command('runs')
     .description('the list of runs, newest first')
     .option('--state <states>', `one or more of ${runStates.join(', ')}, separated by commas`)
-    .option('--variant <names>', 'one or more variants, separated by commas')
+    .option('--variant <names>', 'one or more algorithms, separated by commas')
     .option('--world <names>', 'one or more worlds, separated by commas')
     .option('--tag <tag>', 'runs with this tag')
     .option('--seed <n>', 'runs with this seed')
-    .option('--text <text>', 'part of the name, notes, variant, world or a tag')
+    .option('--text <text>', 'part of the name, notes, algorithm, world or a tag')
     .option('--deleted', 'the trash instead')
     .action((options: ListOptions) =>
       withStore((store) => {

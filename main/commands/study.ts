@@ -78,7 +78,7 @@ function registerSave(study: Command): void {
 
 function registerRun(study: Command): void {
   addOn(addJobs(study.command('run <name>')))
-    .description('tune, train all arms with all seeds and decide the claims; the same call goes on after any interruption')
+    .description('tune, train all arms with all seeds and decide the claims; the same call resumes after any interruption')
     .option('--definition <file>', `a definition of your own instead of one of ${studyIds().join(', ')}`)
     .option('--only <arms>', 'these arms only, with commas between them')
     .option('--seeds <n>', 'the first so many seeds only', wholeNumber('--seeds', 1))

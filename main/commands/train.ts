@@ -1,6 +1,6 @@
 // `lab train` and `lab resume`: a run from the command line, in a training process of its own, with the same store and
 // the same numbers as in the window. Progress with an estimate goes to stderr. Ctrl-C once finishes the update and saves a
-// checkpoint; `lab resume` goes on exactly there.
+// checkpoint; `lab resume` continues exactly there.
 
 import { readFileSync, statSync } from 'node:fs';
 import type { Command } from 'commander';

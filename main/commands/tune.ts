@@ -1,5 +1,5 @@
-// `lab tune`: the same number of trials on the same validation tasks for every variant, so that a comparison of variants is
-// fair. Trials are ordinary runs; calling again goes on and repeats nothing. The best settings go into files that
+// `lab tune`: the same number of trials on the same validation tasks for every algorithm, so that a comparison of algorithms is
+// fair. Trials are ordinary runs; calling again continues and repeats nothing. The best settings go into files that
 // `lab train --config` and `lab study run --tuned` take. docs/TUNING.md explains the method.
 
 import { mkdirSync, writeFileSync } from 'node:fs';
@@ -31,10 +31,10 @@ interface TuneOptions {
 
 export function register(program: Command): void {
   addJobs(program.command('tune'))
-    .description('find settings for variants: the same number of trials on the same validation tasks for each')
+    .description('find settings for algorithms: the same number of trials on the same validation tasks for each')
     .requiredOption('--preset <name>', `where every trial starts from (${presetIds().join(', ')})`)
-    .option('--variants <list>', `which variants, with commas between them (${variantIds().join(', ')}; default: all)`)
-    .option('--trials <n>', 'trials of each variant, the default setting being the first', wholeNumber('--trials', 1), 4)
+    .option('--variants <list>', `which algorithms, comma-separated (${variantIds().join(', ')}; default: all)`)
+    .option('--trials <n>', 'trials of each algorithm, the default setting being the first', wholeNumber('--trials', 1), 4)
     .option('--seed <n>', 'decides the trials’ settings and their runs', wholeNumber('--seed'), 101)
     .option('--updates <n>', 'updates of every trial (default: the preset’s)', wholeNumber('--updates', 1))
     .option('--tasks <n>', 'validation tasks that trials are judged by', wholeNumber('--tasks', 1), 200)
@@ -45,7 +45,7 @@ export function register(program: Command): void {
         working(store, options.jobs, async (work) => {
           const subjects = subjectsOf(options);
           const { trials, seed, tasks } = options;
-          note(`${subjects.length} variants × ${trials} trials, ${tasks} validation tasks each`);
+          note(`${subjects.length} algorithms × ${trials} trials, ${tasks} validation tasks each`);
           const tunings = await tune(store, subjects, { trials, seed, tasks }, work);
           const folder = writeSettings(resolve(options.out ?? `tuned-${options.preset}`), subjects, tunings, options);
           answer(
@@ -60,7 +60,7 @@ export function register(program: Command): void {
 function subjectsOf(options: TuneOptions): Subject[] {
   const variants = options.variants === undefined ? variantIds() : words(options.variants);
   const unknown = variants.find((id) => !variantIds().includes(id));
-  if (unknown !== undefined) throw new CallError(`There is no variant "${unknown}"`, `Variants: ${variantIds().join(', ')}`);
+  if (unknown !== undefined) throw new CallError(`There is no algorithm "${unknown}"`, `Algorithms: ${variantIds().join(', ')}`);
   const base = loadPreset(options.preset).config;
   const budget = options.updates === undefined ? [] : [`training.updates=${options.updates}`];
   return variants.map((id) => ({
@@ -70,7 +70,7 @@ function subjectsOf(options: TuneOptions): Subject[] {
   }));
 }
 
-/** One config per variant for `lab train --config`, and all settings together for a study. */
+/** One config per algorithm for `lab train --config`, and all settings together for a study. */
 function writeSettings(folder: string, subjects: readonly Subject[], tunings: readonly Tuning[], { seed }: TuneOptions): string {
   mkdirSync(folder, { recursive: true });
   for (const [index, { subject, best, variant }] of tunings.entries()) {
@@ -94,5 +94,5 @@ function table(tunings: readonly Tuning[]): string {
       overridesOf(settings).join(' ') || 'default',
     ]),
   );
-  return textTable(['variant and trial', 'run', 'success', '95% interval', 'return', 'setting'], rows);
+  return textTable(['algorithm and trial', 'run', 'success', '95% interval', 'return', 'setting'], rows);
 }

@@ -20,7 +20,7 @@ export function register(program: Command): void {
         const mean = entries.reduce((sum, { value }) => sum + value, 0) / Math.max(1, entries.length);
         const rows = entries.slice(0, SHOWN).map(({ task, k, n, value }) => [task, `${k} of ${n}`, value.toFixed(4)]);
         const summary = `${entries.length} tasks, mean V* ${mean.toFixed(4)}, ${unsolved} unsolved (k = 0)`;
-        if (entries.length === 0) note(`Run ${run} has no V*: its variant does without, or it has not got that far`);
+        if (entries.length === 0) note(`Run ${run} has no V*: its algorithm does not use it, or it has not been estimated yet`);
         const more = entries.length > SHOWN ? `… and ${entries.length - SHOWN} more (--json has all)\n` : '';
         answer(entries, `${textTable(['task', 'k of n', 'V*'], rows)}\n${more}${summary}`);
       }),

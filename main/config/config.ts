@@ -220,7 +220,7 @@ const Plugins = z
   .exactOptional(z.record(z.string(), z.string()))
   .meta({ description: 'Hash of the code of each plug-in that the run uses.' });
 
-/** One member per variant: its id and its settings side by side. */
+/** One member per algorithm: its id and its settings side by side. */
 function algorithmSchema() {
   const [first, ...others] = algorithms.map((algorithm) =>
     z
@@ -231,7 +231,7 @@ function algorithmSchema() {
   return z
     .discriminatedUnion('id', [first, ...others])
     .prefault({ id: 'astar-po' })
-    .meta({ description: 'The variant and its settings.' });
+    .meta({ description: 'The algorithm and its settings.' });
 }
 
 const runSchema = (algorithm: ReturnType<typeof algorithmSchema>) =>

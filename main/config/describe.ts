@@ -18,7 +18,7 @@ export interface Knob {
   readonly low: number | null;
   readonly high: number | null;
   readonly options: readonly string[];
-  /** The variant it belongs to; null where it belongs to every run. */
+  /** The algorithm it belongs to; null where it belongs to every run. */
   readonly variant: string | null;
 }
 
@@ -48,7 +48,7 @@ const Node = z.object({
 });
 type Node = z.infer<typeof Node>;
 
-/** All groups of settings in the order of the schema; a variant is a group of its own. */
+/** All groups of settings in the order of the schema; an algorithm is a group of its own. */
 export function describeConfig(): KnobGroup[] {
   const root = Node.parse(z.toJSONSchema(RunConfig, { io: 'input', unrepresentable: 'any' }));
   const groups: KnobGroup[] = [];

@@ -1,4 +1,4 @@
-// "This config × 5 seeds × 3 variants" as one action: every combination of the values of a grid, with every seed, as
+// "This config × 5 seeds × 3 algorithms" as one action: every combination of the values of a grid, with every seed, as
 // complete and validated configs. All of them are valid or none is made.
 
 import { ConfigError, type RunConfig } from './config.ts';

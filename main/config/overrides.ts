@@ -31,7 +31,7 @@ export function applyOverrides(config: unknown, overrides: readonly string[]): R
 
 function setKey(tree: Tree, key: string, text: string): void {
   if (key === 'algorithm' || key === 'algorithm.id') {
-    // Another variant has other settings: its own defaults replace the old variant's.
+    // Another algorithm has other settings: its own defaults replace the old algorithm's.
     if (!algorithms.some((algorithm) => algorithm.id === text)) {
       throw new ConfigError(`${key}: expected one of ${algorithms.map((algorithm) => algorithm.id).join(', ')}; found "${text}"`);
     }

@@ -1,4 +1,4 @@
-// Calls about episodes: the list, one episode to replay, and another policy going on from one of its steps. The model's
+// Calls about episodes: the list, one episode to replay, and another policy continuing from one of its steps. The model's
 // work of the latter happens in the worker process.
 
 import { writeFile } from 'node:fs/promises';
@@ -84,7 +84,7 @@ export function replayHandlers(context: Context): Handlers<typeof replayCalls> {
       const run = store.runs.get(known(job.run));
       const result = await context.worker.run({ kind: 'resample', dataFolder: context.dataFolder, ...job });
       const { trajectory: first, solved } = resampled.parse(result);
-      return { replay: replayOf(store, run, first, null, job.update), solved: wilson(solved, job.goes) };
+      return { replay: replayOf(store, run, first, null, job.update), solved: wilson(solved, job.rollouts) };
     },
   };
 }

@@ -1,5 +1,5 @@
-// The spread of rewards inside a group and pass@k, for variants that play a task once an update: the group of a task is its
-// latest four episodes. It lags behind by as many visits, and it is what such a variant has. Saved with the checkpoint.
+// The spread of rewards inside a group and pass@k, for algorithms that play a task once an update: the group of a task is its
+// latest four episodes. It lags behind by as many visits, and it is what such an algorithm has. Saved with the checkpoint.
 
 import { z } from 'zod';
 import { deviation, mean } from '../statistics.ts';

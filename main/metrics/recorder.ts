@@ -1,5 +1,5 @@
 // Collects the numbers of one update. One without a glossary entry (of a plug-in, say) is kept, and named so that the run can warn
-// of it. What a rollout looks like (success, lengths, valid and effective actions, spread inside groups) is measured here, the same for every variant.
+// of it. What a rollout looks like (success, lengths, valid and effective actions, spread inside groups) is measured here, the same for every algorithm.
 
 import { groupBy } from '../algorithm/advantage.ts';
 import { deviation, mean, passAtK } from '../statistics.ts';
@@ -54,7 +54,7 @@ export class Recorder {
   }
 }
 
-/** What the episodes of an update look like, for every variant alike. */
+/** What the episodes of an update look like, for every algorithm alike. */
 export function rolloutMetrics(trajectories: readonly Trajectory[]): Record<string, number> {
   const steps = trajectories.flatMap((trajectory) => trajectory.steps);
   const returns = trajectories.map((trajectory) => trajectory.return);

@@ -185,7 +185,7 @@ export function pluginsOf(config: {
   return used.length === 0 ? undefined : Object.fromEntries(used.map(({ name, hash }) => [name, hash]));
 }
 
-/** Why a run that was made with these plug-ins cannot go on with those of today; null when it can. */
+/** Why a run that was made with these plug-ins cannot continue with those of today; null when it can. */
 export function pluginChange(wanted: Readonly<Record<string, string>> | undefined): string | null {
   for (const [name, hash] of Object.entries(wanted ?? {})) {
     const found = state.loaded.find((plugin) => plugin.name === name);

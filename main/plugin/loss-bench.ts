@@ -1,4 +1,4 @@
-// What the tests of algorithms and `lab plugin check` share: trajectories made of plain numbers, and a variant's loss run as a real ONNX session on
+// What the tests of algorithms and `lab plugin check` share: trajectories made of plain numbers, and an algorithm's loss run as a real ONNX session on
 // given tensors, one row per kept episode plus a row of padding, with gradients for every tensor of the policy.
 
 import { add, div, mul, reduceSum } from '../engine/operators.ts';
@@ -154,7 +154,7 @@ export async function runLoss(
   ];
   const unused = given.filter((key) => !known.has(key));
   if (unused.length > 0) throw new Error(`${variant.id} prepares ${unused.join(', ')}, which its loss never asks for`);
-  // A term that a variant leaves out must still have a gradient: zero.
+  // A term that an algorithm leaves out must still have a gradient: zero.
   const zero = mul(
     LEAVES.map((name) => reduceSum(tensors[name])).reduce((a, b) => add(a, b)),
     0,

@@ -16,7 +16,7 @@ const job = z.discriminatedUnion('kind', [
     resumeFrom: z.string().nullable(),
     until: z.number().nullable(),
   }),
-  /** Goes on from a step of a recorded episode with a policy of the store (replay/resample.ts). */
+  /** Continues from a step of a recorded episode with a policy of the store (replay/resample.ts). */
   z.object({
     kind: z.literal('resample'),
     dataFolder: z.string(),
@@ -26,7 +26,7 @@ const job = z.discriminatedUnion('kind', [
     update: z.number(),
     temperature: z.number(),
     attempt: z.number(),
-    goes: z.number(),
+    rollouts: z.number(),
   }),
   /** Adds the runs of an exported file; how far it is goes out as progress. */
   z.object({ kind: z.literal('import'), dataFolder: z.string(), file: z.string() }),

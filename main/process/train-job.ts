@@ -14,7 +14,7 @@ import { loadPlugins, pluginChange } from '../plugin/load.ts';
 const commands: RunCommand[] = [];
 let waiting: ((command: RunCommand) => void) | undefined;
 
-/** A word from outside: pause, go on, stop. */
+/** A word from outside: pause, continue, stop. */
 export function commandTraining(command: RunCommand): void {
   if (waiting) {
     waiting(command);

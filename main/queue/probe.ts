@@ -61,7 +61,7 @@ function perStep(seen: { first: number; last: number; steps: number } | null): n
   return seen && seen.steps > 0 ? (seen.last - seen.first) / 1000 / seen.steps : null;
 }
 
-/** The same model, world and variant with as little work as still tells its speed. */
+/** The same model, world and algorithm with as little work as still tells its speed. */
 function shrunk(config: RunConfig): RunConfig {
   const { reference, training } = config;
   const batch = Math.min(MOST_EPISODES, training.batch);

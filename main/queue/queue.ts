@@ -135,7 +135,7 @@ export class RunQueue {
     if (locked) throw locked;
   }
 
-  /** Goes on, as soon as there is a place. Throws `NoSoundCheckpoint` when that would drop its record. */
+  /** Continues, as soon as there is a place. Throws `NoSoundCheckpoint` when that would drop its record. */
   resume(id: number): void {
     this.#need(id, RESUMABLE, 'resumed');
     const live = this.#live.get(id);
@@ -180,7 +180,7 @@ export class RunQueue {
     this.#end(id, { state: 'stopped', reason: 'Cancelled by the user' });
   }
 
-  /** A paused run's process ends, because nobody will let it go on soon (the run was deleted). Its state stays. */
+  /** A paused run's process ends, because nobody will let it continue soon (the run was deleted). Its state stays. */
   letGo(id: number): void {
     const live = this.#live.get(id);
     if (live?.idle === true) live.process.kill();

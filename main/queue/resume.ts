@@ -35,7 +35,7 @@ export function checkResumable(store: Store, id: number): void {
   throw new NoSoundCheckpoint(run, store.checkpoints.list(id).length);
 }
 
-/** Locks the run for this process and brings its record to where training goes on. Throws `RunLocked` and `NoSoundCheckpoint`. */
+/** Locks the run for this process and brings its record to where training continues. Throws `RunLocked` and `NoSoundCheckpoint`. */
 export function begin(store: Store, run: number, restart = false): StartingPoint {
   store.locks.take(run);
   try {

@@ -1,5 +1,5 @@
 // "What would another policy have done from here?": the first steps of a recorded episode are played again as they were,
-// then a policy of the store goes on. A job of the worker process, because the model's work must not stall the window.
+// then a policy of the store continues. A job of the worker process, because the model's work must not stall the window.
 
 import { EpisodeInPlay } from '../rollout/episode.ts';
 import { drawAt } from '../rollout/rollout.ts';
@@ -15,18 +15,18 @@ export interface ResampleJob {
   readonly episode: number;
   /** Steps that stay as they were. */
   readonly step: number;
-  /** Whose policy goes on, as it was after which update. */
+  /** Whose policy continues, as it was after which update. */
   readonly run: number;
   readonly update: number;
   readonly temperature: number;
   /** Another number, other draws. */
   readonly attempt: number;
-  /** How often it goes on from there: the first time is shown, all of them are counted. */
-  readonly goes: number;
+  /** How often it continues from there: the first time is shown, all of them are counted. */
+  readonly rollouts: number;
 }
 
-/** More draws than an episode can take, so that no two goes share one. */
-const DRAWS_A_GO = 10_000;
+/** More draws than an episode can take, so that no two rollouts share one. */
+const DRAWS_PER_ROLLOUT = 10_000;
 
 export async function runResample(job: ResampleJob): Promise<{ trajectory: Trajectory; solved: number }> {
   const store = Store.read(job.dataFolder);
@@ -37,11 +37,11 @@ export async function runResample(job: ResampleJob): Promise<{ trajectory: Traje
     const task = findTask(recorded);
     const traced = task && retrace(environment, task, recorded);
     if (!traced) {
-      throw new Error('Today’s world no longer plays this episode as it was recorded, so no policy can go on from its steps');
+      throw new Error('Today’s world no longer plays this episode as it was recorded, so no policy can continue from its steps');
     }
     const policy = policyOfRun(store, job.run, job.update);
     const { codec, sampler } = policy.player;
-    const episodes = Array.from({ length: job.goes }, (_, go) => {
+    const episodes = Array.from({ length: job.rollouts }, (_, rollout) => {
       const episode = new EpisodeInPlay(environment, codec, {
         task,
         seed: recorded.seed,
@@ -51,7 +51,7 @@ export async function runResample(job: ResampleJob): Promise<{ trajectory: Traje
         level: traced.level,
       });
       for (const step of recorded.steps.slice(0, job.step)) episode.force(step);
-      for (let drawn = 0; drawn < (job.attempt * job.goes + go) * DRAWS_A_GO; drawn++) episode.random.next();
+      for (let drawn = 0; drawn < (job.attempt * job.rollouts + rollout) * DRAWS_PER_ROLLOUT; drawn++) episode.random.next();
       return episode;
     });
     const open = episodes.filter(({ done }) => !done);
@@ -59,7 +59,7 @@ export async function runResample(job: ResampleJob): Promise<{ trajectory: Traje
     await sampler.dispose();
     const played = episodes.map((episode) => episode.finish().trajectory);
     const [trajectory] = played;
-    if (!trajectory) throw new RangeError(`Expected at least one go, found ${job.goes}`);
+    if (!trajectory) throw new RangeError(`Expected at least one rollout, found ${job.rollouts}`);
     diagnoseTrajectory(trajectory, environment, task, traced.level);
     // What was given keeps the numbers it had: they belong to the policy that said it.
     const steps = trajectory.steps.map((step, index) => {

@@ -31,7 +31,7 @@ export function viewed<T extends { readonly name: string; readonly variant: stri
 
 const seedsOf = (count: number): string => `${count} ${count === 1 ? 'seed' : 'seeds'}`;
 
-/** By name where one variant goes by several (the arms of a study), else by variant; the window groups in the same way. */
+/** By name where one algorithm goes by several (the arms of a study), else by algorithm; the window groups in the same way. */
 export function grouped<T extends { readonly name: string; readonly variant: string }>(runs: readonly T[]): RunGroup<T>[] {
   const names = new Map<string, Set<string>>();
   for (const { name, variant } of runs) names.set(variant, (names.get(variant) ?? new Set()).add(name));

@@ -94,7 +94,7 @@ export interface FailureExample {
 
 export interface ReportInput {
   readonly title: string;
-  /** Facts about the run worth a line each: variant, seed, updates, world. */
+  /** Facts about the run worth a line each: algorithm, seed, updates, world. */
   readonly about: Readonly<Record<string, string | number>>;
   /** The subject first, then the baselines it is measured against. */
   readonly agents: readonly NamedTable[];

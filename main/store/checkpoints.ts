@@ -104,7 +104,7 @@ export class CheckpointStore {
     return join(this.#dataFolder, ...checkpoint.file.split('/'));
   }
 
-  /** The newest checkpoint whose file is there and unaltered: where a run goes on. */
+  /** The newest checkpoint whose file is there and unaltered: where a run continues. */
   newestSound(run: number): Checkpoint | undefined {
     return this.list(run).findLast((checkpoint) => {
       const path = this.path(checkpoint);

@@ -114,7 +114,7 @@ export class RunWriter {
 
 /**
  * Takes a run back to its newest sound checkpoint (or to the very beginning): everything recorded after it is dropped in
- * one transaction, and files without a row are deleted. Returns where to go on.
+ * one transaction, and files without a row are deleted. Returns where to continue.
  */
 export function rewind(store: Store, run: number): Checkpoint | undefined {
   const checkpoint = store.checkpoints.newestSound(run);

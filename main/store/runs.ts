@@ -87,7 +87,7 @@ export interface RunFilter {
   readonly worlds?: readonly string[];
   readonly tag?: string;
   readonly seed?: number;
-  /** Part of name, notes, variant or tag. */
+  /** Part of name, notes, algorithm or tag. */
   readonly text?: string;
   /** The trash instead of the list. */
   readonly deleted?: boolean;

@@ -85,7 +85,7 @@ export class Store {
 
   /**
    * Whether the data folder still holds the file that is open here. SQLite itself does not notice that the folder was moved,
-   * deleted or unmounted: it goes on writing into a file that nobody will find again.
+   * deleted or unmounted: it continues writing into a file that nobody will find again.
    */
   present(): boolean {
     return identity(this.dataFolder) === this.#file;

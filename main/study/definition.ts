@@ -28,7 +28,7 @@ const Arm = z.strictObject({
   like: Id.optional(),
   set: Settings.default({}),
   parts: Parts.default({}),
-  /** Tune it before it is run: the knobs of its variant's search space. */
+  /** Tune it before it is run: the knobs of its algorithm's search space. */
   tune: z.boolean().default(false),
   /** The first so many seeds only. */
   seeds: z.int().min(1).optional(),
@@ -164,5 +164,5 @@ export function parseDefinition(input: unknown, name: string): StudyDefinition {
   return parsed.data;
 }
 
-/** Ids of all variants, for messages. */
+/** Ids of all algorithms, for messages. */
 export const variantIds = (): string[] => algorithms.map(({ id }) => id);

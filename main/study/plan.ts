@@ -80,7 +80,7 @@ function baseConfig({ base }: StudyDefinition, updates: number): RunConfig {
   ]);
 }
 
-/** An arm that is like another but for its variant keeps that one's values of the settings that both variants have. */
+/** An arm that is like another but for its algorithm keeps that one's values of the settings that both algorithms have. */
 function sharedSettings(before: RunConfig, after: RunConfig): string[] {
   return Object.entries(before.algorithm)
     .filter(([key]) => key !== 'id' && key in after.algorithm)

@@ -1,6 +1,6 @@
 // One study from its definition to its verdicts: tune where the definition asks for it, train every arm with every seed,
 // evaluate the baselines once, decide the claims, and keep all of it as a study of the store. May be stopped or killed at any
-// time: called again it goes on, because every part finds what is there already. Without `work` it trains nothing and
+// time: called again it continues, because every part finds what is there already. Without `work` it trains nothing and
 // decides from the runs that are finished.
 
 import { AGENT_NAMES, createAgent } from '../environment/agents.ts';

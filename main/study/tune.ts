@@ -1,4 +1,4 @@
-// A small, honest tuner: every subject (a variant with its base config) gets the same number of trials on the same
+// A small, honest tuner: every subject (an algorithm with its base config) gets the same number of trials on the same
 // validation tasks, its default setting first. Trials are ordinary runs, found again when they are there already. The
 // best is the one with the most validation tasks solved, ties broken by return; whether that differs from the default
 // by more than chance is said with it. Test tasks are never played.

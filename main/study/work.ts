@@ -1,6 +1,6 @@
 // Trains a list of runs to their end, several at a time, through the ordinary queue. A run is known by its config: what is
-// there already is used, what was interrupted goes on from its checkpoint, and only the rest is made anew. So the same
-// call, however often it is stopped or killed, always goes on, and two such calls at once share the work: a run that the
+// there already is used, what was interrupted continues from its checkpoint, and only the rest is made anew. So the same
+// call, however often it is stopped or killed, always continues, and two such calls at once share the work: a run that the
 // other one trains is waited for. Runs that would make the same reference policy are not started side by side first: one
 // of them makes it, the others find it.
 
@@ -51,11 +51,11 @@ export interface WorkProgress {
 /** How often a run that another lab trains is looked at. */
 const LOOK_AGAIN_MS = 1000;
 
-/** The caller stopped the work; calling again goes on. */
+/** The caller stopped the work; calling again continues. */
 export class WorkStopped extends Error {
   override name = 'WorkStopped';
   readonly code = 'stopped';
-  readonly hint = 'The same command goes on where it stopped; finished runs are not repeated.';
+  readonly hint = 'The same command resumes where it stopped; finished runs are not repeated.';
 }
 
 const FINAL: readonly RunState[] = ['done', 'failed', 'stopped', 'paused', 'interrupted'];

@@ -1,5 +1,5 @@
-// One improvement of the policy: what the episodes were worth to the reference and the critic (scoring), what the variant
-// makes of it (prepare), and the optimizer steps over it (epochs and minibatches, where the variant has several).
+// One improvement of the policy: what the episodes were worth to the reference and the critic (scoring), what the algorithm
+// makes of it (prepare), and the optimizer steps over it (epochs and minibatches, where the algorithm has several).
 
 import { at, field } from '../indexed.ts';
 import type { Prepared, Progress } from '../algorithm/algorithm.ts';
@@ -34,7 +34,7 @@ export class Learner {
     this.#critic = new Scorer(setup.model, policy, options);
   }
 
-  /** Fills in what the variant needs to know of each token: log π_ref, and the critic's value. */
+  /** Fills in what the algorithm needs to know of each token: log π_ref, and the critic's value. */
   async score(episodes: readonly Episode[]): Promise<void> {
     const { needs } = this.#setup.variant;
     if (needs.reference !== 'none') {
@@ -50,7 +50,7 @@ export class Learner {
     }
   }
 
-  /** What the variant makes of the episodes; the advantages are noted on the trajectories, for replay. */
+  /** What the algorithm makes of the episodes; the advantages are noted on the trajectories, for replay. */
   prepare(episodes: readonly Episode[], progress: Progress): Prepared {
     const trajectories = episodes.map(({ trajectory }) => trajectory);
     const prepared = this.#setup.variant.prepare(trajectories, progress);
@@ -64,7 +64,7 @@ export class Learner {
     return prepared;
   }
 
-  /** The optimizer steps of one update. Undefined when the variant kept no episode: then there is nothing to learn. */
+  /** The optimizer steps of one update. Undefined when the algorithm kept no episode: then there is nothing to learn. */
   async update(episodes: readonly Episode[], prepared: Prepared, update: number, learningRate: number): Promise<StepReport | undefined> {
     const { config, variant } = this.#setup;
     const samples = episodes.flatMap(({ rows }, index) => (prepared.keep[index] ? [sample(rows, prepared, index)] : []));

@@ -25,7 +25,7 @@ const knobGroup = z.object({
   key: z.string(),
   title: z.string(),
   description: z.string(),
-  /** Only for this variant, or only in this world. */
+  /** Only for this algorithm, or only in this world. */
   variant: z.string().nullable(),
   world: z.string().nullable(),
   knobs: z.array(knob),

@@ -1,4 +1,4 @@
-// Calls about episodes: the list with its filters, one episode with every step and word, and another policy going on
+// Calls about episodes: the list with its filters, one episode with every step and word, and another policy continuing
 // from one of its steps.
 
 import { z } from 'zod';
@@ -175,7 +175,7 @@ export const replayCalls = {
   'episodes.read': { input: z.strictObject({ episode: episodeId }), answer: z.object({ replay }) },
   /** Policies that can act in this run's world: every run of it that has checkpoints. */
   'episodes.policies': { input: z.strictObject({ run }), answer: z.object({ policies: z.array(policy) }) },
-  /** Plays the first `step` steps again as they were, then lets another policy go on. Nothing is stored. */
+  /** Plays the first `step` steps again as they were, then lets another policy continue. Nothing is stored. */
   'episodes.resample': {
     input: z.strictObject({
       episode: episodeId,
@@ -186,8 +186,8 @@ export const replayCalls = {
       temperature: z.number().min(0).max(5),
       /** Another number, other draws. */
       attempt: z.int().min(0).max(1000),
-      /** How often it goes on from there: the first time comes back, all of them are counted. */
-      goes: z.int().min(1).max(100),
+      /** How often it continues from there: the first time comes back, all of them are counted. */
+      rollouts: z.int().min(1).max(100),
     }),
     answer: z.object({ replay, solved: proportion }),
   },

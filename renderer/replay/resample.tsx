@@ -35,13 +35,13 @@ export function Resample({ replay, step, onClose, onOpen }: ResampleProps) {
   const policy = list.find(({ run }) => run === chosenRun) ?? list[0];
   const update = policy?.updates.find((one) => one === chosenUpdate) ?? policy?.updates.at(-1);
   const sample = useMutation({
-    mutationFn: (input: { step: number; run: number; update: number; attempt: number; temperature: number; goes: number }) =>
+    mutationFn: (input: { step: number; run: number; update: number; attempt: number; temperature: number; rollouts: number }) =>
       call('episodes.resample', { ...input, episode: replay.id ?? 0 }),
   });
   const go = (): void => {
     if (!policy || update === undefined) return;
     const degrees = Number(temperature);
-    sample.mutate({ step, run: policy.run, update, attempt, temperature: degrees, goes: degrees === 0 ? 1 : ROLLOUTS });
+    sample.mutate({ step, run: policy.run, update, attempt, temperature: degrees, rollouts: degrees === 0 ? 1 : ROLLOUTS });
     setAttempt(attempt + 1);
   };
   const from = sample.variables?.step ?? step;

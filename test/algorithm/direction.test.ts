@@ -1,4 +1,4 @@
-// A few updates of a three-armed policy must move probability the way each variant's formula says.
+// A few updates of a three-armed policy must move probability the way each algorithm's formula says.
 
 import { expect, test } from 'vitest';
 import { algorithms, algorithmOf } from '../../main/algorithm/registry.ts';
@@ -18,7 +18,7 @@ interface Episode {
   readonly vstar: number;
 }
 
-/** Gradient descent on the arms' logits with the variant's loss; the reference is the policy at the start. Returns π. */
+/** Gradient descent on the arms' logits with the algorithm's loss; the reference is the policy at the start. Returns π. */
 async function learn(
   config: { id: string; [setting: string]: unknown },
   episodes: readonly Episode[],

@@ -1,4 +1,4 @@
-// The pages of the variants name every knob with its default and every metric, so that they cannot fall behind the code.
+// The pages of the algorithms name every knob with its default and every metric, so that they cannot fall behind the code.
 
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';

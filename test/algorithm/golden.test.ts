@@ -1,4 +1,4 @@
-// Every variant's loss and gradients against an independent PyTorch script (test/golden/make_algorithms.py).
+// Every algorithm's loss and gradients against an independent PyTorch script (test/golden/make_algorithms.py).
 
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';

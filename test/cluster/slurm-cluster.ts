@@ -91,7 +91,7 @@ export class SlurmCluster {
     execFileSync('/usr/sbin/slurmd', ['-f', join(this.folder, 'slurm.conf'), '-N', node]);
   }
 
-  /** The node's daemon dies without a word, as when the machine loses its network: what runs there goes on unseen. */
+  /** The node's daemon dies without a word, as when the machine loses its network: what runs there continues unseen. */
   loseNode(node: string): void {
     process.kill(Number(readFileSync(join(this.folder, `slurmd.${node}.pid`), 'utf8')), 'SIGKILL');
     rmSync(join(this.folder, `slurmd.${node}.pid`));

@@ -1,4 +1,4 @@
-// Every preset can be made ready: its world, its reading, its model and its variant fit together, and there are tasks at the
+// Every preset can be made ready: its world, its reading, its model and its algorithm fit together, and there are tasks at the
 // level it starts from. (presets.slow.test.ts trains each of them.)
 
 import { expect, test } from 'vitest';

@@ -1,5 +1,5 @@
 // Replay, compare and report in the real window, with runs whose every number is known from the database: a failure is
-// replayed, two policies part on one task, two variants are compared, and the report is written and read back.
+// replayed, two policies part on one task, two algorithms are compared, and the report is written and read back.
 
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';

@@ -1,4 +1,4 @@
-// "What if" in the real window, with a policy that was really trained: another checkpoint goes on from a step of a recorded
+// "What if" in the real window, with a policy that was really trained: another checkpoint continues from a step of a recorded
 // episode. What is on screen is checked against the same job done here, and against what training recorded.
 
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';

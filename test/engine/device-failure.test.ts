@@ -30,7 +30,7 @@ interface NativeSession {
   run(...args: unknown[]): Promise<unknown>;
 }
 
-/** Every training step fails once `lost` says so; sampling and scoring, which are on the CPU, go on. */
+/** Every training step fails once `lost` says so; sampling and scoring, which are on the CPU, continue. */
 function loseDevice(lost: () => boolean): void {
   const native: NativeSession = Reflect.get(InferenceSession, 'prototype');
   const { run } = native;

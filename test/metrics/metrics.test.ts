@@ -166,7 +166,7 @@ test('a variant that plays a task once an update still has a spread and a pass@k
   expect(seen.slice(0, 3)).toEqual([{}, {}, {}]);
   expect(seen[3]).toEqual({ 'rollout.groupSpread': 0.5, 'rollout.passAtK': 1 });
   expect(seen[4]?.['rollout.groupSpread']).toBeCloseTo(Math.sqrt(1 / 3), 6);
-  // Saved and restored, it goes on alike.
+  // Saved and restored, it continues alike.
   const restored = new TaskGroups(JSON.parse(JSON.stringify(groups.save())));
   const next = shortEpisode('a', false, 0, [-1]);
   expect(restored.metrics([next])).toEqual(groups.metrics([next]));

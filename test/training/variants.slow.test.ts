@@ -1,4 +1,4 @@
-// Every variant through the real command line: reference, V* where it needs one, updates, evaluation, in miniature. Finite numbers
+// Every algorithm through the real command line: reference, V* where it needs one, updates, evaluation, in miniature. Finite numbers
 // under known names, and the same ones when it is run again with the same seed.
 
 import { spawnSync } from 'node:child_process';

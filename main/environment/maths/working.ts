@@ -10,7 +10,7 @@ interface Worked {
   readonly action: string;
 }
 
-/** `slip` is in [0, 1): which line is off by one, as a part of all; undefined: none. What follows goes on with the wrong number. */
+/** `slip` is in [0, 1): which line is off by one, as a part of all; undefined: none. What follows continues with the wrong number. */
 export function longMultiplication({ numbers }: MathsTask, slip: number | undefined): Worked {
   const [a = 1, b = 1] = numbers;
   const [whole, by] = a < 10 ? [b, a] : [a, b];

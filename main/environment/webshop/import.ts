@@ -34,7 +34,7 @@ export interface Import {
 
 export class ImportCancelled extends Error {
   readonly code = 'cancelled';
-  readonly hint = 'What was indexed is kept: importing the same folder again goes on from there.';
+  readonly hint = 'What was indexed is kept: importing the same folder again continues from there.';
 }
 
 export function startImport(folder: string, progress: (share: number, what: string) => void): Import {
@@ -80,7 +80,7 @@ async function follow(
   if (cancelled()) throw new ImportCancelled('The import was cancelled.');
   if (problem) throw problem;
   if (!result)
-    throw new DataError(`Indexing ended unexpectedly (${reason}). ${lastLine(complaint)}`, 'Try again; it goes on where it was.');
+    throw new DataError(`Indexing ended unexpectedly (${reason}). ${lastLine(complaint)}`, 'Try again; it continues where it stopped.');
   return result;
 }
 

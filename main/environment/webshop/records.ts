@@ -40,7 +40,7 @@ const OPENING = { array: 0x5b, object: 0x7b };
 const CLOSING = { array: 0x5d, object: 0x7d };
 const WHITE = new Set([0x20, 0x09, 0x0a, 0x0d]);
 
-/** All records of a file that holds one array or one object. `from` goes on behind a record that was read before. */
+/** All records of a file that holds one array or one object. `from` continues behind a record that was read before. */
 export function* readRecords(
   path: string,
   kind: 'array' | 'object',

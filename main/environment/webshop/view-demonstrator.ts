@@ -1,5 +1,5 @@
 // Demonstrations in the words of view.ts, from two teachers: the rule `walk` and a customer who happens to know the product. The
-// second shows which results are worth opening, the first how to go on when it was the wrong one. Mistakes come at the rates that
+// second shows which results are worth opening, the first how to continue when it was the wrong one. Mistakes come at the rates that
 // cloning asks for, so that the reference is competent but far from good.
 
 import type { Turn, View } from '../environment.ts';

@@ -44,7 +44,7 @@ class Reader {
   take(length: number): { buffer: Buffer; at: number } {
     if (this.position + length > this.#size)
       throw this.refuse(
-        `it ends after ${this.#size} bytes, but its header goes on to byte ${this.position + length}; it is truncated or lies`,
+        `it ends after ${this.#size} bytes, but its header claims to reach byte ${this.position + length}; it is truncated or lies`,
       );
     if (this.position < this.#start || this.position + length > this.#start + this.#window.length) {
       this.#window = Buffer.alloc(Math.min(Math.max(length, 1 << 20), this.#size - this.position));

@@ -88,7 +88,7 @@ describe.each(Object.entries(TOKENIZERS))('with the tokenizer of %s', (_, make) 
             const own = vocabulary.bytes(id);
             return own && own.length <= bytes.length - at && bytes.subarray(at, at + own.length).equals(own);
           });
-          expect(fitting).toEqual(every); // no way of going on is forbidden
+          expect(fitting).toEqual(every); // no way of continuing is forbidden
           const token = fitting[(cuts.next().value ?? 0) % fitting.length] ?? 0;
           at += vocabulary.bytes(token)?.length ?? bytes.length;
           cursor = cursor.next(token);
