@@ -57,8 +57,8 @@ describe('going on from a step with another policy', () => {
     expect(lines).toEqual(steps.slice(1).map((step, index) => `${index + 2} ${step.action} ${probability(step)}`));
   }, 60_000);
 
-  test('another checkpoint: goes, words and probabilities are those of the same job done by hand', async () => {
-    const job = { dataFolder: lab.data, episode, step: 1, run, update: 1, temperature: 1, attempt: 0, goes: 20 };
+  test('another checkpoint: rollouts, words and probabilities are those of the same job done by hand', async () => {
+    const job = { dataFolder: lab.data, episode, step: 1, run, update: 1, temperature: 1, attempt: 0, rollouts: 20 };
     const expected = await runResample(job);
     const before = store.episodes.count(run);
     await visit(lab, '/runs');
