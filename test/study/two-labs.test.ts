@@ -25,7 +25,7 @@ function startLab(folder: string, delayMs: number): { child: ChildProcess; ended
   return { child, ended: new Promise((resolve) => child.on('close', (code) => resolve({ code, output }))) };
 }
 
-const goesOn = (texts: readonly string[]): string[] => texts.filter((text) => text.startsWith('Goes on'));
+const resumed = (texts: readonly string[]): string[] => texts.filter((text) => text.startsWith('Resumed from'));
 
 test('both end well: every run is trained once, by one of them, and waited for by the other', async () => {
   const folder = temporaryFolder();
@@ -38,10 +38,10 @@ test('both end well: every run is trained once, by one of them, and waited for b
   const store = openStore(folder);
   const runs = store.runs.list();
   expect(runs.map(({ seed, updates }) => [seed, updates]).sort()).toEqual([1, 2, 3].map((seed) => [seed, 10]));
-  expect(runs.flatMap(({ id }) => goesOn(store.events.list(id).map(({ text }) => text)))).toEqual([]);
+  expect(runs.flatMap(({ id }) => resumed(store.events.list(id).map(({ text }) => text)))).toEqual([]);
 });
 
-test('when the other lab is killed, what it trained goes on here from its checkpoint', async () => {
+test('when the other lab is killed, what it trained is resumed here from its checkpoint', async () => {
   const folder = temporaryFolder();
   const store = openStore(folder);
   const lab = startLab(folder, 400);
@@ -60,7 +60,7 @@ test('when the other lab is killed, what it trained goes on here from its checkp
   });
   expect((await work).map(({ state, updates }) => [state, updates])).toEqual(Array.from({ length: 3 }, () => ['done', 10]));
   expect(left.map(({ run, holder }) => [run, holder.ownerPid]).sort()).toEqual(theirs.sort().map((id) => [id, lab.child.pid]));
-  for (const id of theirs) expect(goesOn(store.events.list(id).map(({ text }) => text))).toHaveLength(1);
+  for (const id of theirs) expect(resumed(store.events.list(id).map(({ text }) => text))).toHaveLength(1);
   await lab.ended;
 });
 
