@@ -29,12 +29,12 @@ export function register(program: Command): void {
     .action((options: GraphOptions) => {
       if (!presetIds().includes(options.preset))
         throw new CallError(`There is no preset "${options.preset}". Presets: ${presetIds().join(', ')}`);
-      const { model, layout, variant } = openRun(loadPreset(options.preset).config);
+      const { model, layout, algorithm } = openRun(loadPreset(options.preset).config);
       const rows = whole('--rows', options.rows, 1, 4096);
       const time = whole('--length', options.length, 2, model.contextLength);
       const shape = { rows, time, agentTokens: Math.ceil(time / 4), masks: 16, episodes: rows };
-      const reference = { referenceLogits: variant.needs.reference === 'full' };
-      const build = policyObjective(model, shape, reference, (graph, policy, input) => variant.loss(graph, policy, input));
+      const reference = { referenceLogits: algorithm.needs.reference === 'full' };
+      const build = policyObjective(model, shape, reference, (graph, policy, input) => algorithm.loss(graph, policy, input));
       const { graph } = stepGraph({ key: options.preset, build }, layout, ADAMW);
       writeFileSync(options.out, encode(graph));
       const nodes = liveNodes(graph).length;

@@ -118,7 +118,7 @@ const rules: readonly Rule[] = [
     id: 'vstar-bottom',
     title: 'V* at the bottom',
     metrics: ['vstar.unsolved', 'vstar.mean'],
-    advice: 'Take more samples per task (12–16), start at an easier level or with fewer products, or train a better reference.',
+    advice: 'Take more samples per task (12–16), start at an easier level or in a smaller world, or train a better reference.',
     sign(history) {
       const unsolved = pooled(history, 'vstar.unsolved', 'tasks', 1);
       if (!unsolved || unsolved.low < 0.85) return undefined;

@@ -36,7 +36,7 @@ export class Learner {
 
   /** Fills in what the algorithm needs to know of each token: log π_ref, and the critic's value. */
   async score(episodes: readonly Episode[]): Promise<void> {
-    const { needs } = this.#setup.variant;
+    const { needs } = this.#setup.algorithm;
     if (needs.reference !== 'none') {
       await this.#scoreWith(this.#reference, this.#setup.referenceModel, episodes, (trajectory, { logProbs }) => {
         share(trajectory, logProbs, (tokens, numbers) => (tokens.referenceLogProbs = numbers));
@@ -53,7 +53,7 @@ export class Learner {
   /** What the algorithm makes of the episodes; the advantages are noted on the trajectories, for replay. */
   prepare(episodes: readonly Episode[], progress: Progress): Prepared {
     const trajectories = episodes.map(({ trajectory }) => trajectory);
-    const prepared = this.#setup.variant.prepare(trajectories, progress);
+    const prepared = this.#setup.algorithm.prepare(trajectories, progress);
     const whole = prepared.episode.advantage ?? prepared.distributions.advantage;
     const perToken = prepared.token.advantage;
     for (const [index, trajectory] of trajectories.entries()) {
@@ -66,13 +66,13 @@ export class Learner {
 
   /** The optimizer steps of one update. Undefined when the algorithm kept no episode: then there is nothing to learn. */
   async update(episodes: readonly Episode[], prepared: Prepared, update: number, learningRate: number): Promise<StepReport | undefined> {
-    const { config, variant } = this.#setup;
+    const { config, algorithm } = this.#setup;
     const samples = episodes.flatMap(({ rows }, index) => (prepared.keep[index] ? [sample(rows, prepared, index)] : []));
     if (samples.length === 0) return undefined;
     const objective = this.#objective();
     const reports: StepReport[] = [];
-    for (let epoch = 0; epoch < variant.needs.epochs; epoch++) {
-      const count = Math.min(variant.needs.minibatches, samples.length);
+    for (let epoch = 0; epoch < algorithm.needs.epochs; epoch++) {
+      const count = Math.min(algorithm.needs.minibatches, samples.length);
       const order = count > 1 ? Random.from('minibatches', config.seed, update, epoch).shuffle(samples) : samples;
       for (let part = 0; part < count; part++) {
         const from = Math.floor((part * order.length) / count);
@@ -89,12 +89,12 @@ export class Learner {
   }
 
   #objective(): LossDefinition {
-    const { variant, referenceModel } = this.#setup;
-    const full = variant.needs.reference === 'full';
+    const { algorithm, referenceModel } = this.#setup;
+    const full = algorithm.needs.reference === 'full';
     return {
-      name: variant.id,
+      name: algorithm.id,
       options: { referenceLogits: full },
-      loss: (graph, policy, input) => variant.loss(graph, policy, input),
+      loss: (graph, policy, input) => algorithm.loss(graph, policy, input),
       ...(full && {
         extra: async (packed: PackedBatch, samples: readonly TrainingEpisode[]) => {
           const rows = samples.map((one) => one.rows);

@@ -30,7 +30,7 @@ export interface RunSetup {
   readonly referenceModel: PolicyModel;
   readonly layout: ParameterLayout;
   readonly referenceLayout: ParameterLayout;
-  readonly variant: BoundAlgorithm;
+  readonly algorithm: BoundAlgorithm;
   /** What the first weights are where they are not random: an adapter to start from, or all weights of a language model. */
   readonly start?: ((values: Flat) => void) | undefined;
 }
@@ -52,17 +52,17 @@ export const readingKey = ({ world, policy }: RunConfig): string =>
 export function openRun(config: RunConfig, { progress, dataFolder = defaultDataFolder() }: OpenOptions = {}): RunSetup {
   const world = findWorld(config.world.name);
   const environment = world.create(config.world.settings, progress);
-  const variant = algorithmOf(config.algorithm);
+  const algorithm = algorithmOf(config.algorithm);
   const policy =
     config.policy.kind === 'model'
-      ? modelPolicy(config, world, environment, { dataFolder, critic: variant.needs.critic })
-      : scratchPolicy(config, environment, variant.needs.critic);
+      ? modelPolicy(config, world, environment, { dataFolder, critic: algorithm.needs.critic })
+      : scratchPolicy(config, environment, algorithm.needs.critic);
   const { model, referenceModel } = policy;
   return {
     config,
     world,
     environment,
-    variant,
+    algorithm,
     ...policy,
     layout: networkOf(model).layout,
     referenceLayout: networkOf(referenceModel).layout,

@@ -17,7 +17,7 @@ export async function beginRun(run: TrainingRun): Promise<void> {
     await vstar.restore(run.memory.valued, pool);
     return vstar.release();
   }
-  const optimistic = run.setup.variant.needs.vstar && optimisticVstar(run.setup.environment.chance === true, config.vstar.estimator);
+  const optimistic = run.setup.algorithm.needs.vstar && optimisticVstar(run.setup.environment.chance === true, config.vstar.estimator);
   if (optimistic) await reporter.alert(0, optimistic);
   if (config.curriculum.mode === 'off' && config.vstar.samples.length === 1) await valueTasks(run, pool, policy.environment.levels - 1, 0);
   await vstar.release();
@@ -36,7 +36,7 @@ export async function drawableTasks(
   update: number,
 ): Promise<{ tasks: readonly Task[]; valued: readonly VstarEntry[] }> {
   const tasks = run.pool.filter((task) => task.level <= level);
-  if (!run.config.vstar.dropUnsolved || !run.setup.variant.needs.vstar) return { tasks, valued: [] };
+  if (!run.config.vstar.dropUnsolved || !run.setup.algorithm.needs.vstar) return { tasks, valued: [] };
   const valued = await valueTasks(run, tasks, level, update);
   return { tasks: tasks.filter((task) => run.vstar.of(task.id, level).solved), valued };
 }
@@ -44,7 +44,7 @@ export async function drawableTasks(
 /** Values the tasks that have no V* yet. Before the first update they are reported at once, later they are returned. */
 export async function valueTasks(run: TrainingRun, tasks: readonly Task[], level: number, update: number): Promise<VstarEntry[]> {
   const { config, vstar, reporter } = run;
-  if (!run.setup.variant.needs.vstar) return [];
+  if (!run.setup.algorithm.needs.vstar) return [];
   const collected: VstarEntry[] = [];
   const samples = scheduled(config.vstar.samples, Math.max(0, update - 1), config.training.updates);
   await vstar.ensure(tasks, level, samples, async (entries, episodes, done, total) => {

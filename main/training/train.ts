@@ -20,7 +20,7 @@ export async function train(config: RunConfig, host: TrainingHost): Promise<'don
   const run = await openTraining(config, host);
   const { policy, learner, trainer, vstar, tasks, recorder, reporter, commands } = run;
   const { training, checkpoints, seed } = config;
-  const { needs } = run.setup.variant;
+  const { needs } = run.setup.algorithm;
 
   try {
     await beginRun(run); // stage 1: V* of the training tasks, and the evaluation before the first update

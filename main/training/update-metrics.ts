@@ -48,7 +48,7 @@ export function updateMetrics(run: TrainingRun, parts: UpdateParts): Readonly<Re
     'system/speed.episodes': trajectories.length / time.total,
     'system/speed.tokens': tokens / time.total,
     ...system.sample(),
-    ...(setup.variant.needs.vstar && vstarMetrics(vstar, config, update)),
+    ...(setup.algorithm.needs.vstar && vstarMetrics(vstar, config, update)),
   });
   return recorder.take();
 }

@@ -25,17 +25,17 @@ async function learn(
   updates = 5,
   rate = 0.5,
 ): Promise<number[]> {
-  const variant = algorithmOf(config);
+  const algorithm = algorithmOf(config);
   const logits = new Array<number>(ARMS).fill(0);
   const start = Math.log(1 / ARMS);
   for (let update = 0; update < updates; update++) {
     const policy = softmax(logits);
     const logProbs = episodes.map(({ arm }) => Math.log(policy[arm]!));
     const trajectories = episodes.map(({ success, vstar }, i) => shortEpisode('task', success, vstar, [logProbs[i]!], [start]));
-    const prepared = variant.prepare(trajectories, { update, updates, reward: 'binary' });
+    const prepared = algorithm.prepare(trajectories, { update, updates, reward: 'binary' });
     const zeros = new Float32Array(episodes.length);
     const leaves = { logProbs: Float32Array.from(logProbs), entropies: zeros, values: zeros, kl: zeros };
-    const { gradients } = await runLoss(variant, trajectories, prepared, leaves);
+    const { gradients } = await runLoss(algorithm, trajectories, prepared, leaves);
     episodes.forEach(({ arm }, i) => {
       policy.forEach((p, other) => {
         logits[other] = logits[other]! - rate * gradients.logProbs[i]! * ((other === arm ? 1 : 0) - p);
@@ -73,13 +73,13 @@ test('weighted SFT never pushes down: even a batch of failures is imitated, only
   for (const id of ['weighted-sft', 'hybrid']) {
     const [failed] = await learn({ id, klCoefficient: 0 }, failures);
     expect(failed, id).toBeGreaterThan(1 / ARMS);
-    const variant = algorithmOf({ id, klCoefficient: 0 });
+    const algorithm = algorithmOf({ id, klCoefficient: 0 });
     const mixed = [-4, -1, 0, 0.3, 1, 2, 9].map((vstar) => shortEpisode('t', false, vstar, [-1]));
-    const weights = variant.prepare(mixed, { update: 0, updates: 1, reward: 'binary' }).episode.weight!;
+    const weights = algorithm.prepare(mixed, { update: 0, updates: 1, reward: 'binary' }).episode.weight!;
     expect(Math.min(...weights)).toBeGreaterThanOrEqual(0.1 - 1e-7);
     const zeros = new Float32Array(mixed.length);
     const leaves = { logProbs: zeros.map(() => -1), entropies: zeros, values: zeros, kl: zeros };
-    const { gradients } = await runLoss(variant, mixed, variant.prepare(mixed, { update: 0, updates: 1, reward: 'binary' }), leaves);
+    const { gradients } = await runLoss(algorithm, mixed, algorithm.prepare(mixed, { update: 0, updates: 1, reward: 'binary' }), leaves);
     for (const slope of gradients.logProbs) expect(slope).toBeLessThan(0);
   }
 });
@@ -103,10 +103,10 @@ test('a KL term pulls back to the reference', async () => {
 });
 
 test('StarPO-S drops the groups without spread', () => {
-  const variant = algorithmOf({ id: 'grpo', filter: 0.5 });
+  const algorithm = algorithmOf({ id: 'grpo', filter: 0.5 });
   const flat = [shortEpisode('flat', true, 0, [-1]), shortEpisode('flat', true, 0, [-1])];
   const spread = [shortEpisode('spread', true, 0, [-1]), shortEpisode('spread', false, 0, [-1])];
-  const prepared = variant.prepare([...flat, ...spread], { update: 0, updates: 1, reward: 'binary' });
+  const prepared = algorithm.prepare([...flat, ...spread], { update: 0, updates: 1, reward: 'binary' });
   expect(prepared.keep).toEqual([false, false, true, true]);
   expect(prepared.metrics['group.flat']).toBe(0.5);
   expect(prepared.token.advantage![2]![0]).toBeCloseTo(Math.SQRT1_2, 5);
@@ -123,11 +123,11 @@ test('empty generations and single episodes never give NaN', async () => {
   const none = trajectory({ task: 'n', success: false, vstar: 0.5, return: 0, steps: [] });
   for (const { id } of algorithms) {
     for (const batch of [[empty, none, shortEpisode('t', true, 0.5, [-1])], [shortEpisode('t', true, 0.5, [-1])]]) {
-      const variant = algorithmOf({ id });
-      const prepared = variant.prepare(batch, { update: 0, updates: 1, reward: 'shaped' });
+      const algorithm = algorithmOf({ id });
+      const prepared = algorithm.prepare(batch, { update: 0, updates: 1, reward: 'shaped' });
       const numbers = [...Object.values(prepared.metrics), ...Object.values(prepared.episode).flatMap((list) => [...list])];
       const zeros = new Float32Array(batch.length * 2);
-      const { loss, gradients } = await runLoss(variant, batch, prepared, {
+      const { loss, gradients } = await runLoss(algorithm, batch, prepared, {
         logProbs: zeros.map(() => -1),
         entropies: zeros,
         values: zeros,

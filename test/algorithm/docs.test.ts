@@ -15,13 +15,13 @@ for (const { id, settings } of algorithms) {
       const shown = value === true ? 'on' : value === false ? 'off' : String(value);
       expect(page).toContain(`| \`${knob}\` | ${shown} |`);
     }
-    const variant = algorithmOf({ id });
+    const algorithm = algorithmOf({ id });
     const episodes = [shortEpisode('t', true, 0.5, [-1]), shortEpisode('t', false, 0.5, [-1])];
-    const prepared = variant.prepare(episodes, { update: 0, updates: 1, reward: 'binary' });
+    const prepared = algorithm.prepare(episodes, { update: 0, updates: 1, reward: 'binary' });
     const graph = new Graph();
     const tensor = (name: string, shape: number[]) => graph.inputs.get(name) ?? graph.input(name, 'float32', shape);
     const weights = tensor('weights', [2, 1]);
-    const { metrics } = variant.loss(
+    const { metrics } = algorithm.loss(
       graph,
       {
         logProbs: tensor('logProbs', [2, 1]),

@@ -35,9 +35,9 @@ const leaves = {
 
 for (const [index, { id, settings, reward, loss, gradients }] of golden.cases.entries()) {
   test(`${id} agrees with PyTorch to 1e-5 (case ${index}, ${reward} reward)`, async () => {
-    const variant = algorithmOf({ id, ...settings });
-    const prepared = variant.prepare(trajectories, { update: 0, updates: 10, reward });
-    const outcome = await runLoss(variant, trajectories, prepared, leaves);
+    const algorithm = algorithmOf({ id, ...settings });
+    const prepared = algorithm.prepare(trajectories, { update: 0, updates: 10, reward });
+    const outcome = await runLoss(algorithm, trajectories, prepared, leaves);
     expect(Math.abs(outcome.loss - loss)).toBeLessThan(1e-5 * Math.max(1, Math.abs(loss)));
     let largest = 0;
     for (const leaf of ['logProbs', 'entropies', 'values', 'kl'] as const) {

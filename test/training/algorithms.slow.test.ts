@@ -10,11 +10,11 @@ import { algorithms } from '../../main/algorithm/registry.ts';
 import { metricOf } from '../../main/metrics/glossary.ts';
 import { Store } from '../../main/store/store.ts';
 
-const data = mkdtempSync(join(tmpdir(), 'astrolab-variants-'));
+const data = mkdtempSync(join(tmpdir(), 'astrolab-algorithms-'));
 afterAll(() => rmSync(data, { recursive: true, force: true }));
 
-function train(variant: string): Record<string, number[]> {
-  const settings = ['training.updates=2', 'evaluation.every=0', 'evaluation.finalTasks=4', `algorithm.id=${variant}`];
+function train(algorithm: string): Record<string, number[]> {
+  const settings = ['training.updates=2', 'evaluation.every=0', 'evaluation.finalTasks=4', `algorithm.id=${algorithm}`];
   const args = ['train', '--preset', 'shop-tiny', '--data', data, '--json', ...settings.flatMap((setting) => ['--set', setting])];
   const { status, stdout, stderr } = spawnSync(process.execPath, [join(import.meta.dirname, '..', '..', 'main', 'cli.ts'), ...args], {
     encoding: 'utf8',
