@@ -9,10 +9,10 @@ import { openRun } from '../../main/training/run-setup.ts';
 
 test.each(presetIds())('%s opens, and has training tasks at its first level', (id) => {
   const { config } = loadPreset(id);
-  const { environment, layout, variant, codec } = openRun(config);
+  const { environment, layout, algorithm, codec } = openRun(config);
   expect(layout.count).toBeGreaterThan(10_000);
   expect(layout.count).toBeLessThan(20_000_000);
-  expect(variant.id).toBe(config.algorithm.id);
+  expect(algorithm.id).toBe(config.algorithm.id);
   expect(codec.prompt.contextLength).toBeGreaterThanOrEqual(config.policy.thoughts ? config.policy.thoughtTokens + 32 : 32);
   const { level } = startCurriculum(config.curriculum, environment.levels);
   const pool = Random.from('training-tasks', config.seed).shuffle(environment.tasks('train')).slice(0, config.training.tasks);
