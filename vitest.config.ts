@@ -16,7 +16,7 @@ export default defineConfig({
     projects: [
       {
         extends: true,
-        test: { name: 'unit', include: ['test/**/*.test.{ts,tsx}'], exclude: [slow, e2e], testTimeout: 180_000, hookTimeout: 60_000 },
+        test: { name: 'unit', include: ['test/**/*.test.{ts,tsx}'], exclude: [slow, e2e], testTimeout: 300_000, hookTimeout: 120_000 },
       },
       {
         extends: true,
