@@ -71,6 +71,7 @@ export function shortEpisode(task: string, success: boolean, vstar: number, logP
 const LEAVES = ['logProbs', 'entropies', 'values', 'kl'] as const;
 type Leaf = (typeof LEAVES)[number];
 export type Leaves = Readonly<Record<Leaf, Float32Array>>;
+type LeafTensors = Readonly<Record<Leaf, Tensor>>;
 
 export interface Outcome {
   readonly loss: number;
@@ -89,80 +90,12 @@ export async function runLoss(
 ): Promise<Outcome> {
   const width = leaves.logProbs.length / trajectories.length;
   const all = trajectories.map((_, i) => i).filter((i) => prepared.keep[i]);
-  const kept = all.filter(part);
-  const rows = kept.length + 1; // the last row is a padding episode
-  const graph = new Graph(`${variant.id} loss`);
-  const feeds: Record<string, Value> = {};
-  const rowsOf = (pick: (episode: number) => ArrayLike<number>): Float32Array => {
-    const values = new Float32Array(rows * width);
-    kept.forEach((episode, row) => values.set(Array.from(pick(episode)), row * width));
-    return values;
-  };
-  const feed = (name: string, data: Float32Array, shape: readonly number[]): Tensor => {
-    feeds[name] = float(data, shape);
-    return graph.input(name, 'float32', shape);
-  };
+  const bench = new Bench(new Graph(`${variant.id} loss`), all.filter(part), width);
   const lengths = trajectories.map((one) => one.steps.reduce((sum, step) => sum + step.tokens.ids.length, 0));
-  const leaf = (name: Leaf) => {
-    const data = rowsOf((episode) => leaves[name].subarray(episode * width, (episode + 1) * width));
-    if (name === 'logProbs') data.fill(-30, (rows - 1) * width);
-    return feed(name, data, [rows, width]);
-  };
-  const tensors = { logProbs: leaf('logProbs'), entropies: leaf('entropies'), values: leaf('values'), kl: leaf('kl') };
-  const weights = feed(
-    'weights',
-    rowsOf((episode) => new Float32Array(lengths[episode]!).fill(1)),
-    [rows, width],
-  );
-  const episodesInUpdate = graph.input('episodesInUpdate', 'float32', []);
-  const tokensInUpdate = graph.input('tokensInUpdate', 'float32', []);
-  feeds.episodesInUpdate = scalarValue(all.length);
-  feeds.tokensInUpdate = scalarValue(all.reduce((sum, i) => sum + lengths[i]!, 0));
-  const policy: PolicyTensors = {
-    ...tensors,
-    weights,
-    perEpisode: (x) => reduceSum(mul(x, weights), [1]),
-    tokenMean: (x) => div(reduceSum(mul(x, weights)), tokensInUpdate),
-    episodeMean: (x) => div(reduceSum(x), episodesInUpdate),
-  };
-  const known = new Map<string, Tensor>();
-  const { loss, metrics } = variant.loss(graph, policy, (name, per) => {
-    const key = `${per}.${name}`;
-    const found = known.get(key);
-    if (found) return found;
-    const made = per === 'episode' ? episodeInput(prepared, name) : tokenInput(prepared, name);
-    known.set(key, made);
-    return made;
-  });
-  function episodeInput(from: Prepared, name: string): Tensor {
-    const numbers = from.episode[name];
-    if (!numbers) throw new Error(`${variant.id} asks for the episode input ${name}, which prepare does not give`);
-    return feed(`episode.${name}`, Float32Array.from([...kept.map((i) => numbers[i]!), 0]), [rows]);
-  }
-  function tokenInput(from: Prepared, name: string): Tensor {
-    const numbers = from.token[name];
-    if (!numbers) throw new Error(`${variant.id} asks for the token input ${name}, which prepare does not give`);
-    return feed(
-      `token.${name}`,
-      rowsOf((episode) => numbers[episode]!),
-      [rows, width],
-    );
-  }
-  const given = [
-    ...Object.keys(prepared.episode).map((name) => `episode.${name}`),
-    ...Object.keys(prepared.token).map((name) => `token.${name}`),
-  ];
-  const unused = given.filter((key) => !known.has(key));
-  if (unused.length > 0) throw new Error(`${variant.id} prepares ${unused.join(', ')}, which its loss never asks for`);
-  // A term that an algorithm leaves out must still have a gradient: zero.
-  const zero = mul(
-    LEAVES.map((name) => reduceSum(tensors[name])).reduce((a, b) => add(a, b)),
-    0,
-  );
-  const slopes = gradients(
-    add(loss, zero),
-    LEAVES.map((name) => tensors[name]),
-  );
+  const policy = policyTensors(bench, leaves, all, lengths);
+  const { loss, metrics } = lossOf(variant, bench, policy, prepared);
+  const { graph, feeds } = bench;
+  const slopes = slopesOf(loss, policy);
   graph.output('loss', loss);
   LEAVES.forEach((name, i) => graph.output(`gradient.${name}`, slopes[i]!));
   for (const [name, tensor] of Object.entries(metrics)) graph.output(`metric.${name}`, tensor);
@@ -170,12 +103,7 @@ export async function runLoss(
   const session = await Session.create(graph, { threads: 1 });
   try {
     const out = await session.run(used);
-    const spread = (name: Leaf) => {
-      const rowsBack = floats(out[`gradient.${name}`]!);
-      const values = new Float32Array(trajectories.length * width);
-      kept.forEach((episode, row) => values.set(rowsBack.subarray(row * width, (row + 1) * width), episode * width));
-      return values;
-    };
+    const spread = (name: Leaf) => bench.spread(floats(out[`gradient.${name}`]!), trajectories.length);
     return {
       loss: floats(out.loss!)[0]!,
       metrics: Object.fromEntries(Object.keys(metrics).map((name) => [name, floats(out[`metric.${name}`]!)[0]!])),
@@ -184,4 +112,116 @@ export async function runLoss(
   } finally {
     await session.dispose();
   }
+}
+
+/** A graph with the values of its inputs: a row for every kept episode and one of padding. */
+class Bench {
+  readonly graph: Graph;
+  readonly kept: readonly number[];
+  readonly width: number;
+  readonly rows: number;
+  readonly feeds: Record<string, Value> = {};
+
+  constructor(graph: Graph, kept: readonly number[], width: number) {
+    this.graph = graph;
+    this.kept = kept;
+    this.width = width;
+    this.rows = kept.length + 1; // the last row is a padding episode
+  }
+
+  feed(name: string, data: Float32Array, shape: readonly number[]): Tensor {
+    this.feeds[name] = float(data, shape);
+    return this.graph.input(name, 'float32', shape);
+  }
+
+  scalar(name: string, value: number): Tensor {
+    this.feeds[name] = scalarValue(value);
+    return this.graph.input(name, 'float32', []);
+  }
+
+  rowsOf(pick: (episode: number) => ArrayLike<number>): Float32Array {
+    const values = new Float32Array(this.rows * this.width);
+    this.kept.forEach((episode, row) => values.set(Array.from(pick(episode)), row * this.width));
+    return values;
+  }
+
+  /** The reverse of rowsOf: rows of the kept episodes to the places of all. */
+  spread(rows: Float32Array, episodes: number): Float32Array {
+    const values = new Float32Array(episodes * this.width);
+    this.kept.forEach((episode, row) => values.set(rows.subarray(row * this.width, (row + 1) * this.width), episode * this.width));
+    return values;
+  }
+}
+
+/** What a policy would compute, as inputs. `all` are the episodes of the update, also those outside of the micro-batch. */
+function policyTensors(bench: Bench, leaves: Leaves, all: readonly number[], lengths: readonly number[]): PolicyTensors & LeafTensors {
+  const { rows, width } = bench;
+  const leaf = (name: Leaf): Tensor => {
+    const data = bench.rowsOf((episode) => leaves[name].subarray(episode * width, (episode + 1) * width));
+    if (name === 'logProbs') data.fill(-30, (rows - 1) * width);
+    return bench.feed(name, data, [rows, width]);
+  };
+  const tensors = { logProbs: leaf('logProbs'), entropies: leaf('entropies'), values: leaf('values'), kl: leaf('kl') };
+  const weights = bench.feed(
+    'weights',
+    bench.rowsOf((episode) => new Float32Array(lengths[episode]!).fill(1)),
+    [rows, width],
+  );
+  const episodesInUpdate = bench.scalar('episodesInUpdate', all.length);
+  const tokensInUpdate = bench.scalar(
+    'tokensInUpdate',
+    all.reduce((sum, i) => sum + lengths[i]!, 0),
+  );
+  return {
+    ...tensors,
+    weights,
+    perEpisode: (x) => reduceSum(mul(x, weights), [1]),
+    tokenMean: (x) => div(reduceSum(mul(x, weights)), tokensInUpdate),
+    episodeMean: (x) => div(reduceSum(x), episodesInUpdate),
+  };
+}
+
+/** The loss over inputs made from what was prepared: it may ask for nothing else, and must ask for all of it. */
+function lossOf(variant: BoundAlgorithm, bench: Bench, policy: PolicyTensors, prepared: Prepared) {
+  const { kept, rows, width } = bench;
+  const known = new Map<string, Tensor>();
+  const missing = (per: string, name: string): Error =>
+    new Error(`${variant.id} asks for the ${per} input ${name}, which prepare does not give`);
+  const episodeInput = (name: string): Tensor => {
+    const numbers = prepared.episode[name];
+    if (!numbers) throw missing('episode', name);
+    return bench.feed(`episode.${name}`, Float32Array.from([...kept.map((i) => numbers[i]!), 0]), [rows]);
+  };
+  const tokenInput = (name: string): Tensor => {
+    const numbers = prepared.token[name];
+    if (!numbers) throw missing('token', name);
+    return bench.feed(
+      `token.${name}`,
+      bench.rowsOf((episode) => numbers[episode]!),
+      [rows, width],
+    );
+  };
+  const made = variant.loss(bench.graph, policy, (name, per) => {
+    const key = `${per}.${name}`;
+    const found = known.get(key) ?? (per === 'episode' ? episodeInput(name) : tokenInput(name));
+    known.set(key, found);
+    return found;
+  });
+  const given = [
+    ...Object.keys(prepared.episode).map((name) => `episode.${name}`),
+    ...Object.keys(prepared.token).map((name) => `token.${name}`),
+  ];
+  const unused = given.filter((key) => !known.has(key));
+  if (unused.length > 0) throw new Error(`${variant.id} prepares ${unused.join(', ')}, which its loss never asks for`);
+  return made;
+}
+
+/** The gradients by every leaf. A term that an algorithm leaves out must still have one: zero. */
+function slopesOf(loss: Tensor, leaves: LeafTensors): readonly Tensor[] {
+  const tensors = LEAVES.map((name) => leaves[name]);
+  const zero = mul(
+    tensors.map((tensor) => reduceSum(tensor)).reduce((a, b) => add(a, b)),
+    0,
+  );
+  return gradients(add(loss, zero), tensors);
 }

@@ -101,6 +101,55 @@ export function finishedRuns(store: Store, wanted: readonly WantedRun[]): (Run |
 /** The runs of the list in its order, trained. A run that fails is tried once more; if it fails again it stays failed. */
 export async function trainAll(store: Store, wanted: readonly WantedRun[], options: WorkOptions): Promise<Run[]> {
   if (options.remote) return trainRemotely(store, wanted, options.remote);
+  const { ids, open, pace } = plan(store, wanted);
+  const waiting = pioneersFirst(open);
+  const training = new Training(store, options, pace);
+  let over = false;
+  const aborted = (): boolean => over || options.signal?.aborted === true;
+  const stop = (): void => training.stop();
+  options.signal?.addEventListener('abort', stop);
+
+  const elsewhere: Open[] = [];
+  const told = new Set<number>();
+  const work = async (): Promise<void> => {
+    while (!aborted() && waiting.length + elsewhere.length > 0) {
+      const next = waiting.shift();
+      if (next === undefined) {
+        await sleep(LOOK_AGAIN_MS);
+        waiting.push(...elsewhere.splice(0));
+        continue;
+      }
+      const id = ids.get(next.hash) ?? findOrCreate(store, next);
+      ids.set(next.hash, id);
+      let run = await training.train(id);
+      if (!(run instanceof RunLocked) && run.state === 'failed' && !aborted()) run = await training.train(id);
+      if (run instanceof RunLocked) {
+        if (!told.has(id)) options.progress?.(pace.now(null, run));
+        told.add(id);
+        elsewhere.push(next);
+        continue;
+      }
+      if (run.state === 'done' || run.state === 'failed') pace.finish();
+      options.progress?.(pace.now(run));
+    }
+  };
+  const workers = Array.from({ length: options.jobs }, () => work());
+  try {
+    await Promise.all(workers);
+    await training.queue.settled();
+  } finally {
+    over = true;
+    options.signal?.removeEventListener('abort', stop);
+    await training.queue.close();
+    // When one of them failed the others are still at work, and the store must not be closed under them.
+    await Promise.allSettled(workers);
+  }
+  if (options.signal?.aborted === true) throw new WorkStopped(`Stopped with ${pace.left} runs to go`);
+  return wanted.map(({ config }) => store.runs.get(ids.get(identity(config)) ?? 0));
+}
+
+/** What is there already, by the hash of its config, and what is still to be trained. */
+function plan(store: Store, wanted: readonly WantedRun[]): { ids: Map<string, number>; open: Open[]; pace: Pace } {
   const find = runFinder(store);
   const different = new Map(wanted.map((one) => [identity(one.config), one]));
   const ids = new Map<string, number>();
@@ -119,89 +168,63 @@ export async function trainAll(store: Store, wanted: readonly WantedRun[], optio
     open.length,
     updates.reduce((sum, count) => sum + count, 0),
   );
-  const waiting = pioneersFirst(open);
-  const endings = new Map<number, (run: Run) => void>();
-  const queue = new RunQueue({
-    store,
-    launch: options.launch,
-    concurrent: options.jobs,
-    writer: writerOptions,
-    onChange: (run) => {
-      if (FINAL.includes(run.state)) endings.get(run.id)?.(run);
-    },
-    onReport: (_run, report) => {
-      if (report.type !== 'update') return;
-      pace.update();
-      options.progress?.(pace.now(null));
-    },
-  });
-  const live = new Set<number>();
-  let over = false;
-  const aborted = (): boolean => over || options.signal?.aborted === true;
-  const stop = (): void => {
-    for (const id of live) if (store.runs.get(id).state === 'running') queue.stop(id);
-  };
-  options.signal?.addEventListener('abort', stop);
+  return { ids, open, pace };
+}
+
+/** Single runs through the queue, each awaited until it has ended. */
+class Training {
+  readonly queue: RunQueue;
+  readonly #store: Store;
+  readonly #pace: Pace;
+  readonly #endings = new Map<number, (run: Run) => void>();
+  readonly #live = new Set<number>();
+
+  constructor(store: Store, { launch, jobs, progress }: WorkOptions, pace: Pace) {
+    this.#store = store;
+    this.#pace = pace;
+    this.queue = new RunQueue({
+      store,
+      launch,
+      concurrent: jobs,
+      writer: writerOptions,
+      onChange: (run) => {
+        if (FINAL.includes(run.state)) this.#endings.get(run.id)?.(run);
+      },
+      onReport: (_run, report) => {
+        if (report.type !== 'update') return;
+        pace.update();
+        progress?.(pace.now(null));
+      },
+    });
+  }
 
   /** The run as it ended; the lock, when another lab trains it. */
-  const trainOne = async (id: number): Promise<Run | RunLocked> => {
+  async train(id: number): Promise<Run | RunLocked> {
     // Also what another lab left behind while this one waited.
-    recover(store);
-    const known = store.runs.get(id);
+    recover(this.#store);
+    const known = this.#store.runs.get(id);
     if (known.state === 'done') {
-      pace.spare(known.updates);
+      this.#pace.spare(known.updates);
       return known;
     }
-    const ended = new Promise<Run>((resolve) => endings.set(id, resolve));
-    live.add(id);
+    const ended = new Promise<Run>((resolve) => this.#endings.set(id, resolve));
+    this.#live.add(id);
     try {
-      queue.train(id);
+      this.queue.train(id);
       return await ended;
     } catch (error) {
       if (error instanceof RunLocked) return error;
       throw error;
     } finally {
-      live.delete(id);
-      endings.delete(id);
+      this.#live.delete(id);
+      this.#endings.delete(id);
     }
-  };
-  const elsewhere: Open[] = [];
-  const told = new Set<number>();
-  const work = async (): Promise<void> => {
-    while (!aborted() && waiting.length + elsewhere.length > 0) {
-      const next = waiting.shift();
-      if (next === undefined) {
-        await sleep(LOOK_AGAIN_MS);
-        waiting.push(...elsewhere.splice(0));
-        continue;
-      }
-      const id = ids.get(next.hash) ?? findOrCreate(store, next);
-      ids.set(next.hash, id);
-      let run = await trainOne(id);
-      if (!(run instanceof RunLocked) && run.state === 'failed' && !aborted()) run = await trainOne(id);
-      if (run instanceof RunLocked) {
-        if (!told.has(id)) options.progress?.(pace.now(null, run));
-        told.add(id);
-        elsewhere.push(next);
-        continue;
-      }
-      if (run.state === 'done' || run.state === 'failed') pace.finish();
-      options.progress?.(pace.now(run));
-    }
-  };
-  const workers = Array.from({ length: options.jobs }, () => work());
-  try {
-    await Promise.all(workers);
-    await queue.settled();
-  } finally {
-    over = true;
-    options.signal?.removeEventListener('abort', stop);
-    await queue.close();
-    // When one of them failed the others are still at work, and the store must not be closed under them.
-    await Promise.allSettled(workers);
   }
-  if (options.signal?.aborted === true) throw new WorkStopped(`Stopped with ${pace.left} runs to go`);
-  return wanted.map(({ config }) => store.runs.get(ids.get(identity(config)) ?? 0));
+
+  /** What trains finishes its update and saves a checkpoint. */
+  stop(): void {
+    for (const id of this.#live) if (this.#store.runs.get(id).state === 'running') this.queue.stop(id);
+  }
 }
 
 /** What is not done yet goes elsewhere. A run that failed there has a row here too, so that it is seen in the list with its reason. */

@@ -104,17 +104,18 @@ function settingsSchema(manifest: WorldManifest): z.ZodObject {
   );
 }
 
-function createExternal(manifest: WorldManifest, folder: string, settings: Readonly<Record<string, unknown>>): Environment<ExternalState> {
-  const code = codeHash(folder);
-  const sessions = sessionsOf(manifest, folder, code);
-  const tasks = tasksOf(manifest, folder);
-  const byId = new Map([...tasks.values()].flat().map((task) => [task.id, task]));
-  const chosen: Plain = JSON.parse(JSON.stringify(settings));
-  const given = Object.keys(manifest.settings).length > 0 ? { settings: chosen } : {};
-  const grammars = new Map<string, Grammar>();
-  const announced = new Map<string, ExternalTurn[]>();
-  const name = (task: string, seed: number): string => JSON.stringify([task, seed]);
+interface Moves {
+  begin(starts: readonly Pick<Start, 'task' | 'seed'>[]): ExternalTurn[];
+  stepMany(moves: readonly { readonly state: ExternalState; readonly action: string }[]): ExternalTurn[];
+}
 
+/** Beginnings and steps of many episodes at once, played in the world's sessions. */
+function movesOf(
+  manifest: WorldManifest,
+  sessions: Sessions,
+  byId: ReadonlyMap<string, ExternalTask>,
+  given: { readonly settings?: Plain },
+): Moves {
   function historyOf({ task, seed, actions, page, snapshot }: ExternalState): History {
     const known = byId.get(task);
     if (!known) throw new Error(`${manifest.name} has no task "${task}" any more`);
@@ -149,6 +150,22 @@ function createExternal(manifest: WorldManifest, folder: string, settings: Reado
       return nextTurn(manifest, state, action, outcome);
     });
   }
+
+  return { begin, stepMany };
+}
+
+function createExternal(manifest: WorldManifest, folder: string, settings: Readonly<Record<string, unknown>>): Environment<ExternalState> {
+  const code = codeHash(folder);
+  const sessions = sessionsOf(manifest, folder, code);
+  const tasks = tasksOf(manifest, folder);
+  const byId = new Map([...tasks.values()].flat().map((task) => [task.id, task]));
+  const chosen: Plain = JSON.parse(JSON.stringify(settings));
+  const given = Object.keys(manifest.settings).length > 0 ? { settings: chosen } : {};
+  const grammars = new Map<string, Grammar>();
+  const announced = new Map<string, ExternalTurn[]>();
+  const name = (task: string, seed: number): string => JSON.stringify([task, seed]);
+
+  const { begin, stepMany } = movesOf(manifest, sessions, byId, given);
 
   const environment: Environment<ExternalState> = {
     name: manifest.name,
