@@ -53,7 +53,10 @@ describe('the worker process', () => {
 
   test('a job under way when it crashes ends with an error that says what to do', async () => {
     const { pid } = await status();
+    // Held still, so that the job is surely under way and surely not done when the process dies.
+    process.kill(pid ?? 0, 'SIGSTOP');
     const job = lab.page.evaluate(() => window.astrolab.call('worker.selfTest', { steps: 1000 }));
+    await status(); // answered after the job has been handed over
     process.kill(pid ?? 0, 'SIGKILL');
     const outcome = await job;
     expect(outcome).toMatchObject({ ok: false, error: { code: 'worker-crashed' } });
