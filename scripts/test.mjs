@@ -115,7 +115,7 @@ async function runCheck(executable, { name, args, fix }, env) {
   const began = performance.now();
   const { code, output } = await run(executable, args, { env });
   const seconds = (performance.now() - began) / 1000;
-  const help = fix ? `\nto mend it: ${fix}` : '';
+  const help = fix ? `\nto fix it: ${fix}` : '';
   return { name, passed: code === 0 ? 1 : 0, failed: code === 0 ? 0 : 1, output: `${output}${help}`, seconds };
 }
 

@@ -135,6 +135,6 @@ function describe({ ok, versions, dataFolder, freeDisk, devices, problems }: Dia
   for (const device of devices) lines.push(`  ${device.ok ? 'ok    ' : 'fails '} ${device.id.padEnd(6)} ${device.name}: ${device.reason}`);
   lines.push(problems.length === 0 ? 'No problems found' : 'Problems');
   for (const { severity, message, fix } of problems) lines.push(`  ${severity}: ${message}`, `    ${fix}`);
-  lines.push(ok ? 'The lab is ready.' : 'The lab can not work until the errors above are mended.');
+  lines.push(ok ? 'The lab is ready.' : 'The lab can not work until the errors above are fixed.');
   return lines.join('\n');
 }

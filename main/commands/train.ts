@@ -196,7 +196,7 @@ export async function trainHere(store: Store, id: number, options: { restart?: b
 /** The command's answer; the exit code is the outcome of the run. */
 function tellOutcome(store: Store, id: number): void {
   const run = store.runs.get(id);
-  const evaluation = store.evaluations.decisive(id);
+  const evaluation = store.evaluations.finalOrLatest(id);
   const table = evaluation && tabulate(store.evaluations.results(evaluation.id));
   const { state, updates, episodes, seconds } = run;
   const time = timeSpent(store, id);

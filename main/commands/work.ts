@@ -52,7 +52,7 @@ function tell(store: Store, { done, total, secondsLeft, ended, elsewhere }: Work
     const { run, holder } = elsewhere;
     noteLine(`Run ${run} is being trained by another lab (process ${holder.ownerPid}); this one takes other runs and waits for it`);
   } else if (ended) {
-    const evaluation = store.evaluations.decisive(ended.id);
+    const evaluation = store.evaluations.finalOrLatest(ended.id);
     const success = evaluation ? tabulate(store.evaluations.results(evaluation.id)).success : undefined;
     const outcome = success ? `${percent(success.rate)} of ${success.n} ${evaluation?.split} tasks` : (ended.reason ?? '');
     noteLine(`${line}: run ${ended.id} “${ended.name}” seed ${ended.seed} ${ended.state}, ${outcome}`);

@@ -1,4 +1,4 @@
-// A run of the store as a comparison wants it: its decisive evaluation task by task, where its curves end, its config.
+// A run of the store as a comparison wants it: its final evaluation task by task, where its curves end, its config.
 
 import { armHash, completeConfig } from '../config/config.ts';
 import type { Store } from '../store/store.ts';
@@ -12,7 +12,7 @@ interface StoredContender extends Contender {
 
 export function contenderOf(store: Store, id: number): StoredContender {
   const run = store.runs.get(id);
-  const evaluation = store.evaluations.decisive(id);
+  const evaluation = store.evaluations.finalOrLatest(id);
   return {
     run: run.id,
     name: run.name,

@@ -61,7 +61,7 @@ export const EVALUATION_EXPORTS: Readonly<Record<string, EvaluationExport>> = {
 };
 
 function resultsOf(store: Store, run: Run): EvaluationResult[] {
-  const evaluation = store.evaluations.decisive(run.id);
+  const evaluation = store.evaluations.finalOrLatest(run.id);
   if (!evaluation) throw new Error(`Run ${run.id} has not been evaluated yet: let it train on, or evaluate it with "lab eval ${run.id}"`);
   return store.evaluations.results(evaluation.id);
 }

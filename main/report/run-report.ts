@@ -19,7 +19,7 @@ import { timeRows, timeSpent } from './timing.ts';
 const EXAMPLES = 3;
 
 export function reportOfRun(store: Store, run: Run): ReportInput {
-  const evaluation = store.evaluations.decisive(run.id);
+  const evaluation = store.evaluations.finalOrLatest(run.id);
   if (!evaluation) throw new Error(`Run ${run.id} has not been evaluated yet: let it train on, or evaluate it with "lab eval ${run.id}"`);
   const results = store.evaluations.results(evaluation.id);
   // Only the world is read, so that a run whose other settings have changed since can still be reported.

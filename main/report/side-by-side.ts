@@ -41,12 +41,12 @@ function comparedRun(
   ends: { readonly return: number | null; readonly steps: number | null },
 ): ComparedRun {
   const { name, variant, seed, state, updates, planned, seconds, episodes, best } = store.runs.get(id);
-  const decisive = store.evaluations.decisive(id);
+  const shown = store.evaluations.finalOrLatest(id);
   const all = store.evaluations.list(id);
   // Tasks of the periodic evaluations: they make the curve; the final one may be on another split.
   const own = all.filter((evaluation) => evaluation.agent === 'policy' && evaluation.kind === 'periodic');
   const start = all.find(
-    ({ agent, split, temperature }) => agent === 'reference' && split === decisive?.split && temperature === decisive.temperature,
+    ({ agent, split, temperature }) => agent === 'reference' && split === shown?.split && temperature === shown.temperature,
   );
   const failures = store.evaluations.failures(id);
   return {
@@ -64,7 +64,7 @@ function comparedRun(
     success: results.length > 0 ? successOf(results) : null,
     best: best && { ...wilson(best.k, best.n), update: best.update },
     reference: start ? wilson(start.success.k, start.success.n) : null,
-    evaluated: decisive ? { update: decisive.update, split: decisive.split, kind: decisive.kind } : null,
+    evaluated: shown ? { update: shown.update, split: shown.split, kind: shown.kind } : null,
     categories: { ...tabulate(results).categories },
     evaluations: own.map(({ update, success }) => ({
       update,

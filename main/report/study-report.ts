@@ -88,7 +88,7 @@ export function studyReport(store: Store, ids: readonly number[], title: string,
     });
   };
   const spent = budgetsOf(store, ids);
-  const tested = ids.every((id) => store.evaluations.decisive(id)?.kind === 'final');
+  const tested = ids.every((id) => store.evaluations.finalOrLatest(id)?.kind === 'final');
   const measured = tested ? 'Test success' : 'Success in the latest evaluation';
   return {
     title,
@@ -306,8 +306,8 @@ function categoryTable(contenders: readonly ReturnType<typeof contenderOf>[], gr
 /** How often each class occurs in the final evaluations, with the first kept episode of it told step by step. */
 function failureCases(store: Store, ids: readonly number[], episodes: number): FailureCase[] {
   const results = ids.flatMap((id) => {
-    const decisive = store.evaluations.decisive(id);
-    return decisive ? store.evaluations.results(decisive.id) : [];
+    const shown = store.evaluations.finalOrLatest(id);
+    return shown ? store.evaluations.results(shown.id) : [];
   });
   return inOrder(results.flatMap(({ failure }) => failure ?? [])).map((failure) => {
     const own = results.filter((result) => result.failure === failure);

@@ -133,7 +133,7 @@ export class EvaluationStore {
   }
 
   /** The one that counts for a comparison: the test, else the latest validation, else whatever was asked for last. */
-  decisive(run: number): Evaluation | undefined {
+  finalOrLatest(run: number): Evaluation | undefined {
     const own = this.list(run).filter((evaluation) => evaluation.agent === 'policy');
     return testOf(own) ?? own.findLast(({ kind }) => kind === 'periodic') ?? own.at(-1);
   }

@@ -10,7 +10,7 @@ import type { StudyRecord } from './record.ts';
 export type Frozen = NonNullable<StudyRecord['frozen']>;
 
 /** The definition without its discussions, lists by the ids of their members, so that a change is named by what it changed. */
-function decisive({ arms, claims, discussion: _discussion, ...rest }: StudyDefinition) {
+function binding({ arms, claims, discussion: _discussion, ...rest }: StudyDefinition) {
   const plain: Frozen['definition'] = JSON.parse(
     JSON.stringify({
       ...rest,
@@ -24,7 +24,7 @@ function decisive({ arms, claims, discussion: _discussion, ...rest }: StudyDefin
 }
 
 export function freeze(definition: StudyDefinition, now: Date): Frozen {
-  const plain = decisive(definition);
+  const plain = binding(definition);
   return { hash: contentHash(plain), date: now.toISOString(), definition: plain };
 }
 
@@ -36,7 +36,7 @@ export interface Change {
 
 /** What differs from the definition that was frozen. */
 export function changesSince(frozen: Frozen, definition: StudyDefinition): Change[] {
-  const now = decisive(definition);
+  const now = binding(definition);
   if (contentHash(now) === frozen.hash) return [];
   return diffConfigs([frozen.definition, now]).map(({ key, values: [before, after] }) => ({ key, before, after }));
 }

@@ -92,7 +92,7 @@ const image = (title: string, file: string): string => `![${markdown(title)}](${
 /** Greedy, or at which temperature; told by the final evaluation itself. */
 function howPlayed({ store, runs }: Material): string {
   const [first] = runs;
-  const temperature = (first && store.evaluations.decisive(first.id)?.temperature) ?? 0;
+  const temperature = (first && store.evaluations.finalOrLatest(first.id)?.temperature) ?? 0;
   return temperature === 0 ? 'played greedily' : `with actions sampled at temperature ${temperature}, as in training`;
 }
 

@@ -7,7 +7,7 @@ import type { Store } from '../store/store.ts';
 
 /** Failures of one class that are kept where they occurred. */
 const OF_EACH_CLASS = 2;
-/** Of the decisive evaluation the same first tasks are kept in every run, so that two policies can be seen on one task. */
+/** Of the final evaluation the same first tasks are kept in every run, so that two policies can be seen on one task. */
 const SHARED_TASKS = 10;
 /** Distributions are kept of so many updates. */
 const DISTRIBUTIONS = 4;
@@ -41,8 +41,8 @@ export function thinning(store: Store, least: number): NonNullable<ExportOptions
   return (run: Run) => {
     const played = [...store.episodes.each(run.id)].filter(({ purpose }) => purpose !== 'vstar');
     const every = Math.max(1, Math.ceil(run.updates / DISTRIBUTIONS));
-    const decisive = store.evaluations.decisive(run.id);
-    const shared = (decisive ? store.evaluations.results(decisive.id) : [])
+    const shown = store.evaluations.finalOrLatest(run.id);
+    const shared = (shown ? store.evaluations.results(shown.id) : [])
       .toSorted((a, b) => (a.task < b.task ? -1 : 1))
       .slice(0, SHARED_TASKS)
       .flatMap(({ episode }) => episode ?? []);

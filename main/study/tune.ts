@@ -89,7 +89,7 @@ interface Outcome {
 }
 
 function lastResults(store: Store, run: Run): readonly EvaluationResult[] {
-  const evaluation = run.state === 'done' ? store.evaluations.decisive(run.id) : undefined;
+  const evaluation = run.state === 'done' ? store.evaluations.finalOrLatest(run.id) : undefined;
   return evaluation ? store.evaluations.results(evaluation.id) : [];
 }
 

@@ -31,7 +31,7 @@ describe('what the list says of a run', () => {
     evaluate(store, id, 8, { update: 10, kind: 'periodic' });
     evaluate(store, id, 6, { update: 20, kind: 'periodic' });
     expect(store.runs.get(id)).toMatchObject({ test: null, validation: { k: 6, n: 10, update: 20 }, best: { k: 8, n: 10, update: 10 } });
-    expect(store.evaluations.decisive(id)).toMatchObject({ kind: 'periodic', update: 20 });
+    expect(store.evaluations.finalOrLatest(id)).toMatchObject({ kind: 'periodic', update: 20 });
     evaluate(store, id, 9, { update: 20, kind: 'final', split: 'test' });
     evaluate(store, id, 1, { update: 20, kind: 'manual', split: 'test', temperature: 1 });
     evaluate(store, id, 10, { update: 20, kind: 'manual', split: 'validation' });
@@ -40,7 +40,7 @@ describe('what the list says of a run', () => {
       validation: { k: 6, update: 20 },
       best: { k: 8, update: 10 },
     });
-    expect(store.evaluations.decisive(id)).toMatchObject({ kind: 'final' });
+    expect(store.evaluations.finalOrLatest(id)).toMatchObject({ kind: 'final' });
     store.evaluations.truncate(id, 10);
     expect(store.runs.get(id)).toMatchObject({ test: null, validation: { k: 8, update: 10 }, best: { k: 8, update: 10 } });
   });

@@ -111,8 +111,8 @@ it('is killed, goes on, is reported, exported and imported twice', { timeout: 90
   for (const { uid } of copy?.arms.flatMap(({ runs }) => runs) ?? []) {
     const here = imported.runs.findByUid(uid);
     const episodes = [...imported.episodes.each(here?.id ?? 0)];
-    const decisive = imported.evaluations.decisive(here?.id ?? 0);
-    const results = imported.evaluations.results(decisive?.id ?? 0);
+    const shown = imported.evaluations.finalOrLatest(here?.id ?? 0);
+    const results = imported.evaluations.results(shown?.id ?? 0);
     expect(episodes.length).toBeGreaterThanOrEqual(20);
     expect(results).toHaveLength(30);
     for (const failure of new Set(results.flatMap((result) => result.failure ?? []))) {
