@@ -118,8 +118,7 @@ async function sample(model: ModelConfig, batch: number, length: number): Promis
   const key = JSON.stringify([model, batch]);
   if (sampling?.key !== key) {
     await sampling?.sampler.dispose();
-    // For one or two rows the weights become part of the model, as the lab does where they do not change.
-    sampling = { key, sampler: new Sampler(model, startOf(model), { capacity: batch, threads, frozen: batch <= 2 }) };
+    sampling = { key, sampler: new Sampler(model, startOf(model), { capacity: batch, threads }) };
   }
   const begin = performance.now();
   const episodes = Array.from({ length: batch }, (_, seed) => new Monologue(seed, length));
