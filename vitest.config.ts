@@ -11,7 +11,7 @@ const e2e = 'test/e2e/**/*.test.ts';
 export default defineConfig({
   test: {
     pool: 'forks',
-    maxWorkers: Math.max(3, availableParallelism() - 1), // three also on two processors: some tests mostly wait (for a scheduler, a killed process)
+    maxWorkers: Math.max(2, availableParallelism() - 1), // beside them the window's tests run
     env: { ORT_DISABLE_TELEMETRY: '1' },
     projects: [
       {

@@ -53,15 +53,11 @@ await main(async () => {
       KNIP_DISABLE_RAW_TRANSFER: '1', // its 6 GB buffer does not fit into Electron's compressed pointers
       NO_COLOR: '1',
     };
-    if (wanted('checks')) for (const check of CHECKS) results.push(tell(await runCheck(electron.executable, check, base)));
-    if (wanted('unit')) results.push(tell(await runTests(electron.executable, 'unit', scratch, base)));
-    if (inWindow) results.push(tell(await runBuild(electron)));
-    for (const project of ['e2e', 'slow']) {
-      if (!wanted(project)) continue;
-      const start = (/** @type {NodeJS.ProcessEnv} */ env) =>
-        runTests(electron.executable, project, scratch, { ...base, DISPLAY: env.DISPLAY });
-      results.push(tell(hasDisplay() ? await start(process.env) : await withVirtualDisplay(start)));
-    }
+    if (wanted('checks')) for (const check of CHECKS) results.push(report(await runCheck(electron.executable, check, base)));
+    // Side by side: either half waits much (for a scheduler, for a window), so together they take little longer than the longer one.
+    const unit = wanted('unit') ? runTests(electron.executable, 'unit', scratch, base).then(report) : undefined;
+    const windows = inWindow ? runWindowTests(electron, scratch, base) : [];
+    results.push(...(await Promise.all([unit ?? [], windows])).flat());
   } catch (error) {
     if (!(error instanceof SetupError)) throw error;
     console.log(error.explain());
@@ -75,6 +71,23 @@ await main(async () => {
   console.log(`${count('passed')} passed, ${count('failed')} failed`);
   return count('failed') > 0 || count('passed') === 0 ? 1 : 0;
 });
+
+/**
+ * Builds the bundle, then drives it in the real window.
+ * @param {import('./electron.mjs').Electron} electron
+ * @param {string} scratch
+ * @param {NodeJS.ProcessEnv} base
+ */
+async function runWindowTests(electron, scratch, base) {
+  const results = [report(await runBuild(electron))];
+  for (const project of ['e2e', 'slow']) {
+    if (!wanted(project)) continue;
+    const start = (/** @type {NodeJS.ProcessEnv} */ env) =>
+      runTests(electron.executable, project, scratch, { ...base, DISPLAY: env.DISPLAY });
+    results.push(report(hasDisplay() ? await start(process.env) : await withVirtualDisplay(start)));
+  }
+  return results;
+}
 
 /** The bundle that the window's tests drive; it counts as a check. @param {import('./electron.mjs').Electron} electron */
 async function runBuild(electron) {
@@ -97,7 +110,7 @@ async function runBuild(electron) {
  * @param {Result & { seconds: number, slowest?: string }} result
  * @returns {Result}
  */
-function tell(result) {
+function report(result) {
   const { name, passed, failed, output, seconds, slowest } = result;
   const verdict = failed > 0 ? `${failed} FAILED` : 'ok';
   console.log(`${name}: ${verdict}${passed > 1 ? `, ${passed} passed` : ''} (${seconds.toFixed(1)} s)`);
@@ -127,7 +140,7 @@ async function runCheck(executable, { name, args, fix }, env) {
  */
 async function runTests(executable, project, scratch, env) {
   const began = performance.now();
-  const report = join(scratch, `${project}.json`);
+  const file = join(scratch, `${project}.json`);
   const args = [
     tool('vitest/vitest.mjs'),
     'run',
@@ -135,7 +148,7 @@ async function runTests(executable, project, scratch, env) {
     project,
     '--reporter=default',
     '--reporter=json',
-    `--outputFile.json=${report}`,
+    `--outputFile.json=${file}`,
   ];
   if (filters.length > 0) args.push('--passWithNoTests');
   const log = join(root, '.cache', `test-${project}.log`); // to look at while it runs
@@ -143,7 +156,7 @@ async function runTests(executable, project, scratch, env) {
   writeFileSync(log, '');
   const { code, output } = await run(executable, [...args, ...filters], { env, onLine: (line) => appendFileSync(log, `${line}\n`) });
   const seconds = (performance.now() - began) / 1000;
-  const { passed, failed, slowest } = countTests(report);
+  const { passed, failed, slowest } = countTests(file);
   const unexplained = code !== 0 && failed === 0 ? 1 : 0; // vitest itself failed, or an error outside any test
   return {
     name: project === 'unit' ? 'unit and integration tests' : `${project} tests`,
@@ -156,14 +169,14 @@ async function runTests(executable, project, scratch, env) {
 }
 
 /**
- * @param {string} report vitest's JSON report
+ * @param {string} file vitest's JSON report
  * @returns {{ passed: number, failed: number, slowest: string }}
  */
-function countTests(report) {
+function countTests(file) {
   /** @type {{ testResults: { name: string, status: string, startTime: number, endTime: number, assertionResults: { status: string }[] }[] }} */
   let content;
   try {
-    content = JSON.parse(readFileSync(report, 'utf8'));
+    content = JSON.parse(readFileSync(file, 'utf8'));
   } catch {
     return { passed: 0, failed: 0, slowest: '' }; // no report: the exit code counts as one failure
   }

@@ -99,7 +99,7 @@ export async function accessibilityProblems({ page }: Lab): Promise<string[]> {
 }
 
 /** Playwright's own waitForFunction needs eval, which the page's policy forbids; so conditions are asked for from here. */
-export async function until<T>(what: string, ask: () => Promise<T>, milliseconds = 10_000): Promise<NonNullable<T>> {
+export async function until<T>(what: string, ask: () => Promise<T>, milliseconds = 30_000): Promise<NonNullable<T>> {
   const end = performance.now() + milliseconds;
   for (;;) {
     const answer = await ask();
@@ -107,6 +107,21 @@ export async function until<T>(what: string, ask: () => Promise<T>, milliseconds
     if (performance.now() > end) throw new Error(`Waited ${milliseconds} ms in vain for: ${what}`);
     await new Promise((resolve) => setTimeout(resolve, 25));
   }
+}
+
+/** Opens the palette and waits until it takes letters: keys pressed earlier would go to the page. */
+export async function openPalette({ page }: Lab): Promise<Locator> {
+  await page.keyboard.press('Control+k');
+  const input = page.getByRole('combobox', { name: 'Search everything' });
+  await input.waitFor();
+  await until('focus in the palette', () => input.evaluate((element) => element === document.activeElement));
+  return input;
+}
+
+/** Closes the open dialog and waits until it has gone: a key pressed before that still belongs to it. */
+export async function closeDialog({ page }: Lab): Promise<void> {
+  await page.keyboard.press('Escape');
+  await page.getByRole('dialog').waitFor({ state: 'detached' });
 }
 
 export async function setTheme({ page }: Lab, theme: 'light' | 'dark'): Promise<void> {

@@ -5,7 +5,7 @@ import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { gone, launch, setTheme, shown, until, visit } from './app.ts';
+import { closeDialog, gone, launch, setTheme, shown, until, visit } from './app.ts';
 import type { Lab } from './app.ts';
 
 let lab: Lab;
@@ -152,7 +152,7 @@ describe('the line chart', () => {
     expect(rows.length).toBeGreaterThan(100);
     await choose('Enlarge');
     await lab.page.getByRole('dialog', { name: 'Success' }).locator('canvas').waitFor();
-    await lab.page.keyboard.press('Escape');
+    await closeDialog(lab);
     rmSync(folder, { recursive: true });
   });
 

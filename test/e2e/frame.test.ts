@@ -4,7 +4,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { accessibilityProblems, launch, setTheme, shown, until, visit } from './app.ts';
+import { accessibilityProblems, closeDialog, launch, openPalette, setTheme, shown, until, visit } from './app.ts';
 import type { Lab } from './app.ts';
 
 const PAGES = [
@@ -59,19 +59,17 @@ describe('the frame', () => {
   });
 
   test('the palette finds a page by a few letters, and Escape leaves everything as it was', async () => {
-    await lab.page.keyboard.press('Control+k');
+    await openPalette(lab);
     await lab.page.keyboard.type('compa');
     await lab.page.keyboard.press('Enter');
     await heading('Compare').waitFor();
-    await lab.page.keyboard.press('Control+k');
-    await lab.page.getByRole('dialog').waitFor();
-    await lab.page.keyboard.press('Escape');
-    await lab.page.getByRole('dialog').waitFor({ state: 'detached' });
+    await openPalette(lab);
+    await closeDialog(lab);
     expect(await shown(heading('Compare'))).toBe(true);
   });
 
   test('the palette finds metrics and settings', async () => {
-    await lab.page.keyboard.press('Control+k');
+    await openPalette(lab);
     await lab.page.keyboard.type('training.learningRate');
     await lab.page
       .getByRole('option', { name: /Learning rate/ })
@@ -81,17 +79,17 @@ describe('the frame', () => {
     await heading('New run').waitFor();
     expect(await lab.page.getByLabel('Find a setting').inputValue()).toBe('training.learningRate');
     await lab.page.getByLabel('Find a setting').fill('');
-    await lab.page.keyboard.press('Control+k');
+    await openPalette(lab);
     await lab.page.keyboard.type('gradient norm');
     expect(await shown(lab.page.getByRole('option', { name: 'Gradient norm' }).first())).toBe(true);
-    await lab.page.keyboard.press('Escape');
+    await closeDialog(lab);
   });
 
   test('letters typed into a field are not shortcuts', async () => {
-    await lab.page.keyboard.press('Control+k');
+    await openPalette(lab);
     await lab.page.keyboard.type('gs');
     expect(await lab.page.getByRole('combobox', { name: 'Search everything' }).inputValue()).toBe('gs');
-    await lab.page.keyboard.press('Escape');
+    await closeDialog(lab);
     expect(await shown(heading('Runs'))).toBe(true);
   });
 
@@ -119,7 +117,7 @@ describe('the frame', () => {
       'K',
       '?',
     ]);
-    await lab.page.keyboard.press('Escape');
+    await closeDialog(lab);
   });
 
   test('the menu and the page do the same things', async () => {
@@ -201,14 +199,13 @@ describe('the frame', () => {
       await visit(lab, address);
       expect([address, await accessibilityProblems(lab)]).toEqual([address, []]);
     }
-    await lab.page.keyboard.press('Control+k');
-    await lab.page.getByRole('dialog').waitFor();
+    await openPalette(lab);
     expect(await accessibilityProblems(lab)).toEqual([]);
-    await lab.page.keyboard.press('Escape');
+    await closeDialog(lab);
     await lab.page.keyboard.press('Shift+?');
     await lab.page.getByRole('dialog').waitFor();
     expect(await accessibilityProblems(lab)).toEqual([]);
-    await lab.page.keyboard.press('Escape');
+    await closeDialog(lab);
   });
 });
 

@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { wilson } from '../../main/statistics.ts';
 import { Store } from '../../main/store/store.ts';
-import { accessibilityProblems, launch, setTheme, shown, until, visit } from './app.ts';
+import { accessibilityProblems, closeDialog, launch, setTheme, shown, until, visit } from './app.ts';
 import type { Lab } from './app.ts';
 
 let lab: Lab;
@@ -151,7 +151,7 @@ describe('a run from preset to done', () => {
     expect(await list.getByRole('listitem').count()).toBe(expected.total);
     const first = await list.getByRole('link').first().getAttribute('href');
     expect(first).toBe(`#/replay/1/${expected.episodes.at(-1)?.id}`);
-    await lab.page.keyboard.press('Escape');
+    await closeDialog(lab);
   });
 
   test.each(['light', 'dark'] as const)('axe finds nothing on Live, Runs and New run with data in the %s theme', async (theme) => {

@@ -11,7 +11,7 @@ import { readRecord } from '../../main/study/record.ts';
 import { align } from '../../renderer/compare/divergence.ts';
 import { formatValue } from '../../renderer/format.ts';
 import { planTour } from '../../renderer/tour/plan.ts';
-import { accessibilityProblems, freshDataFolder, gone, launch, setTheme, shown, visit } from './app.ts';
+import { accessibilityProblems, freshDataFolder, gone, launch, openPalette, setTheme, shown, visit } from './app.ts';
 import type { Lab } from './app.ts';
 
 let lab: Lab;
@@ -107,7 +107,7 @@ describe('the sample study and the guided tour', () => {
 
   test('it can be left and gone on with, and is accessible in both themes', async () => {
     await lab.page.evaluate(() => localStorage.getItem('astrolab.view'));
-    await lab.page.keyboard.press('Control+k');
+    await openPalette(lab);
     await lab.page.getByPlaceholder('Search pages, runs, metrics, settings and actions…').fill('guided tour');
     await lab.page.keyboard.press('Enter');
     await lab.page.getByRole('heading', { name: 'Guided tour in six steps' }).waitFor();
@@ -120,7 +120,7 @@ describe('the sample study and the guided tour', () => {
     }
     await lab.page.keyboard.press('Escape');
     expect(await gone(stop(2, 'Where two arms diverge'))).toBe(true);
-    await lab.page.keyboard.press('Control+k');
+    await openPalette(lab);
     await lab.page.getByPlaceholder('Search pages, runs, metrics, settings and actions…').fill('continue the guided');
     await lab.page.keyboard.press('Enter');
     expect(await shown(stop(2, 'Where two arms diverge'))).toBe(true);
