@@ -3,20 +3,27 @@
 import type { ChartConfiguration, ChartDataset, Point } from 'chart.js';
 import { formatTick } from '../format.ts';
 import { smooth } from './series.ts';
-import type { Mark, Range, Series } from './series.ts';
+import type { Mark, Range, Scale, Series } from './series.ts';
 import type { ChartTheme } from './theme.ts';
+import { type AxisKind, linearTicks, logTicks } from './ticks.ts';
 
 export interface LineOptions {
   /** Of the y axis; `share` is drawn as 0–100%. */
   readonly unit: string;
-  readonly scale: 'linear' | 'log';
+  readonly scale: Scale;
   /** Weight of the past in the smoothed line, 0 … 0.99. */
   readonly smoothing: number;
   readonly xLabel: string;
   readonly formatX: (x: number) => string;
+  /** Which ticks the x axis has. */
+  readonly xKind: AxisKind;
   /** Fixes the y axis; for shares it is 0–1 unless something else is given. */
   readonly yRange?: Range;
 }
+
+/** Room that a tick needs along its axis. */
+const X_TICK_PIXELS = 72;
+const Y_TICK_PIXELS = 30;
 
 type LineDataset = ChartDataset<'line', Point[]>;
 
@@ -42,7 +49,7 @@ export function datasets(series: readonly Series[], options: LineOptions, theme:
       list.push({ ...edge, label: `${id} low`, data: shown(low), fill: false });
       list.push({ ...edge, label: `${id} high`, data: shown(high), fill: '-1', backgroundColor: theme.resolve(look.colour, 0.16) });
     }
-    if (options.smoothing > 0) list.push(line('raw', y, 0.3, 1), line('smoothed', smooth(y, options.smoothing), 1, 1.8));
+    if (options.smoothing > 0) list.push(line('raw', y, 0.3, 1), line('smoothed', smooth(y, options.smoothing, options.scale), 1, 1.8));
     else list.push(line('raw-only', y, 1, 1.6));
     return list;
   });
@@ -71,7 +78,6 @@ export function configuration(
     const { x } = chart.scales;
     if (x) onRange({ min: x.min, max: x.max });
   };
-  const yRange = options.yRange ?? (options.unit === 'share' && options.scale === 'linear' ? { min: 0, max: 1 } : undefined);
   return {
     animation: false,
     responsive: true,
@@ -81,33 +87,7 @@ export function configuration(
     spanGaps: false,
     events: ['mousemove', 'mouseout', 'click', 'touchstart', 'touchmove'],
     layout: { padding: { top: 6, right: 10 } },
-    scales: {
-      x: {
-        type: 'linear',
-        ...range,
-        border: { color: theme.line },
-        grid: { display: false },
-        ticks: { font, color: theme.muted, maxRotation: 0, autoSkipPadding: 24, callback: (value) => options.formatX(Number(value)) },
-        title: { display: true, text: options.xLabel, color: theme.muted, font, padding: 2 },
-      },
-      y: {
-        type: options.scale === 'log' ? 'logarithmic' : 'linear',
-        ...yRange,
-        border: { display: false },
-        grid: { color: theme.line, drawTicks: false },
-        ticks: {
-          font,
-          color: theme.muted,
-          padding: 6,
-          maxTicksLimit: 6,
-          callback: (value) => formatTick(Number(value), options.unit),
-        },
-        // The same room for every chart, so that charts one above the other have the same x axis.
-        afterFit: (axis) => {
-          axis.width = 52;
-        },
-      },
-    },
+    scales: scales(options, range, theme, font),
     plugins: {
       decimation: { enabled: true, algorithm: 'min-max' },
       annotation: {
@@ -128,6 +108,47 @@ export function configuration(
           },
           onZoomComplete: report,
         },
+      },
+    },
+  };
+}
+
+type Scales = NonNullable<NonNullable<LineConfiguration['options']>['scales']>;
+
+function scales(options: LineOptions, range: Range | null, theme: ChartTheme, font: { family: string; size: number }): Scales {
+  const yRange = options.yRange ?? (options.unit === 'share' && options.scale === 'linear' ? { min: 0, max: 1 } : undefined);
+  return {
+    x: {
+      type: 'linear',
+      ...range,
+      border: { color: theme.line },
+      grid: { display: false },
+      afterBuildTicks: (axis) => {
+        const most = Math.max(2, Math.floor(axis.width / X_TICK_PIXELS));
+        axis.ticks = linearTicks(axis.min, axis.max, most, options.xKind).map((value) => ({ value }));
+      },
+      ticks: { font, color: theme.muted, maxRotation: 0, autoSkipPadding: 24, callback: (value) => options.formatX(Number(value)) },
+      title: { display: true, text: options.xLabel, color: theme.muted, font, padding: 2 },
+    },
+    y: {
+      type: options.scale === 'log' ? 'logarithmic' : 'linear',
+      ...yRange,
+      border: { display: false },
+      grid: { color: theme.line, drawTicks: false },
+      afterBuildTicks: (axis) => {
+        const most = Math.max(2, Math.floor(axis.height / Y_TICK_PIXELS));
+        const ticks = options.scale === 'log' ? logTicks(axis.min, axis.max, most) : linearTicks(axis.min, axis.max, most);
+        axis.ticks = ticks.map((value) => ({ value }));
+      },
+      ticks: {
+        font,
+        color: theme.muted,
+        padding: 6,
+        callback: (value) => formatTick(Number(value), options.unit),
+      },
+      // The same room for every chart, so that charts one above the other have the same x axis.
+      afterFit: (axis) => {
+        axis.width = 52;
       },
     },
   };

@@ -14,7 +14,7 @@ import { ChartGroup, chartGroup, useRange } from './group.ts';
 import { chartKeys } from './keys.ts';
 import { Legend } from './legend.tsx';
 import { usePointer } from './pointer.ts';
-import { countNotPositive, smooth } from './series.ts';
+import { countNotPositive, smooth, wholeX } from './series.ts';
 import type { Mark, Range, Series } from './series.ts';
 import { useChartTheme } from './theme.ts';
 import { useLineChart } from './use-line-chart.ts';
@@ -83,9 +83,10 @@ function Plot(props: LineChartProps & { onFullScreen?: () => void }) {
   const canvas = useRef<HTMLCanvasElement>(null);
 
   const visible = useMemo(() => series.filter(({ id }) => !hidden.has(id)), [series, hidden]);
-  const smoothed = useMemo(() => new Map(series.map(({ id, y }) => [id, smooth(y, smoothing)])), [series, smoothing]);
+  const smoothed = useMemo(() => new Map(series.map(({ id, y }) => [id, smooth(y, smoothing, scale)])), [series, smoothing, scale]);
   const empty = !series.some(({ x }) => x.length > 0);
-  const options: LineOptions = { unit, scale, smoothing, xLabel, formatX, ...(yRange ? { yRange } : {}) };
+  const xKind = xLabel === 'time' ? 'time' : wholeX(series) ? 'whole' : 'number';
+  const options: LineOptions = { unit, scale, smoothing, xLabel, formatX, xKind, ...(yRange ? { yRange } : {}) };
   const hitAt = useLineChart(canvas, { options, visible, smoothed, marks, group, range, theme, empty });
   const pointer = usePointer({
     onClick: (x, y) => {

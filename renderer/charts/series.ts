@@ -26,19 +26,24 @@ export interface Range {
   readonly max: number;
 }
 
+export type Scale = 'linear' | 'log';
+
 /**
  * Exponential moving average with weight `smoothing` on the past (0 = none), corrected for its start so that the first
- * value is the first value (as TensorBoard does). Gaps (NaN) stay gaps and do not disturb what follows.
+ * value is the first value (as TensorBoard does). Gaps (NaN) stay gaps and do not disturb what follows. On a log axis the
+ * logarithms are averaged, so that the line runs through the middle of what is drawn; values ≤ 0, which it cannot show, are gaps.
  */
-export function smooth(values: readonly number[], smoothing: number): number[] {
+export function smooth(values: readonly number[], smoothing: number, scale: Scale = 'linear'): number[] {
   if (smoothing <= 0) return [...values];
+  const log = scale === 'log';
   let average = 0;
   let weight = 0;
-  return values.map((value) => {
+  return values.map((raw) => {
+    const value = log ? (raw > 0 ? Math.log(raw) : Number.NaN) : raw;
     if (!Number.isFinite(value)) return value;
     average = average * smoothing + (1 - smoothing) * value;
     weight = weight * smoothing + (1 - smoothing);
-    return average / weight;
+    return log ? Math.exp(average / weight) : average / weight;
   });
 }
 
@@ -70,4 +75,9 @@ export function extent(series: readonly Series[]): Range | null {
     max = Math.max(max, x.at(-1) ?? max);
   }
   return min <= max ? { min, max } : null;
+}
+
+/** Whether the x of these series are counts: then a tick between two of them would stand for nothing. */
+export function wholeX(series: readonly Series[]): boolean {
+  return series.every(({ x }) => [x[0], x[1], x.at(-1)].every((value) => value === undefined || Number.isInteger(value)));
 }

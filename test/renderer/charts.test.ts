@@ -4,6 +4,7 @@ import { describe, expect, test } from 'vitest';
 import { nextX } from '../../renderer/charts/crosshair.ts';
 import { extent, nearest, smooth } from '../../renderer/charts/series.ts';
 import type { Series } from '../../renderer/charts/series.ts';
+import { linearTicks, logTicks } from '../../renderer/charts/ticks.ts';
 import { sparkPath } from '../../renderer/charts/sparkline.tsx';
 import { formatBytes, formatDuration, formatTick, formatValue } from '../../renderer/format.ts';
 
@@ -16,6 +17,36 @@ describe('smoothing', () => {
     expect(smooth([3, 3, 3], 0.9).map((value) => Number(value.toFixed(12)))).toEqual([3, 3, 3]);
     expect(smooth([1, 5], 0)).toEqual([1, 5]);
     expect(smooth([2, Number.NaN, 2], 0.5)).toEqual([2, Number.NaN, 2]);
+  });
+});
+
+describe('smoothing on a log axis', () => {
+  test('averages the logarithms, and what the axis cannot show is a gap', () => {
+    expect(smooth([1, 100], 0.5, 'log').map((value) => Number(value.toFixed(6)))).toEqual([1, Number((100 ** (2 / 3)).toFixed(6))]);
+    const gaps = smooth([10, 0, -5, 10], 0.9, 'log');
+    expect(gaps.map((value) => Number(value.toFixed(9)))).toEqual([10, Number.NaN, Number.NaN, 10]);
+  });
+});
+
+describe('ticks', () => {
+  test('a zoomed update axis has whole numbers only', () => {
+    expect(linearTicks(12.374, 15.9, 8, 'whole')).toEqual([13, 14, 15]);
+    expect(linearTicks(0.2, 1.4, 10, 'whole')).toEqual([1]);
+    expect(linearTicks(0, 60, 7, 'whole')).toEqual([0, 10, 20, 30, 40, 50, 60]);
+  });
+  test('numbers are round, and times are those that people count in', () => {
+    expect(linearTicks(0.31, 0.62, 5)).toEqual([0.4, 0.5, 0.6]);
+    expect(linearTicks(-1, 1, 5)).toEqual([-1, -0.5, 0, 0.5, 1]);
+    expect(linearTicks(0, 3700, 5, 'time')).toEqual([0, 1800, 3600]);
+    expect(linearTicks(0, 7, 8, 'time')).toEqual([0, 1, 2, 3, 4, 5, 6, 7]);
+    expect(linearTicks(3, 3, 5)).toEqual([3]);
+  });
+  test('a log axis has 1, 2, 5 of a decade, single decades where there are many, and no tick outside', () => {
+    expect(logTicks(0.9, 120, 8)).toEqual([1, 2, 5, 10, 20, 50, 100]);
+    expect(logTicks(1e-6, 1, 7)).toEqual([1e-6, 1e-5, 1e-4, 1e-3, 1e-2, 0.1, 1]);
+    expect(logTicks(1e-9, 1, 5)).toEqual([1e-9, 1e-7, 1e-5, 1e-3, 0.1]);
+    expect(logTicks(31, 48, 5)).toEqual([35, 40, 45]);
+    expect(logTicks(0, 1, 5)).toEqual([]);
   });
 });
 
