@@ -18,7 +18,7 @@ import { settingsCalls } from './contract/settings.ts';
 import { systemCalls, systemEvents } from './contract/system.ts';
 import { workerCalls, workerEvents } from './contract/worker.ts';
 import { transferCalls, transferEvents } from './contract/transfer.ts';
-import { webshopCalls, webshopEvents } from './contract/webshop.ts';
+import { worldDataCalls, worldDataEvents } from './contract/world-data.ts';
 
 export const calls = {
   ...systemCalls,
@@ -32,11 +32,11 @@ export const calls = {
   ...compareCalls,
   ...playCalls,
   ...pluginCalls,
-  ...webshopCalls,
+  ...worldDataCalls,
   ...settingsCalls,
   ...clusterCalls,
 };
-export const events = { ...systemEvents, ...workerEvents, ...runEvents, ...transferEvents, ...compareEvents, ...webshopEvents };
+export const events = { ...systemEvents, ...workerEvents, ...runEvents, ...transferEvents, ...compareEvents, ...worldDataEvents };
 
 type Calls = typeof calls;
 type Events = typeof events;

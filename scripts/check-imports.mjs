@@ -1,7 +1,7 @@
 // @ts-check
 // The import rules: which part of the lab may know which. Reads the imports of every source file with the same parser
 // that the other tools use (dependency-cruiser reads nothing under TypeScript 7), and reports forbidden directions,
-// imports that lead nowhere, and cycles.
+// imports that lead nowhere, cycles, and places outside main/environment/ that name a world.
 
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { dirname, join, posix } from 'node:path';
@@ -88,6 +88,7 @@ const FOUNDATION = [
   'knob.ts',
   'links.ts',
   'paths.ts',
+  'program.ts',
   'random.ts',
   'settings.ts',
   'statistics.ts',
@@ -203,6 +204,35 @@ function cycles(graph) {
 }
 
 /**
+ * Places outside main/environment/ that name a world: the rest of the lab knows worlds by what they declare. Names of presets may be
+ * said anywhere.
+ * @param {string} root
+ * @returns {string[]}
+ */
+function namedWorlds(root) {
+  const folder = join(root, 'main/environment');
+  const worlds = existsSync(folder) ? readdirSync(folder).filter((name) => existsSync(join(folder, name, 'world.ts'))) : [];
+  if (worlds.length === 0) return [];
+  const presets = join(root, 'resources/presets');
+  const ids = existsSync(presets) ? readdirSync(presets).map((file) => file.replace(/\.json$/, '')) : [];
+  const presetIds = new RegExp(`\\b(${[...ids, '(?!)'].sort((a, b) => b.length - a.length).join('|')})\\b`, 'g');
+  const capitals = worlds.map((name) => name.charAt(0).toUpperCase() + name.slice(1));
+  const named = new RegExp(`(?<![A-Za-z])(${worlds.join('|')})(?![a-z_])|(${[...capitals, 'WebShop'].join('|')})(?![a-z])`);
+  return ['main', 'preload', 'renderer'].flatMap((part) =>
+    sources(root, part).flatMap((file) => {
+      if (file.startsWith('main/environment/')) return [];
+      const lines = readFileSync(join(root, file), 'utf8').split('\n');
+      return lines.flatMap((line, index) => {
+        const found = named.exec(line.replace(presetIds, ''));
+        return found
+          ? [`${file}:${index + 1} names the world ${found[0]}: what is particular to a world belongs to main/environment/`]
+          : [];
+      });
+    }),
+  );
+}
+
+/**
  * All violations, one line each.
  * @param {string} root
  * @returns {{ files: number, imports: number, faults: string[] }}
@@ -218,6 +248,7 @@ export function checkImports(root) {
     files.map((file) => [file, imports.flatMap((found) => (found.from === file && found.local && !found.typeOnly ? [found.to] : []))]),
   );
   for (const cycle of cycles(graph)) faults.push(`cycle: ${cycle.join(' → ')}`);
+  faults.push(...namedWorlds(root));
   return { files: files.length, imports: imports.length, faults };
 }
 

@@ -8,7 +8,7 @@ import { algorithms } from '../algorithm/registry.ts';
 import { RewardKind, scheduled, VstarSettings } from '../algorithm/vstar.ts';
 import { mistakesOf } from '../environment/demonstrations.ts';
 import type { Plain } from '../environment/environment.ts';
-import { WORLDS } from '../environment/registry.ts';
+import { DEFAULT_WORLD, WORLDS } from '../environment/registry.ts';
 import { between, group, knob, whole } from '../knob.ts';
 import { canonicalJson, contentHash } from '../canonical.ts';
 import { retentions, splits } from '../vocabulary.ts';
@@ -17,7 +17,7 @@ const Plain: z.ZodType<Plain> = z.json();
 
 const World = group(
   {
-    name: knob(z.string().min(1).max(60), 'shop', 'The world the agent acts in; `lab play` lists them.'),
+    name: knob(z.string().min(1).max(60), DEFAULT_WORLD, 'The world the agent acts in; `lab play` lists them.'),
     settings: knob(z.record(z.string(), Plain), {}, 'Settings of the world; what is left out takes the world’s own default.'),
   },
   'The world and its settings.',
@@ -321,7 +321,7 @@ function unknownMistakes(config: RunConfig): string[] {
 
 /** Version 0.1.0 had one set of mistakes for all worlds; worlds that have other names now say what these were called. */
 const Before = z.looseObject({
-  world: z.looseObject({ name: z.string().default('shop') }).prefault({}),
+  world: z.looseObject({ name: z.string().default(DEFAULT_WORLD) }).prefault({}),
   reference: z.looseObject({ imperfection: z.record(z.string(), z.unknown()) }),
 });
 

@@ -5,6 +5,7 @@
 
 import type { ZodObject } from 'zod';
 import type { Split } from '../vocabulary.ts';
+import type { WorldData } from './data.ts';
 import type { FailureClass } from './failures.ts';
 import type { DrawnPage, PageContext } from './page.ts';
 
@@ -169,14 +170,19 @@ export interface World<State extends Plain = Plain> {
   readonly mistakes: Readonly<Record<string, Mistake>>;
   /** The failure classes of its environments, where it has its own. */
   readonly failures?: readonly FailureClass[];
-  /** Data of its own that a user can bring: the setting that names the folder, and the command line's option for it. */
-  readonly data?: { readonly setting: string; readonly option: string; readonly description: string };
+  /** Data that a user can bring. */
+  readonly data?: WorldData;
+  /** What a language model is asked to do in its first message, where the config has no text for it. */
+  readonly instruction?: string;
   /** The preset whose reference plays where none is named. */
   readonly flagship?: string;
   /** False: nobody can demonstrate it, so a reference policy starts untrained. */
   readonly demonstrates?: boolean;
   /** Where a world that is not built in comes from. */
   readonly folder?: string;
+  /** For a world with these settings: from a task to the cluster of tasks that it belongs to, because they are about the same thing and
+   * so succeed and fail together. Statistics count clusters; without it each task is a cluster by itself. */
+  clusters?(settings: unknown): (task: { readonly id: string; readonly tier: string }) => string;
   /** `settings` may be partial or foreign: it is parsed with the schema. `progress` (0 … 1) is called where making it takes long. */
   create(settings: unknown, progress?: (share: number, what: string) => void): Environment<State>;
   /** Acts on the words of the task without reading what comes back (shop: searches them all and buys the first result). */

@@ -21,6 +21,9 @@ export const BUILT_IN_WORLDS: readonly World[] = [
   wordleWorld,
 ];
 
+/** The world of a config that names none. */
+export const DEFAULT_WORLD: string = shopWorld.name;
+
 const registered: World[] = [...BUILT_IN_WORLDS];
 /** The built-in worlds and those of plug-ins. */
 export const WORLDS: readonly World[] = registered;

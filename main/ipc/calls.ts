@@ -17,7 +17,7 @@ import { settingsCalls } from '../../preload/contract/settings.ts';
 import { systemCalls } from '../../preload/contract/system.ts';
 import { workerCalls } from '../../preload/contract/worker.ts';
 import { transferCalls } from '../../preload/contract/transfer.ts';
-import { webshopCalls } from '../../preload/contract/webshop.ts';
+import { worldDataCalls } from '../../preload/contract/world-data.ts';
 import type { SettingsFile } from '../settings.ts';
 import { createContext } from './context.ts';
 import type { Context } from './context.ts';
@@ -41,7 +41,7 @@ const FEATURES: readonly Feature[] = [
   { calls: compareCalls, load: async (context) => (await import('./compare.ts')).compareHandlers(context) },
   { calls: playCalls, load: async (context) => (await import('./play.ts')).playHandlers(context) },
   { calls: pluginCalls, load: async (context) => (await import('./plugins.ts')).pluginHandlers(context) },
-  { calls: webshopCalls, load: async (context) => (await import('./webshop.ts')).webshopHandlers(context) },
+  { calls: worldDataCalls, load: async (context) => (await import('./world-data.ts')).worldDataHandlers(context) },
   { calls: clusterCalls, load: async (context) => (await import('./clusters.ts')).clusterHandlers(context) },
   { calls: settingsCalls, load: async (context) => (await import('./settings.ts')).settingsHandlers(context) },
 ];

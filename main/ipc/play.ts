@@ -8,16 +8,16 @@ import type { Environment, Facts, Task } from '../environment/environment.ts';
 import { findTask, Game, savedGame } from '../environment/game.ts';
 import { describe } from '../environment/grammar.ts';
 import { offersOf, phrasesOf, refusal } from '../environment/refusal.ts';
-import { findWorld, WORLDS } from '../environment/registry.ts';
+import { DEFAULT_WORLD, findWorld, WORLDS } from '../environment/registry.ts';
 import { type DrawnPage, drawPage } from '../environment/page.ts';
 import type { Context } from './context.ts';
 import { CallFailure } from './dispatch.ts';
 import type { Handlers } from './dispatch.ts';
-import { importedFolder } from './webshop.ts';
+import { importedFolder } from './world-data.ts';
 
 const SAVED = 'play.game';
 const saved = z.object({ imported: z.boolean(), game: savedGame }).nullable();
-/** Worlds kept open: making one takes a fraction of a second, a large WebShop more. */
+/** Worlds kept open: making one takes a fraction of a second, one with much data more. */
 const MOST_OPEN = 3;
 
 interface Table {
@@ -40,7 +40,8 @@ export function playHandlers(context: Context): Handlers<typeof playCalls> {
       return { game: table && show(table.choice, table.game) };
     },
 
-    'play.start': ({ choice, task: wanted }) => {
+    'play.start': ({ choice: asked, task: wanted }) => {
+      const choice = { ...asked, world: asked.world || DEFAULT_WORLD };
       const environment = worlds.open(choice);
       return { game: current.start({ choice, game: new Game(environment, pick(environment, wanted)) }) };
     },
@@ -74,12 +75,13 @@ class OpenWorlds {
   }
 
   /** Only settings that are a choice go through: the page names no files. */
-  open({ world: name, settings, imported }: WorldChoice): Environment {
+  open({ world: wanted, settings, imported }: WorldChoice): Environment {
+    const name = wanted || DEFAULT_WORLD;
     if (!WORLDS.some((world) => world.name === name)) {
       throw new CallFailure('not-found', `There is no world “${name}”.`, `Choose one of ${WORLDS.map((world) => world.title).join(', ')}.`);
     }
     const world = findWorld(name);
-    const folder = imported && world.data ? { [world.data.setting]: importedFolder(this.#context) } : {};
+    const folder = imported && world.data ? { [world.data.setting]: importedFolder(this.#context, name) } : {};
     const key = JSON.stringify([name, settings, folder]);
     let environment = this.#worlds.get(key);
     if (!environment) {

@@ -42,7 +42,7 @@ export function queueHandlers(context: Context): Handlers<typeof queueCalls> {
           })),
         ),
       ],
-      worlds: WORLDS.map(({ name, title, summary, data }) => ({ name, title, summary, data: data !== undefined })),
+      worlds: WORLDS.map(({ name, title, summary }) => ({ name, title, summary })),
       variants: algorithms.map(({ id, title }) => ({ id, title })),
     }),
 

@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { app } from 'electron';
 import { z } from 'zod';
 import { damage, type settingsCalls, type StoragePart } from '../../preload/contract/settings.ts';
+import { WORLDS } from '../environment/registry.ts';
 import { freeBytes } from '../store/disk-space.ts';
 import { purge } from '../store/maintenance.ts';
 import type { Context } from './context.ts';
@@ -17,7 +18,10 @@ const PARTS: readonly (readonly [start: string, name: string, what: string])[] =
   ['astrolab.db', 'Database', 'Runs, metrics, episodes, evaluations, studies and the queue.'],
   ['checkpoints', 'Checkpoints', 'Weights and optimizer state; the latest and the best of each run.'],
   ['references', 'Reference policies', 'Trained once per recipe and shared by all runs that use it.'],
-  ['webshop', 'Indexes', 'Search indexes of WebShop data in read-only folders.'],
+  ...WORLDS.flatMap(({ data }) => {
+    const storage = data?.importer?.storage;
+    return storage ? [[storage.name, storage.title, storage.what] as const] : [];
+  }),
   ['backups', 'Backups', 'The database before each upgrade.'],
   ['window', 'Window', 'View settings and caches of the window.'],
   ['reserve.bin', 'Reserve', 'Freed when the disk is full, so that runs can pause safely.'],

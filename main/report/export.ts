@@ -2,16 +2,15 @@
 // wait for it. Files appear in a folder beside the final one, which the caller puts in place when all is done; cancelled or
 // failed, nothing is left.
 
-import { type ChildProcess, spawn } from 'node:child_process';
-import { join } from 'node:path';
-import { createInterface } from 'node:readline';
 import { z } from 'zod';
-import { projectFolder } from '../paths.ts';
+import { startProgram } from '../program.ts';
 import { reportFormats } from '../vocabulary.ts';
 
 const look = z.object({ colour: z.number().optional(), dash: z.array(z.number()).optional() });
 
-/** What the program is told, as JSON. */
+const PROGRAM = { source: 'main/report/export-program.ts', bundle: 'report-export.js' };
+
+/** The program's argument, as JSON. */
 export const exportJob = z.object({
   dataFolder: z.string(),
   folder: z.string(),
@@ -47,42 +46,17 @@ export interface Export {
 }
 
 export function startExport(job: ExportJob, progress: (done: number, total: number, what: string) => void): Export {
-  const env = { ...process.env, ELECTRON_RUN_AS_NODE: '1', NODE_NO_WARNINGS: '1' };
-  const child = spawn(process.execPath, [programFile(), JSON.stringify(job)], { env, stdio: ['ignore', 'pipe', 'inherit'] });
-  let cancelled = false;
-  return {
-    finished: follow(child, progress, () => cancelled),
-    cancel: () => {
-      cancelled = true;
-      child.kill('SIGKILL');
-    },
-  };
-}
-
-async function follow(child: ChildProcess, progress: Parameters<typeof startExport>[1], cancelled: () => boolean): Promise<string[]> {
-  const ended = new Promise<string>((resolve, reject) => {
-    child.once('error', reject);
-    child.once('close', (code, signal) => resolve(signal ? `signal ${signal}` : `exit code ${code}`));
-  });
   let files: string[] | null = null;
   let problem = '';
-  if (child.stdout) {
-    for await (const text of createInterface({ input: child.stdout })) {
-      const told = line.parse(JSON.parse(text));
-      if (told.kind === 'progress') progress(told.done, told.total, told.what);
-      else if (told.kind === 'failed') problem = told.message;
-      else files = told.files;
-    }
-  }
-  const reason = await ended;
-  if (cancelled()) throw new ExportCancelled('The export was cancelled.');
-  if (files) return files;
-  throw new Error(problem || `The export ended unexpectedly (${reason}). Try again.`);
-}
-
-/** The program beside this code: the source when this is the source, the bundle when this is the bundle. */
-function programFile(): string {
-  return import.meta.url.endsWith('.ts')
-    ? join(projectFolder(), 'main/report/export-program.ts')
-    : join(projectFolder(), 'out/main/report-export.js');
+  const program = startProgram(PROGRAM, JSON.stringify(job), line, (said) => {
+    if (said.kind === 'progress') progress(said.done, said.total, said.what);
+    else if (said.kind === 'failed') problem = said.message;
+    else files = said.files;
+  });
+  const finished = program.ended.then(({ cancelled, reason, error }) => {
+    if (cancelled) throw new ExportCancelled('The export was cancelled.');
+    if (files) return files;
+    throw new Error(problem || `The export ended unexpectedly (${reason}). ${error} Try again.`.replaceAll('  ', ' '));
+  });
+  return { finished, cancel: program.cancel };
 }

@@ -9,6 +9,7 @@ import type { Store } from '../store/store.ts';
 import type { StoredResult } from '../store/evaluations.ts';
 import { BASELINES, type Claim, measureWords, type Test } from './definition.ts';
 import type { ClaimRecord, StudyRecord, TestRecord } from './record.ts';
+import { TaskClusters } from './clusters.ts';
 import { ALPHA } from './inference.ts';
 import {
   type Chances,
@@ -46,10 +47,12 @@ export function armRecord(store: Store, id: string, title: string, runs: readonl
 /** The results of every arm by seed, and of every baseline under all seeds. */
 export function resultsOf(store: Store, record: Pick<StudyRecord, 'arms' | 'baselines' | 'seeds'>): Map<string, ResultsBySeed> {
   const sides = new Map<string, ResultsBySeed>();
+  const clusters = new TaskClusters();
+  const marked = (run: number, results: readonly StoredResult[]) => clusters.mark(store.runs.get(run).config, results);
   for (const { id, runs } of record.arms) {
     const bySeed = runs.flatMap(({ uid, seed }) => {
       const run = store.runs.findByUid(uid);
-      const results = run ? finalResults(store, run.id) : [];
+      const results = run ? marked(run.id, finalResults(store, run.id)) : [];
       return results.length > 0 ? [[seed, results] as const] : [];
     });
     sides.set(id, new Map(bySeed));
@@ -58,7 +61,7 @@ export function resultsOf(store: Store, record: Pick<StudyRecord, 'arms' | 'base
   const evaluations = holder ? store.evaluations.list(holder.id) : [];
   for (const name of BASELINES) {
     const own = evaluations.findLast(({ agent, split }) => agent === name && split === 'test');
-    const results = own ? store.evaluations.results(own.id) : [];
+    const results = holder && own ? marked(holder.id, store.evaluations.results(own.id)) : [];
     sides.set(name, new Map(results.length > 0 ? record.seeds.map((seed) => [seed, results]) : []));
   }
   return sides;

@@ -1,5 +1,5 @@
 // The mean difference of two arms over seeds and tasks, with what is known about its spread. Seeds are a sample, and so are
-// clusters of tasks: tasks about one product or of one template succeed and fail together, so they enter as one unit. The
+// clusters of tasks: tasks about the same thing succeed and fail together, so they enter as one unit. The
 // variance is the two-way clustered one (seeds + clusters − their intersection; Cameron, Gelbach and Miller 2011), which is what
 // resampling whole seeds and whole clusters estimates. It is judged by Student's t with one degree of freedom less than there
 // are seeds (or clusters, if fewer): an estimated freedom is too sure of itself when three seeds happen to agree.

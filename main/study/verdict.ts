@@ -6,6 +6,7 @@
 import { type Estimate, holm, mcnemar, mean } from '../statistics.ts';
 import type { Verdict } from '../vocabulary.ts';
 import type { EvaluationResult } from '../evaluation/evaluation-report.ts';
+import type { ClusteredResult } from './clusters.ts';
 import type { Measure, Test } from './definition.ts';
 import {
   ALPHA,
@@ -19,13 +20,13 @@ import {
 } from './inference.ts';
 
 /** The final results of an arm: one list per seed. A baseline has the same list under every seed. */
-export type ResultsBySeed = ReadonlyMap<number, readonly EvaluationResult[]>;
+export type ResultsBySeed = ReadonlyMap<number, readonly ClusteredResult[]>;
 
 export interface Paired extends Estimate {
   readonly seeds: readonly number[];
   /** Tasks that both sides played under every one of these seeds. */
   readonly tasks: number;
-  /** Groups of tasks that are about the same product or template, and so count as one. */
+  /** Groups of tasks that are about the same thing, and so count as one. */
   readonly clusters: number;
   /** Mean of a and of b over those pairs. */
   readonly a: number;
@@ -49,12 +50,6 @@ export function valueOf(result: EvaluationResult, measure: Measure): number {
   return result.failure === measure ? 1 : 0;
 }
 
-/** Tasks about one product (`12-plain-1`, `12-constrained-2`) form a cluster; where an id does not tell, each is its own. */
-export function clusterOf({ task, tier }: Pick<EvaluationResult, 'task' | 'tier'>): string {
-  const suffix = new RegExp(`-${tier.replace(/[^\w-]/g, '.')}-\\d+$`);
-  return task.replace(suffix, '');
-}
-
 /** Differences on the tasks that both sides share, seed by seed; undefined when they share none. */
 export function differencesOf(a: ResultsBySeed, b: ResultsBySeed, measure: Measure): (DifferenceTable & Sides) | undefined {
   const seeds = [...a.keys()].filter((seed) => b.has(seed));
@@ -69,7 +64,7 @@ export function differencesOf(a: ResultsBySeed, b: ResultsBySeed, measure: Measu
   const of = (side: ReadonlyMap<string, number>): number[] => tasks.map((task) => side.get(task) ?? 0);
   return {
     seeds,
-    clusters: played.map(clusterOf),
+    clusters: played.map(({ cluster }) => cluster),
     rows: sides.map((side) => {
       const [mine, theirs] = [of(side.a), of(side.b)];
       return mine.map((value, task) => value - (theirs[task] ?? 0));
@@ -155,4 +150,4 @@ export function together(verdicts: readonly Verdict[]): Verdict {
 
 /** The rule in words, for the report and the window. */
 export const RULE =
-  'Both sides play the same test tasks with the same seeds. The difference is the mean over all pairs (task, seed); its 95% interval takes seeds and clusters of tasks (tasks about one product) as the sample, with Student’s t of as many degrees of freedom as there are seeds less one. A test is **supported** when the difference is clear (p ≤ 0.05) and on the claimed side, **refuted** when it is clear and on the other side, **equivalent** when a difference of the margin stated beforehand is ruled out (two one-sided tests), and **inconclusive** otherwise; then the smallest difference is given that a study of this size would find four times out of five. A claim is supported when all of its tests are, and refuted as soon as one is. Each verdict is given twice: by itself, and corrected for the number of tests in the study (Holm), so that with 95% confidence none of the corrected ones is wrong by chance. docs/STATISTICS.md has the check by simulation.';
+  'Both sides play the same test tasks with the same seeds. The difference is the mean over all pairs (task, seed); its 95% interval takes seeds and clusters of tasks (tasks about the same thing, such as a product) as the sample, with Student’s t of as many degrees of freedom as there are seeds less one. A test is **supported** when the difference is clear (p ≤ 0.05) and on the claimed side, **refuted** when it is clear and on the other side, **equivalent** when a difference of the margin stated beforehand is ruled out (two one-sided tests), and **inconclusive** otherwise; then the smallest difference is given that a study of this size would find four times out of five. A claim is supported when all of its tests are, and refuted as soon as one is. Each verdict is given twice: by itself, and corrected for the number of tests in the study (Holm), so that with 95% confidence none of the corrected ones is wrong by chance. docs/STATISTICS.md has the check by simulation.';

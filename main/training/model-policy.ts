@@ -20,13 +20,6 @@ export interface ModelPolicy {
   readonly start: (values: Flat) => void;
 }
 
-/** What a model is told first, unless the config has a text of its own. */
-const SYSTEM: Readonly<Record<string, string>> = {
-  shop: 'You shop for the user. Reply with one action: search WORDS, click ID or buy ID.',
-  webshop: 'You shop for the user. Reply with one action: search[WORDS] or click[NAME].',
-  maths: 'You solve the task. Reply with the answer.',
-};
-
 const TARGET_SETS: Readonly<Record<RunConfig['policy']['model']['targets'], LoraShape['targets']>> = {
   all: TARGETS,
   attention: ['q_proj', 'k_proj', 'v_proj', 'o_proj'],
@@ -86,7 +79,7 @@ function chatCodec(
 ): ChatCodec {
   const { text, automaton } = textOf(source);
   const { endTokens } = source.config;
-  const system = policy.model.system || (SYSTEM[world.name] ?? `${world.summary} Reply with one action.`);
+  const system = policy.model.system || (world.instruction ?? `${world.summary} Reply with one action.`);
   return {
     chat: text,
     tokenizer: {

@@ -8,7 +8,7 @@ import { players, splits } from '../../main/vocabulary.ts';
 
 const split = z.enum(splits);
 
-/** Which world, by name, and its settings that are a choice. `data`: WebShop's imported data instead of the shipped catalog. */
+/** Which world, by name (empty: the lab's default), and its settings that are a choice. `imported`: with the data that was imported for it instead of what it ships with. */
 const worldChoice = z.strictObject({
   world: z.string().max(60),
   settings: z.record(z.string().max(60), z.string().max(60)),

@@ -71,9 +71,7 @@ export const queueCalls = {
     input: nothing,
     answer: z.object({
       groups: z.array(knobGroup),
-      worlds: z.array(
-        z.object({ name: z.string(), title: z.string(), summary: z.string(), /** Takes data of the user. */ data: z.boolean() }),
-      ),
+      worlds: z.array(z.object({ name: z.string(), title: z.string(), summary: z.string() })),
       variants: z.array(z.object({ id: z.string(), title: z.string() })),
     }),
   },

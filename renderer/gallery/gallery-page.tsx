@@ -186,7 +186,7 @@ function Fields() {
   const [on, setOn] = useState(true);
   const [tab, setTab] = useState<'policy' | 'raw'>('policy');
   const [axis, setAxis] = useState<'linear' | 'log'>('linear');
-  const [world, setWorld] = useState('shop');
+  const [split, setSplit] = useState('test');
   const wrong = Number(rate) > 0 ? undefined : 'Expected a number above 0, such as 3e-4';
   return (
     <Section title="Fields and switches">
@@ -203,15 +203,15 @@ function Fields() {
         >
           {(ids) => <NumberInput {...ids} value={rate} onChange={(event) => setRate(event.target.value)} unit="per update" />}
         </Field>
-        <Field label="World">
+        <Field label="Tasks">
           {(ids) => (
             <Select
               {...ids}
-              value={world}
-              onValue={setWorld}
+              value={split}
+              onValue={setSplit}
               options={[
-                { value: 'shop', label: 'Shop' },
-                { value: 'maths', label: 'Maths' },
+                { value: 'test', label: 'Test tasks' },
+                { value: 'train', label: 'Training tasks' },
               ]}
             />
           )}
@@ -234,7 +234,7 @@ function Fields() {
         value={tab}
         onValue={setTab}
         tabs={[
-          { value: 'policy', label: 'As a page', content: <p>The shop, drawn.</p> },
+          { value: 'policy', label: 'As a page', content: <p>The page, drawn.</p> },
           { value: 'raw', label: 'Raw text', count: 4, content: <pre>What the policy saw.</pre> },
         ]}
       />

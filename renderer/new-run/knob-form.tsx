@@ -100,8 +100,7 @@ const KnobField = memo(function KnobField({ knob, value, base, changed, error, o
             const options = knob.options.map((option) => ({ value: option, label: option }));
             return <Select {...ids} value={String(value)} options={options} onValue={set} />;
           }
-          if (knob.key === 'world.settings.dataFolder') return <FolderInput {...ids} value={String(value)} onValue={set} />;
-          if (knob.kind === 'text') return <TextInput {...ids} value={String(value)} onChange={(event) => set(event.target.value)} />;
+          if (knob.kind === 'text') return <KnobText {...ids} knob={knob} value={String(value)} onValue={set} />;
           const unit = knob.unit === 'numbers' || knob.unit === 'share' ? '' : knob.unit;
           return (
             <NumberInput {...ids} value={String(value)} onChange={(event) => set(event.target.value)} {...(unit !== '' && { unit })} />
@@ -112,14 +111,21 @@ const KnobField = memo(function KnobField({ knob, value, base, changed, error, o
   );
 });
 
-/** A text field that offers the WebShop data that was imported in Settings. */
-function FolderInput({ onValue, ...rest }: { id: string; value: string; onValue: (value: string) => void }) {
-  const { data } = useCall('webshop.state', {});
+/** A text field; one for the data folder of a world offers what was imported in Settings. */
+function KnobText({ knob, onValue, ...rest }: { id: string; knob: Knob; value: string; onValue: (value: string) => void }) {
+  const worlds = useCall('worlds.data', {}).data?.worlds ?? [];
+  const folders = worlds.flatMap(({ setting, imported }) => (imported && knob.key === `world.settings.${setting}` ? imported.folder : []));
   const list = useId();
   return (
     <>
-      <TextInput {...rest} list={list} onChange={(event) => onValue(event.target.value)} />
-      <datalist id={list}>{data?.imported && <option value={data.imported.folder}>Imported in Settings</option>}</datalist>
+      <TextInput {...rest} {...(folders.length > 0 && { list })} onChange={(event) => onValue(event.target.value)} />
+      <datalist id={list}>
+        {folders.map((folder) => (
+          <option key={folder} value={folder}>
+            Imported in Settings
+          </option>
+        ))}
+      </datalist>
     </>
   );
 }

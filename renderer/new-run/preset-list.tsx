@@ -35,7 +35,7 @@ export function PresetList({ presets, runs, current }: { presets: readonly Prese
     <div className={styles.list}>
       <TextInput
         aria-label="Find a preset"
-        placeholder="Find a preset or a run: shop, grpo, maths…"
+        placeholder="Find a preset or a run by world, algorithm or name…"
         value={text}
         onChange={(event) => setText(event.target.value)}
       />

@@ -4,6 +4,7 @@
 import { z } from 'zod';
 import type { PlayGame } from '../../preload/contract/play.ts';
 import type { Knob } from '../../preload/contract/queue.ts';
+import type { WorldData } from '../../preload/contract/world-data.ts';
 import { useCall } from '../bridge.ts';
 import { Select } from '../components/field.tsx';
 import { Segmented } from '../components/tabs.tsx';
@@ -18,8 +19,9 @@ export const setupSchema = z.object({
 });
 export type Setup = z.infer<typeof setupSchema>;
 
+/** The lab's default world; the answer to the first start names it. */
 export const EXAMPLE_SETUP: Setup = {
-  choice: { world: 'shop', settings: {}, imported: false },
+  choice: { world: '', settings: {}, imported: false },
   filter: { split: 'test', tier: null },
 };
 
@@ -28,9 +30,6 @@ export const SPLITS = [
   { value: 'validation', label: 'Validation tasks' },
   { value: 'train', label: 'Training tasks' },
 ] as const;
-
-/** Settings of WebShop that mean something only with the original data. */
-const NEED_DATA = new Set(['set', 'goals']);
 
 interface SetupBarProps {
   setup: Setup;
@@ -42,12 +41,13 @@ interface SetupBarProps {
 export function SetupBar({ setup, game, onSetup, onStart }: SetupBarProps) {
   const schema = useCall('setup.schema', {});
   const { choice, filter } = setup;
+  const data = useCall('worlds.data', {}).data?.worlds.find(({ world }) => world === choice.world);
   const tasks = useCall('play.tasks', { choice, filter: { ...filter, text: '' }, limit: 1 });
   if (!schema.data) return null;
   const knobs = schema.data.groups
     .filter(({ world }) => world === choice.world)
     .flatMap((group) => group.knobs)
-    .filter((knob) => knob.kind === 'choice' && (choice.imported || !NEED_DATA.has(nameOf(knob))));
+    .filter((knob) => knob.kind === 'choice' && (choice.imported || !data?.onlyWith.includes(nameOf(knob))));
   const set = (knob: Knob, value: string): void => {
     const next = { ...setup, choice: { ...choice, settings: { ...choice.settings, [nameOf(knob)]: value } } };
     onStart(next, game && game.choice.world === choice.world && nameOf(knob) === 'reward' ? { id: game.task.id } : null);
@@ -61,7 +61,7 @@ export function SetupBar({ setup, game, onSetup, onStart }: SetupBarProps) {
         onValue={(world) => onStart({ choice: { world, settings: {}, imported: false }, filter: { ...filter, tier: null } }, null)}
         options={schema.data.worlds.map(({ name, title }) => ({ value: name, label: title }))}
       />
-      {schema.data.worlds.some(({ name, data }) => name === choice.world && data) && <Catalog setup={setup} onStart={onStart} />}
+      {data?.imported && <DataSelect setup={setup} onStart={onStart} imported={data.imported} />}
       {knobs.map((knob) => (
         <span key={knob.key} className={styles.knob}>
           <Select
@@ -94,18 +94,18 @@ export function SetupBar({ setup, game, onSetup, onStart }: SetupBarProps) {
 
 const nameOf = ({ key }: Knob): string => key.slice(key.lastIndexOf('.') + 1);
 
-/** The catalog that comes with the lab, or the original data once it was imported in Settings. */
-function Catalog({ setup, onStart }: Pick<SetupBarProps, 'setup' | 'onStart'>) {
-  const { data } = useCall('webshop.state', {});
-  if (!data?.imported) return null;
-  const { products } = data.imported;
+type DataSelectProps = Pick<SetupBarProps, 'setup' | 'onStart'> & { imported: NonNullable<WorldData['imported']> };
+
+/** The data that comes with the lab, or what was imported in Settings. */
+function DataSelect({ setup, onStart, imported }: DataSelectProps) {
+  const [size] = imported.counts;
   return (
     <Select
-      aria-label="Catalog"
+      aria-label="Data"
       value={setup.choice.imported ? 'imported' : 'own'}
       options={[
-        { value: 'own', label: 'Built-in catalog' },
-        { value: 'imported', label: `Original data (${products.toLocaleString('en')} products)` },
+        { value: 'own', label: 'Built-in data' },
+        { value: 'imported', label: `Imported data${size ? ` (${size.count.toLocaleString('en')} ${size.label})` : ''}` },
       ]}
       onValue={(value) =>
         onStart(

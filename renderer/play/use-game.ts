@@ -25,7 +25,7 @@ export function useGame(world: string | undefined) {
     mutationFn: ({ next, task }: { next: Setup; task: Start }) => call('play.start', { choice: next.choice, task }),
     onSuccess: ({ game }, { next }) => {
       keep(game);
-      setSetup(next);
+      setSetup({ ...next, choice: game.choice });
     },
   });
   const { mutate: begin } = beginning;

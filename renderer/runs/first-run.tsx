@@ -10,7 +10,7 @@ import { importRuns } from '../state/transfer.ts';
 import { SampleButton } from '../tour/sample-button.tsx';
 import styles from './first-run.module.css';
 
-/** Learns to shop in about a minute. */
+/** Trains in about a minute. */
 const DEMO = 'shop-tiny';
 const STEPS = [
   ['Set up', 'Choose a world, an algorithm and a seed. Presets give a good start, and every setting explains itself.'],
@@ -36,7 +36,10 @@ export function FirstRun({ dataFolder }: { dataFolder: string }) {
         </>
       }
     >
-      <p>A small language agent learns to shop from text alone: it searches, reads, chooses and buys. Watch how and why it improves.</p>
+      <p>
+        A small language agent learns a multi-step task from text alone: it reads, chooses, acts and is rewarded. Watch how and why it
+        improves.
+      </p>
       <ol className={styles.steps}>
         {STEPS.map(([name, words], index) => (
           <li key={name}>

@@ -9,7 +9,7 @@ import { Plugins } from './plugins.tsx';
 import { RunPreferences } from './run-preferences.tsx';
 import { Storage } from './storage.tsx';
 import { WorkerProcess } from './worker-process.tsx';
-import { WebshopData } from './webshop-data.tsx';
+import { WorldDataSections } from './world-data.tsx';
 import styles from './settings.module.css';
 
 export default function SettingsPage() {
@@ -22,7 +22,7 @@ export default function SettingsPage() {
         <RunPreferences />
         <Clusters />
         <Plugins />
-        <WebshopData />
+        <WorldDataSections />
         <WorkerProcess />
         <About />
       </div>

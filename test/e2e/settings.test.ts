@@ -93,19 +93,19 @@ describe('WebShop data', () => {
     writeFileSync(join(broken, 'items_ins_v2_1000.json'), '{}');
     await fill(broken);
     await alert.getByText('items_shuffle_1000.json').waitFor();
-    expect(await section('WebShop data').getByTestId('products').count()).toBe(0);
+    expect(await section('WebShop data').getByTestId('data-size').count()).toBe(0);
   });
 
   test('is imported with an index on disk, and then offered in Play', async () => {
     const { size } = { size: createEnvironment('webshop', { dataFolder: webshop }).tasks('test').length };
     expect(size).toBeGreaterThan(0);
     await fill(webshop);
-    await section('WebShop data').getByTestId('products').waitFor({ timeout: 60_000 });
-    const products = Number((await section('WebShop data').getByTestId('products').innerText()).replace(/\D/g, ''));
+    await section('WebShop data').getByTestId('data-size').waitFor({ timeout: 60_000 });
+    const products = Number((await section('WebShop data').getByTestId('data-size').innerText()).replace(/\D/g, ''));
     expect(products).toBeGreaterThanOrEqual(300);
     expect(existsSync(join(webshop, 'items_shuffle_1000.index', 'meta.json'))).toBe(true);
     await visit(lab, '/play/webshop');
-    await lab.page.getByLabel('Catalog', { exact: true }).selectOption('imported');
+    await lab.page.getByLabel('Data', { exact: true }).selectOption('imported');
     await lab.page.getByRole('region', { name: 'Episode' }).getByText('WebShop [SEP] Instruction:').waitFor();
     await until('the imported catalog in the game', async () => {
       const answer = await lab.page.evaluate(() => window.astrolab.call('play.game', {}));
@@ -130,7 +130,7 @@ describe('WebShop data', () => {
     await section('WebShop data').getByRole('button', { name: 'Cancel', exact: true }).click();
     expect(await shown(section('WebShop data').getByText('The import was cancelled. What was indexed is kept'))).toBe(true);
     // The data from before is still in use.
-    expect(await section('WebShop data').getByTestId('products').count()).toBe(1);
+    expect(await section('WebShop data').getByTestId('data-size').count()).toBe(1);
   });
 });
 
@@ -156,7 +156,7 @@ describe('preferences for runs', () => {
     await setTheme(lab, theme);
     await visit(lab, '/settings');
     await section('Devices').getByRole('table').first().waitFor();
-    await section('WebShop data').getByTestId('products').waitFor();
+    await section('WebShop data').getByTestId('data-size').waitFor();
     expect(await accessibilityProblems(lab)).toEqual([]);
   });
 });

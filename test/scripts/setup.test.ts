@@ -77,6 +77,17 @@ test.each([
   expect(faults[0]).toContain(fault);
 });
 
+test('only main/environment names a world; the names of presets may be said anywhere', () => {
+  write('main/environment/maze/world.ts', `export const mazeWorld = { name: 'maze' };`);
+  write('resources/presets/maze-tiny.json', '{}');
+  write('main/config/presets.ts', `export const FIRST = 'maze-tiny'; // amazed`);
+  expect(checkImports(folder).faults).toEqual([]);
+  for (const text of [`if (name === 'maze') x();`, 'const title = `The Maze`;', '// as in the maze', 'export const mazeState = 1;']) {
+    write('renderer/page.ts', text);
+    expect(checkImports(folder).faults, text).toHaveLength(1);
+  }
+});
+
 test('cycles of values are found, cycles of types are allowed', () => {
   write('main/rollout/a.ts', `import { b } from './b.ts'; export const a = b;`);
   write('main/rollout/b.ts', `import type { a } from './a.ts'; export const b: typeof a = 1;`);

@@ -1,14 +1,16 @@
 // The rule that decides claims, on numbers whose answer is known.
 
 import { expect, test } from 'vitest';
+import { createWebShop } from '../../main/environment/webshop/webshop.ts';
 import { readVerdict } from '../../main/vocabulary.ts';
-import { chancesOf, clusterOf, correctedChances, judge, pairArms, type ResultsBySeed, together } from '../../main/study/verdict.ts';
-import type { EvaluationResult } from '../../main/evaluation/evaluation-report.ts';
+import { chancesOf, correctedChances, judge, pairArms, type ResultsBySeed, together } from '../../main/study/verdict.ts';
+import { type ClusteredResult, TaskClusters } from '../../main/study/clusters.ts';
 
 /** Results of tasks 0, 1, …: solved where the text has a 1, else failed as a wrong purchase. */
-function results(solved: string, failure = 'wrong-purchase'): EvaluationResult[] {
+function results(solved: string, failure = 'wrong-purchase'): ClusteredResult[] {
   return [...solved].map((one, task) => ({
     task: String(task),
+    cluster: String(task),
     category: 'shoes',
     tier: 'plain',
     seed: 7,
@@ -18,7 +20,7 @@ function results(solved: string, failure = 'wrong-purchase'): EvaluationResult[]
     failure: one === '1' ? null : failure,
   }));
 }
-const arm = (...seeds: EvaluationResult[][]): ResultsBySeed => new Map(seeds.map((own, index) => [index + 1, own]));
+const arm = (...seeds: ClusteredResult[][]): ResultsBySeed => new Map(seeds.map((own, index) => [index + 1, own]));
 
 test('a test is supported or refuted by a clear difference, equivalent when the margin is ruled out, else inconclusive', () => {
   const clear = { different: 0.01, equivalent: 1 };
@@ -52,11 +54,27 @@ test('the correction is over all tests of a study: what is clear alone may not b
   expect(among[1]?.equivalent).toBeCloseTo(0.003, 12);
 });
 
-test('tasks about one product are one cluster; where the id does not tell, each task is its own', () => {
-  const of = (task: string, tier: string): string => clusterOf({ task, tier });
-  expect([of('12-plain-1', 'plain'), of('12-constrained-2', 'constrained'), of('13-plain-1', 'plain')]).toEqual(['12', '12', '13']);
-  expect(of('goal-17', 'test')).toBe('goal-17');
-  expect(of('easy-3x4', 'easy')).toBe('easy-3x4');
+test('the world of a run says which tasks form a cluster; without a word from it each task is one', () => {
+  const clusters = new TaskClusters();
+  const of = (world: string, ...tasks: [task: string, tier: string][]): string[] =>
+    clusters
+      .mark(
+        { world: { name: world, settings: {} } },
+        tasks.flatMap(([task, tier]) => results('1').map((result) => ({ ...result, task, tier }))),
+      )
+      .map(({ cluster }) => cluster);
+  expect(of('shop', ['12-plain-1', 'plain'], ['12-constrained-2', 'constrained'], ['13-plain-1', 'plain'])).toEqual(['12', '12', '13']);
+  expect(of('maths', ['easy-3x4', 'easy'])).toEqual(['easy-3x4']);
+  expect(of('a world of a plug-in that is gone', ['12-plain-1', 'plain'])).toEqual(['12-plain-1']);
+  const goals = createWebShop({ split: 'products' }).tasks('test').slice(0, 60);
+  expect(of('webshop', ...goals.map(({ id, tier }): [string, string] => [id, tier]))).toEqual(goals.map(({ target }) => target));
+  expect(new Set(goals.map(({ target }) => target)).size).toBeLessThan(goals.length);
+});
+
+test('the clusters of a study are those of its tasks', () => {
+  const two = results('1100').map((result, index) => ({ ...result, cluster: index < 2 ? 'a' : 'b' }));
+  const none = results('0000').map((result, index) => ({ ...result, cluster: index < 2 ? 'a' : 'b' }));
+  expect(pairArms(arm(two, two), arm(none, none), 'success')).toMatchObject({ tasks: 4, clusters: 2 });
 });
 
 test('pairs are the same task under the same seed: means, counts, McNemar and the difference of each seed', () => {

@@ -12,6 +12,7 @@ export const mathsWorld = {
   mistakes: MATHS_MISTAKES,
   failures: MATHS_FAILURES,
   flagship: 'maths-multiplication',
+  instruction: 'You solve the task. Reply with the answer.',
   create: createMaths,
   blind,
   heuristic,

@@ -98,6 +98,12 @@ export function makeTasks(catalog: Catalog): ShopTask[] {
   return tasks;
 }
 
+/** The product that a task of this id is about: `12-plain-1` and `12-constrained-2` are both about 12. */
+export function productOfTask({ id, tier }: { readonly id: string; readonly tier: string }): string {
+  const [product = id] = id.split(`-${tier}-`);
+  return product;
+}
+
 interface Wording {
   readonly carrier: string;
   readonly wanted: string;

@@ -6,6 +6,7 @@ import { blind, demonstrate, heuristic } from './demonstrator.ts';
 import { shopSettings } from './settings.ts';
 import { createShop, type Shop } from './shop.ts';
 import type { ShopState } from './step.ts';
+import { productOfTask } from './tasks.ts';
 
 export const shopWorld = {
   name: 'shop',
@@ -17,6 +18,8 @@ export const shopWorld = {
   mistakes: PURCHASE_MISTAKES,
   failures: PURCHASE_FAILURES,
   flagship: 'shop-astar-po',
+  instruction: 'You shop for the user. Reply with one action: search WORDS, click ID or buy ID.',
+  clusters: () => productOfTask,
   create: createShop,
   blind,
   heuristic,

@@ -12,37 +12,38 @@ import { indexFolder } from './index-file.ts';
 import { DataError } from './records.ts';
 import { createWebShop } from './webshop.ts';
 
-/** Told at most this often. */
+/** Progress is reported at most this often. */
 const BETWEEN_MS = 100;
 
-function tell(line: ImportLine): void {
+function print(line: ImportLine): void {
   process.stdout.write(`${JSON.stringify(line)}\n`);
 }
 
 function importFolder(folder: string): ImportLine {
   const files = locate(folder, 'auto');
-  let told = Number.NEGATIVE_INFINITY;
+  let reported = Number.NEGATIVE_INFINITY;
   openCatalog(
     files,
     (share, what) => {
-      if (performance.now() - told < BETWEEN_MS) return;
-      told = performance.now();
-      tell({ kind: 'progress', share, what });
+      if (performance.now() - reported < BETWEEN_MS) return;
+      reported = performance.now();
+      print({ kind: 'progress', share, what });
     },
     0, // always on disk: then nothing has to be read again at the next start
   );
-  tell({ kind: 'progress', share: 1, what: 'making the tasks' });
+  print({ kind: 'progress', share: 1, what: 'making the tasks' });
   const shop = createWebShop({ dataFolder: folder });
   const index = indexFolder(files);
   const indexBytes = readdirSync(index).reduce((sum, name) => sum + statSync(join(index, name)).size, 0);
-  return { kind: 'done', products: shop.catalog.size, goals: shop.goals.size, index, indexBytes, notes: shop.catalog.notes.length };
+  const counts = { products: shop.catalog.size, goals: shop.goals.size };
+  return { kind: 'done', counts, index, indexBytes, skipped: shop.catalog.notes.length };
 }
 
 if (import.meta.url === pathToFileURL(process.argv[1] ?? '').href) {
   try {
-    tell(importFolder(process.argv[2] ?? ''));
+    print(importFolder(process.argv[2] ?? ''));
   } catch (error) {
     const message = error instanceof Error ? error.message : String(error);
-    tell({ kind: 'problem', message, hint: error instanceof DataError ? error.hint : '' });
+    print({ kind: 'problem', message, hint: error instanceof DataError ? error.hint : '' });
   }
 }

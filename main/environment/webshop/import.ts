@@ -1,99 +1,57 @@
-// Starts the import of a WebShop folder in a process of its own (import-program.ts) and follows it.
+// The importer of original WebShop data: a process beside the lab (import-program.ts) checks and indexes a folder.
 
-import { type ChildProcess, spawn } from 'node:child_process';
-import { join } from 'node:path';
-import { createInterface } from 'node:readline';
 import { z } from 'zod';
-import { projectFolder } from '../../paths.ts';
+import { startProgram } from '../../program.ts';
+import type { DataImport, DataImporter, ImportedData } from '../data.ts';
 import { DataError } from './records.ts';
 
-const found = z.object({
-  kind: z.literal('done'),
-  products: z.number(),
-  goals: z.number(),
-  /** Where the index was written, and its size. */
-  index: z.string(),
-  indexBytes: z.number(),
-  /** Records that were left out. */
-  notes: z.number(),
-});
-export type ImportResult = Omit<z.infer<typeof found>, 'kind'>;
+const PROGRAM = { source: 'main/environment/webshop/import-program.ts', bundle: 'webshop-import.js' };
 
 const line = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('progress'), share: z.number(), what: z.string() }),
-  found,
+  z.object({
+    kind: z.literal('done'),
+    counts: z.object({ products: z.number(), goals: z.number() }),
+    index: z.string(),
+    indexBytes: z.number(),
+    skipped: z.number(),
+  }),
   z.object({ kind: z.literal('problem'), message: z.string(), hint: z.string() }),
 ]);
 export type ImportLine = z.infer<typeof line>;
 
-export interface Import {
-  /** Rejects with a DataError for bad data, and with `ImportCancelled` when it was cancelled. */
-  readonly finished: Promise<ImportResult>;
-  cancel(): void;
-}
-
-export class ImportCancelled extends Error {
+class ImportCancelled extends Error {
   readonly code = 'cancelled';
   readonly hint = 'What was indexed is kept: importing the same folder again continues from there.';
 }
 
-export function startImport(folder: string, progress: (share: number, what: string) => void): Import {
-  const env = { ...process.env, ELECTRON_RUN_AS_NODE: '1', NODE_NO_WARNINGS: '1' };
-  const child = spawn(process.execPath, [programFile(), folder], { env, stdio: ['ignore', 'pipe', 'pipe'] });
-  let cancelled = false;
-  return {
-    finished: follow(child, progress, () => cancelled),
-    cancel: () => {
-      cancelled = true;
-      child.kill('SIGKILL');
-    },
-  };
-}
-
-async function follow(
-  child: ChildProcess,
-  progress: (share: number, what: string) => void,
-  cancelled: () => boolean,
-): Promise<ImportResult> {
-  const ended = new Promise<string>((resolve, reject) => {
-    child.once('error', reject);
-    child.once('close', (code, signal) => resolve(signal ? `signal ${signal}` : `exit code ${code}`));
-  });
-  let complaint = '';
-  child.stderr?.on('data', (text: Buffer) => {
-    complaint = `${complaint}${text.toString()}`.slice(-2000);
-  });
-  let result: ImportResult | undefined;
+function start(folder: string, progress: (share: number, what: string) => void): DataImport {
+  let result: ImportedData | undefined;
   let problem: DataError | undefined;
-  if (child.stdout) {
-    for await (const text of createInterface({ input: child.stdout })) {
-      const told = line.parse(JSON.parse(text));
-      if (told.kind === 'progress') progress(told.share, told.what);
-      else if (told.kind === 'problem') problem = new DataError(told.message, told.hint);
-      else {
-        const { kind: _kind, ...rest } = told;
-        result = rest;
-      }
+  const program = startProgram(PROGRAM, folder, line, (said) => {
+    if (said.kind === 'progress') progress(said.share, said.what);
+    else if (said.kind === 'problem') problem = new DataError(said.message, said.hint);
+    else {
+      const { kind: _kind, ...rest } = said;
+      result = rest;
     }
-  }
-  const reason = await ended;
-  if (cancelled()) throw new ImportCancelled('The import was cancelled.');
-  if (problem) throw problem;
-  if (!result)
-    throw new DataError(`Indexing ended unexpectedly (${reason}). ${lastLine(complaint)}`, 'Try again; it continues where it stopped.');
-  return result;
+  });
+  const finished = program.ended.then(({ cancelled, reason, error }) => {
+    if (cancelled) throw new ImportCancelled('The import was cancelled.');
+    if (problem) throw problem;
+    if (!result) throw new DataError(`Indexing ended unexpectedly (${reason}). ${error}`, 'Try again; it continues where it stopped.');
+    return result;
+  });
+  return { finished, cancel: program.cancel };
 }
 
-const lastLine = (text: string): string =>
-  text
-    .trim()
-    .split('\n')
-    .findLast((part) => /error|memory/i.test(part))
-    ?.trim() ?? '';
-
-/** The program beside this code: the source when this is the source, the bundle when this is the bundle. */
-function programFile(): string {
-  return import.meta.url.endsWith('.ts')
-    ? join(projectFolder(), 'main/environment/webshop/import-program.ts')
-    : join(projectFolder(), 'out/main/webshop-import.js');
-}
+export const webshopImporter: DataImporter = {
+  title: 'WebShop data',
+  about:
+    'WebShop comes with a small built-in catalog. To use the original data (1,000 or 1.18 million products) instead, choose the folder with the products and their instructions. It is indexed once; the files are not moved.',
+  files: ['items_shuffle_1000.json', 'items_shuffle.json'],
+  placeholder: '/path/to/webshop/data',
+  counts: { products: 'products', goals: 'tasks' },
+  storage: { name: 'webshop', title: 'Indexes', what: 'Search indexes of WebShop data in read-only folders.' },
+  start,
+};

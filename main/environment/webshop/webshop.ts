@@ -10,6 +10,7 @@ import type { GoalList } from './goals.ts';
 import { reset, step } from './moves.ts';
 import { BUY, groupOf, itemClickables, itemPage, NEXT, PAGE_LENGTH, PREVIOUS } from './pages.ts';
 import type { Product } from './product.ts';
+import { DataError } from './records.ts';
 import { type WebShopSettings, webshopSettings } from './settings.ts';
 import { Site, type WebShopState } from './site.ts';
 import type { Catalog, Progress } from './source.ts';
@@ -63,7 +64,25 @@ export function createWebShop(given: unknown, progress?: Progress): WebShop {
   return shop;
 }
 
-/** Looks for the product by its own title, chooses what is wanted, buys. */
+/** Goals about the same product form a cluster. Where the data is not on this machine, each goal is a cluster by itself. */
+export function goalClusters(given: unknown): (task: { readonly id: string }) => string {
+  const site = openSite(given);
+  return ({ id }) => {
+    const number = Number(/^goal-(\d+)$/.exec(id)?.[1] ?? Number.NaN);
+    return site && number < site.goals.size ? site.catalog.product(site.goals.documentOf(number)).asin : id;
+  };
+}
+
+function openSite(given: unknown): Site | undefined {
+  try {
+    return new Site(webshopSettings.parse(given ?? {}));
+  } catch (error) {
+    if (error instanceof DataError) return undefined;
+    throw error;
+  }
+}
+
+/** Looks for the product by its title, chooses what is wanted, buys. */
 function oracle(site: Site, state: WebShopState): string | undefined {
   if (state.page === 'done') return undefined;
   const goal = site.goals.goal(state.goal);

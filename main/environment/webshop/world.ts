@@ -3,10 +3,11 @@
 import type { World } from '../environment.ts';
 import { PURCHASE_FAILURES, PURCHASE_MISTAKES } from '../purchases.ts';
 import { demonstrate } from './demonstrator.ts';
+import { webshopImporter } from './import.ts';
 import { follow } from './rules.ts';
 import { webshopSettings } from './settings.ts';
 import type { WebShopState } from './site.ts';
-import { type WebShop, createWebShop } from './webshop.ts';
+import { type WebShop, createWebShop, goalClusters } from './webshop.ts';
 
 export const webshopWorld = {
   name: 'webshop',
@@ -16,7 +17,15 @@ export const webshopWorld = {
   settings: webshopSettings,
   mistakes: PURCHASE_MISTAKES,
   failures: PURCHASE_FAILURES,
-  data: { setting: 'dataFolder', option: 'webshop-data', description: 'WebShop: the folder with the original data files' },
+  data: {
+    setting: 'dataFolder',
+    option: 'webshop-data',
+    description: 'WebShop: the folder with the original data files',
+    onlyWith: ['set', 'goals'],
+    importer: webshopImporter,
+  },
+  clusters: goalClusters,
+  instruction: 'You shop for the user. Reply with one action: search[WORDS] or click[NAME].',
   flagship: 'webshop-original',
   create: createWebShop,
   blind: (shop: WebShop, turn) => follow('first result', shop, turn),
