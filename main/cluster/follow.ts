@@ -8,7 +8,10 @@ import { Refused, Silent } from './slurm.ts';
 import type { SubmissionStatus, TaskStatus } from './status.ts';
 import type { Submission } from './submission.ts';
 
-const FIRST_MS = 500;
+/** Between two looks: soon after something has changed, less often with many tasks, and ever less often while nothing happens. */
+const SOON_MS = 500;
+const SOON_PER_TASK_MS = 20;
+const MANY_TASKS = 200;
 const LONGEST_MS = 15_000;
 
 export interface FollowOptions {
@@ -22,7 +25,10 @@ export async function follow(
   submissions: readonly Submission[],
   { signal, news }: FollowOptions = {},
 ): Promise<TaskStatus[]> {
-  for (let wait = FIRST_MS; ; wait = Math.min(LONGEST_MS, wait * 1.3)) {
+  const tasksInAll = submissions.reduce((sum, { file }) => sum + file.tasks.length, 0);
+  const soon = SOON_MS + SOON_PER_TASK_MS * Math.min(MANY_TASKS, tasksInAll);
+  let before = '';
+  for (let wait = soon; ; wait = Math.min(LONGEST_MS, wait * 1.3)) {
     const statuses: SubmissionStatus[] = [];
     const added: number[] = [];
     const refused: TaskStatus[] = [];
@@ -40,7 +46,9 @@ export async function follow(
     const tasks = statuses.flatMap((status) => status.tasks);
     if (tasks.every(({ state }) => ['done', 'failed', 'cancelled'].includes(state)))
       return [...tasks.filter(({ state }) => state !== 'done'), ...refused];
-    if (added.length > 0) wait = FIRST_MS;
+    const counts = JSON.stringify(statuses.map((status) => status.counts));
+    if (counts !== before) wait = soon;
+    before = counts;
     await sleep(wait, undefined, { signal }).catch(() => undefined);
     if (signal?.aborted === true)
       throw new ClusterError(

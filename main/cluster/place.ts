@@ -83,8 +83,11 @@ class SshPlace implements Place {
 
   async pull(patterns: readonly string[]): Promise<void> {
     // The shell there finds the files; an empty archive is no failure.
-    const find = `cd ${quoted(this.there)} 2>/dev/null || exit 0; for f in ${patterns.join(' ')}; do [ -e "$f" ] && printf '%s\\n' "$f"; done`;
-    const packed = this.#need(await this.#shell(`${find} | tar -cf - -T - --ignore-failed-read`), `copying from ${this.there}`);
+    const find = `for f in ${patterns.join(' ')}; do [ -e "$f" ] && printf '%s\\n' "$f"; done`;
+    // tar's 1 says that a file grew meanwhile: its beginning is there, the rest comes next time.
+    const pack = 'tar -cf - -T - --ignore-failed-read; code=$?; [ $code -le 1 ] || exit $code';
+    const command = `cd ${quoted(this.there)} 2>/dev/null || exit 0; ${find} | { ${pack}; }`;
+    const packed = this.#need(await this.#shell(command), `copying from ${this.there}`);
     if (packed.length === 0) return;
     const unpacked = await execute('tar', ['-C', this.here, '-xf', '-'], packed);
     if (unpacked.code !== 0) throw new ClusterError(`What ${this.#host} sent could not be unpacked: ${unpacked.errors}`);

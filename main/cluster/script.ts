@@ -40,6 +40,7 @@ ${options.map((option) => `#SBATCH ${option}`).join('\n')}
 
 export ELECTRON_RUN_AS_NODE=1 NODE_NO_WARNINGS=1 ORT_DISABLE_TELEMETRY=1
 folder='${folder}'
+export NODE_COMPILE_CACHE="$folder/compiled" # the first task compiles the lab's code, the others load it
 echo "$SLURM_ARRAY_JOB_ID" > "$folder/seen/${name}"
 task=$(sed -n "$((SLURM_ARRAY_TASK_ID + 1))p" "$folder/parts/${part}.txt")
 echo "task $task on $(hostname), job $SLURM_JOB_ID, restart \${SLURM_RESTART_COUNT:-0}, $(date -u +%FT%TZ)"

@@ -23,9 +23,9 @@ import { EXIT } from './exit.ts';
 import { readShared, sampleKey, writeShared, type SharedContents } from './shared-file.ts';
 import { appendLine, type ProgressLine, progressLine, readLines, readRequest, type TaskRequest, writeWhole } from './submission.ts';
 
-/** Between two words of progress, and between two snapshots of a run that checkpoints often. */
 const PROGRESS_MS = 2000;
-const SNAPSHOT_MS = 20_000;
+/** Between two snapshots of a run that checkpoints often; the cluster's set-up line may export another time. */
+const SNAPSHOT_MS = Number(process.env.ASTROLAB_SNAPSHOT_SECONDS ?? 20) * 1000;
 
 export interface Attempt {
   readonly folder: string;

@@ -197,6 +197,34 @@ PartitionName=high Nodes=ALL MaxTime=INFINITE State=UP PriorityTier=10 PreemptMo
 
 /** As when the node's machine dies: its step daemon and all that it started are gone, and nobody says so. */
 export function endProcessesOf(submission: string, task: string): void {
+  for (const pid of Object.values(processTree(submission, task))) process.kill(pid, 'SIGKILL');
+}
+
+/** Stops a task's program where it is, so that it cannot finish before what is to happen to it has happened. */
+export function pauseTask(submission: string, task: string): { warned: () => boolean; resume: () => void } {
+  const { program } = processTree(submission, task);
+  process.kill(program, 'SIGSTOP');
+  return {
+    /** Whether TERM has reached it: the signal is pending, or somebody else has let it continue since. */
+    warned: () => {
+      const status = existsSync(`/proc/${program}/status`) ? readFileSync(`/proc/${program}/status`, 'latin1') : '';
+      const pending = BigInt(`0x${/^ShdPnd:\s*(\w+)/m.exec(status)?.[1] ?? '0'}`);
+      return !/^State:\s*T/m.test(status) || (pending & TERM_BIT) !== 0n;
+    },
+    resume: () => {
+      try {
+        process.kill(program, 'SIGCONT');
+      } catch {
+        // Gone already.
+      }
+    },
+  };
+}
+
+const TERM_BIT = 1n << 14n; // signal 15
+
+/** The step daemon of a task, the shell below it and the task's program. */
+function processTree(submission: string, task: string): { daemon: number; shell: number; program: number } {
   const processes = readdirSync('/proc')
     .filter((name) => /^\d+$/.test(name))
     .flatMap((pid) => {
@@ -211,6 +239,7 @@ export function endProcessesOf(submission: string, task: string): void {
   const program = processes.find(({ command }) => command.includes(submission) && command.includes(task));
   const shell = processes.find(({ pid }) => pid === program?.parent);
   const daemon = processes.find(({ pid }) => pid === shell?.parent);
-  if (daemon?.command[0]?.includes('slurmstepd') !== true) throw new Error(`task ${task} is not under a step daemon of Slurm`);
-  for (const one of [daemon, shell, program]) if (one) process.kill(one.pid, 'SIGKILL');
+  if (!program || !shell || daemon?.command[0]?.includes('slurmstepd') !== true)
+    throw new Error(`task ${task} is not under a step daemon of Slurm`);
+  return { daemon: daemon.pid, shell: shell.pid, program: program.pid };
 }

@@ -1,6 +1,7 @@
-// Runs on a real Slurm cluster of three nodes on this machine: warned before the time limit, preempted, their node lost, cancelled,
+// Runs on a real Slurm cluster of six nodes on this machine: warned before the time limit, preempted, their node lost, cancelled,
 // retried, failed, cut at the array limit, submitted by a lab that crashed, collected twice, reached through ssh. What comes back equals
-// local runs byte for byte.
+// local runs byte for byte. The tests share the cluster and run side by side, because most of their time is the scheduler's; a run that is
+// to be disturbed is stopped first (SIGSTOP), so that it cannot finish before, however busy the machine is.
 
 import { chmodSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -13,23 +14,39 @@ import type { SubmissionStatus, TaskStatus } from '../../main/cluster/status.ts'
 import type { Submission } from '../../main/cluster/submission.ts';
 import { spawnChild } from '../../main/process/child.ts';
 import { launchWith } from '../../main/process/launch.ts';
-import { trainAll } from '../../main/study/work.ts';
-import { openStore, temporaryFolder } from '../store/helpers.ts';
+import { Store } from '../../main/store/store.ts';
+import { trainAll, type WantedRun } from '../../main/study/work.ts';
 import { outcome, smallRuns } from './outcome.ts';
-import { endProcessesOf, SlurmCluster, slurmMissing, until } from './slurm-cluster.ts';
+import { endProcessesOf, pauseTask, SlurmCluster, slurmMissing, until } from './slurm-cluster.ts';
 
 vi.setConfig({ testTimeout: 600_000, hookTimeout: 120_000 });
 
 const missing = slurmMissing();
 
+/** With a reference policy that is made in no time. */
+const tinyRuns = (seeds: readonly number[], updates: number, changes: readonly string[] = []): WantedRun[] =>
+  smallRuns(seeds, updates, ['reference.demonstrations=8', 'reference.steps=2', 'reference.checkTasks=1', ...changes]);
+
 describe.skipIf(missing !== null)(`a Slurm cluster on this machine${missing === null ? '' : ` (skipped: ${missing})`}`, () => {
   let slurm: SlurmCluster;
   let folders = 0;
+  const stores: Store[] = [];
+  const path = process.env.PATH ?? '';
   beforeAll(async () => {
-    slurm = await SlurmCluster.start({ nodes: 3, maxArraySize: 2, nodeTimeout: 6 });
+    slurm = await SlurmCluster.start({ nodes: 6, maxArraySize: 2 });
+    process.env.PATH = `${pretendedSsh(join(slurm.folder, 'bin'))}:${path}`;
   });
-  afterAll(() => slurm.stop());
+  afterAll(async () => {
+    process.env.PATH = path;
+    for (const store of stores) store.close();
+    await slurm.stop();
+  });
 
+  const openLab = (): Store => {
+    const store = Store.open(join(slurm.folder, 'labs', String(stores.length)));
+    stores.push(store);
+    return store;
+  };
   const settings = (more: Partial<ClusterSettings> = {}): ClusterSettings => {
     const folder = join(slurm.folder, 'shared', String((folders += 1)));
     return clusterSettings.parse({ name: 'test', folder, memory: '200', ...more });
@@ -39,22 +56,26 @@ describe.skipIf(missing !== null)(`a Slurm cluster on this machine${missing === 
     if (!found) throw new Error(`no task ${id}`);
     return found;
   };
-  /** Waits until a task trains and could continue from a checkpoint. */
-  const inTraining = (at: Cluster, submission: Submission, id: string): Promise<void> =>
-    until(
+  /** Waits until a task trains, and until a later attempt could continue from update `saved`. */
+  const inTraining = async (at: Cluster, submission: Submission, id: string, saved = 0): Promise<TaskStatus> => {
+    let task: TaskStatus | undefined;
+    await until(
       `task ${id} trains`,
       async () => {
-        const { state, phase, done, reason } = find(await at.status(submission), id);
-        if (state === 'failed') throw new Error(`task ${id} failed: ${reason}`);
-        return state === 'running' && phase === 'training' && done >= 2;
+        task = find(await at.status(submission), id);
+        if (['failed', 'done'].includes(task.state)) throw new Error(`task ${id} is ${task.state}: ${task.reason}`);
+        return task.state === 'running' && task.phase === 'training' && (task.saved ?? 0) >= saved;
       },
-      120_000,
+      300_000,
     );
+    if (!task) throw new Error(`no task ${id}`);
+    return task;
+  };
 
-  test('runs that were warned, preempted and lost with their node equal local runs, and are collected once', async () => {
-    const store = openStore();
-    const at = new Cluster(store, settings());
-    const wanted = smallRuns([1, 2, 3], 40);
+  test.concurrent('runs that were warned, preempted and lost with their node equal local runs, and are collected once', async () => {
+    const store = openLab();
+    const at = new Cluster(store, settings({ setup: 'export ASTROLAB_SNAPSHOT_SECONDS=1' }));
+    const wanted = tinyRuns([1, 2, 3], 20);
     const { submission } = await at.submit(wanted, { title: 'disturbed' });
     if (!submission) throw new Error('nothing was submitted');
     const parts = submission.parts();
@@ -62,31 +83,42 @@ describe.skipIf(missing !== null)(`a Slurm cluster on this machine${missing === 
     const again = await at.submit(wanted, { title: 'disturbed' });
     expect([again.submission, again.attached.map(({ id }) => id)]).toEqual([null, [submission.id]]);
 
-    await inTraining(at, submission, '0001');
-    slurm.run('scancel', '--signal=USR1', '--batch', find(await at.status(submission), '0001').job ?? '');
-    await inTraining(at, submission, '0002');
-    slurm.run(
-      'sbatch',
-      '--partition=high',
-      `--nodelist=${find(await at.status(submission), '0002').node}`,
-      '--output=/dev/null',
-      '--wrap=sleep 1',
-    );
-    await inTraining(at, submission, '0003');
-    const { node } = find(await at.status(submission), '0003');
-    slurm.loseNode(node);
-    endProcessesOf(submission.folder, '0003');
+    const warn = async (): Promise<void> => {
+      const { id, job } = await inTraining(at, submission, '0001');
+      const paused = pauseTask(submission.folder, id);
+      slurm.run('scancel', '--signal=USR1', '--batch', job ?? '');
+      await until('the warning arrives', () => paused.warned());
+      paused.resume();
+    };
+    const preempt = async (): Promise<void> => {
+      const { id, node } = await inTraining(at, submission, '0002');
+      const paused = pauseTask(submission.folder, id);
+      slurm.run('sbatch', '--partition=high', `--nodelist=${node}`, '--output=/dev/null', '--wrap=sleep 1');
+      await until('it is preempted', () => paused.warned());
+      paused.resume();
+    };
+    const lose = async (): Promise<string> => {
+      const { id, node } = await inTraining(at, submission, '0003', 2);
+      pauseTask(submission.folder, id);
+      slurm.loseNode(node);
+      endProcessesOf(submission.folder, id);
+      slurm.run('scontrol', 'update', `NodeName=${node}`, 'State=DOWN', 'Reason=lost');
+      return node;
+    };
+    const [, , node] = await Promise.all([warn(), preempt(), lose()]);
 
-    const failed = await follow(new Cluster(store, at.settings), [submission]);
+    const local = openLab();
+    const [trained, failed] = await Promise.all([
+      trainAll(local, wanted, { launch: launchWith(spawnChild, local.dataFolder), jobs: 1 }),
+      follow(new Cluster(store, at.settings), [submission]),
+    ]);
     expect(failed).toEqual([]);
     const { tasks } = await at.status(submission);
-    expect(tasks.map(({ state, attempts }) => [state, attempts])).toEqual([1, 2, 3].map(() => ['done', 2]));
+    expect(tasks.map(({ state, attempts, saved }) => [state, attempts, (saved ?? 0) > 0])).toEqual([1, 2, 3].map(() => ['done', 2, true]));
     const collected = await at.collect(submission, await at.status(submission));
     expect([collected.added, collected.known.length]).toEqual([[], 3]);
     slurm.startNode(node);
 
-    const local = openStore();
-    const trained = await trainAll(local, wanted, { launch: launchWith(spawnChild, local.dataFolder), jobs: 2 });
     for (const [index, { uid }] of tasks.entries()) {
       const run = store.runs.findByUid(uid ?? '');
       expect(outcome(store, run?.id ?? 0)).toEqual(outcome(local, trained[index]?.id ?? 0));
@@ -94,10 +126,10 @@ describe.skipIf(missing !== null)(`a Slurm cluster on this machine${missing === 
     expect(store.references.list().map(({ sha256 }) => sha256)).toEqual(local.references.list().map(({ sha256 }) => sha256));
   });
 
-  test('a failed task ends nothing but itself; cancelled and failed ones can be retried; a retry needs no second lab', async () => {
-    const store = openStore();
+  test.concurrent('a failed task ends nothing but itself; cancelled and failed ones can be retried; a retry needs no second lab', async () => {
+    const store = openLab();
     const at = new Cluster(store, settings());
-    const wanted = [...smallRuns([1], 2), ...smallRuns([2], 2, ['device=cuda']), ...smallRuns([3], 2000)];
+    const wanted = [...tinyRuns([1], 2), ...tinyRuns([2], 2, ['device=cuda']), ...tinyRuns([3], 2000)];
     const { submission } = await at.submit(wanted, { title: 'mixed' });
     if (!submission) throw new Error('nothing was submitted');
     await inTraining(at, submission, '0003');
@@ -116,10 +148,10 @@ describe.skipIf(missing !== null)(`a Slurm cluster on this machine${missing === 
     await until('all is cancelled', async () => (await at.status(submission)).counts.cancelled === 1);
   });
 
-  test('what a lab that crashed had submitted is found by its name; what it had not is submitted; other code is refused', async () => {
-    const store = openStore();
+  test.concurrent('what a lab that crashed had submitted is found by its name; what it had not is submitted; other code is refused', async () => {
+    const store = openLab();
     const at = new Cluster(store, settings({ partition: 'nowhere' }));
-    await expect(at.submit(smallRuns([1, 2, 3], 2), { title: 'crashed' })).rejects.toBeInstanceOf(Refused);
+    await expect(at.submit(tinyRuns([1, 2, 3], 2), { title: 'crashed' })).rejects.toBeInstanceOf(Refused);
     const [submission] = await at.submissions();
     if (!submission) throw new Error('the submission was lost');
     expect((await at.status(submission)).tasks.map(({ state, reason }) => [state, /partition/.test(reason)])).toEqual(
@@ -152,31 +184,28 @@ describe.skipIf(missing !== null)(`a Slurm cluster on this machine${missing === 
     expect(store.runs.list().map(({ state }) => state)).toEqual(['done', 'done']);
   });
 
-  test('through ssh (a pretended one that runs the command here): files travel, the test job runs, a run comes back', async () => {
-    const bin = join(temporaryFolder(), 'bin');
-    mkdirSync(bin);
-    // As ssh: options, the host, and the rest as one command for a shell.
-    writeFileSync(
-      join(bin, 'ssh'),
-      '#!/bin/sh\nwhile [ "${1#-}" != "$1" ]; do [ "$1" = -o ] && shift; shift; done\n[ "$1" = login ] || exit 255\nshift\nexec sh -c "$*"\n',
-    );
-    chmodSync(join(bin, 'ssh'), 0o755);
-    const path = process.env.PATH ?? '';
-    process.env.PATH = `${bin}:${path}`;
-    try {
-      const store = openStore();
-      const at = new Cluster(store, settings({ host: 'login' }));
-      expect(await at.test()).toMatchObject({ node: expect.stringMatching(/^n[123]$/) });
-      const { submission } = await at.submit(smallRuns([7], 2), { title: 'over ssh' });
-      if (!submission) throw new Error('nothing was submitted');
-      expect(submission.folder.startsWith(store.dataFolder)).toBe(true);
-      expect(await follow(at, [submission])).toEqual([]);
-      expect(store.runs.list().map(({ seed, state }) => [seed, state])).toEqual([[7, 'done']]);
-      expect(store.references.list()).toHaveLength(1);
-      const unreachable = new Cluster(store, settings({ host: 'elsewhere' }));
-      await expect(unreachable.submissions()).rejects.toThrow(/elsewhere did not answer/);
-    } finally {
-      process.env.PATH = path;
-    }
+  test.concurrent('through ssh (a pretended one that runs the command here): files travel, the test job runs, a run comes back', async () => {
+    const store = openLab();
+    const at = new Cluster(store, settings({ host: 'login' }));
+    expect(await at.test()).toMatchObject({ node: expect.stringMatching(/^n[1-6]$/) });
+    const { submission } = await at.submit(tinyRuns([7], 2), { title: 'over ssh' });
+    if (!submission) throw new Error('nothing was submitted');
+    expect(submission.folder.startsWith(store.dataFolder)).toBe(true);
+    expect(await follow(at, [submission])).toEqual([]);
+    expect(store.runs.list().map(({ seed, state }) => [seed, state])).toEqual([[7, 'done']]);
+    expect(store.references.list()).toHaveLength(1);
+    const unreachable = new Cluster(store, settings({ host: 'elsewhere' }));
+    await expect(unreachable.submissions()).rejects.toThrow(/elsewhere did not answer/);
   });
 });
+
+/** A program called ssh that treats its arguments as ssh does (options, the host, the rest as one command for a shell) and knows one host. */
+function pretendedSsh(bin: string): string {
+  mkdirSync(bin);
+  writeFileSync(
+    join(bin, 'ssh'),
+    '#!/bin/sh\nwhile [ "${1#-}" != "$1" ]; do [ "$1" = -o ] && shift; shift; done\n[ "$1" = login ] || exit 255\nshift\nexec sh -c "$*"\n',
+  );
+  chmodSync(join(bin, 'ssh'), 0o755);
+  return bin;
+}
