@@ -9,6 +9,7 @@ import { chartCalls } from './contract/charts.ts';
 import { clusterCalls } from './contract/clusters.ts';
 import { compareCalls, compareEvents } from './contract/compare.ts';
 import { metricCalls } from './contract/metrics.ts';
+import { modelCalls, modelEvents } from './contract/models.ts';
 import { playCalls } from './contract/play.ts';
 import { pluginCalls } from './contract/plugins.ts';
 import { queueCalls } from './contract/queue.ts';
@@ -30,13 +31,22 @@ export const calls = {
   ...chartCalls,
   ...replayCalls,
   ...compareCalls,
+  ...modelCalls,
   ...playCalls,
   ...pluginCalls,
   ...worldDataCalls,
   ...settingsCalls,
   ...clusterCalls,
 };
-export const events = { ...systemEvents, ...workerEvents, ...runEvents, ...transferEvents, ...compareEvents, ...worldDataEvents };
+export const events = {
+  ...systemEvents,
+  ...workerEvents,
+  ...runEvents,
+  ...transferEvents,
+  ...compareEvents,
+  ...modelEvents,
+  ...worldDataEvents,
+};
 
 type Calls = typeof calls;
 type Events = typeof events;

@@ -8,6 +8,7 @@ import { clusterCalls } from '../../preload/contract/clusters.ts';
 import { compareCalls } from '../../preload/contract/compare.ts';
 import type { CallDefinition } from '../../preload/contract/definition.ts';
 import { metricCalls } from '../../preload/contract/metrics.ts';
+import { modelCalls } from '../../preload/contract/models.ts';
 import { playCalls } from '../../preload/contract/play.ts';
 import { pluginCalls } from '../../preload/contract/plugins.ts';
 import { queueCalls } from '../../preload/contract/queue.ts';
@@ -39,6 +40,7 @@ const FEATURES: readonly Feature[] = [
   { calls: chartCalls, load: async () => (await import('./charts.ts')).chartHandlers() },
   { calls: replayCalls, load: async (context) => (await import('./replay.ts')).replayHandlers(context) },
   { calls: compareCalls, load: async (context) => (await import('./compare.ts')).compareHandlers(context) },
+  { calls: modelCalls, load: async (context) => (await import('./models.ts')).modelHandlers(context) },
   { calls: playCalls, load: async (context) => (await import('./play.ts')).playHandlers(context) },
   { calls: pluginCalls, load: async (context) => (await import('./plugins.ts')).pluginHandlers(context) },
   { calls: worldDataCalls, load: async (context) => (await import('./world-data.ts')).worldDataHandlers(context) },

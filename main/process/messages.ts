@@ -34,6 +34,16 @@ const job = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('check'), dataFolder: z.string() }),
   /** Writes runs into one file, with or without their checkpoints. */
   z.object({ kind: z.literal('export'), dataFolder: z.string(), file: z.string(), runs: z.array(z.number()), checkpoints: z.boolean() }),
+  /** Adds a language model from a folder or GGUF file, points to one that has moved, or fetches the one that can be fetched. */
+  z.object({
+    kind: z.literal('model'),
+    dataFolder: z.string(),
+    action: z.enum(['add', 'locate', 'fetch']),
+    /** The folder or file; not used by `fetch`. */
+    path: z.string(),
+    /** Empty with `add`: the name of the folder or file. */
+    name: z.string(),
+  }),
 ]);
 export type Job = z.infer<typeof job>;
 

