@@ -28,6 +28,10 @@ export type Severity = (typeof severities)[number];
 export const retentions = ['all', 'nth', 'best-worst', 'evaluation'] as const;
 export type Retention = (typeof retentions)[number];
 
+/** The stages of a run, in order: cloning the reference, V* of its tasks, updates with validation, the evaluation on test tasks. */
+export const stages = ['reference', 'vstar', 'training', 'test'] as const;
+export type Stage = (typeof stages)[number];
+
 /** What a list of episodes can be sorted by. */
 export const episodeOrders = ['time', 'return', 'advantage', 'surprise', 'steps'] as const;
 export type EpisodeOrder = (typeof episodeOrders)[number];

@@ -2,6 +2,7 @@
 // gets each changed row once, an open Live page every point since the last time. Knows nothing of Electron.
 
 import type { LivePoint, LiveProgress, RunNews, RunRow } from '../../preload/contract/runs.ts';
+import { stageOf } from '../training/progress.ts';
 import type { RunReport } from '../training/reports.ts';
 
 const BETWEEN_MS = 250;
@@ -57,7 +58,7 @@ export class News {
         break;
       case 'progress': {
         const { phase, done, total, secondsLeft } = report;
-        news.progress = { phase, done, total, secondsLeft };
+        news.progress = { stage: stageOf(phase, report.update), phase, done, total, secondsLeft };
         break;
       }
       case 'evaluation':

@@ -1,9 +1,14 @@
 // Calls about runs: the list, one run with its config, events, evaluations and episodes, and what may be changed.
 
-import type { Difference, runCalls } from '../../preload/contract/runs.ts';
+import { z } from 'zod';
+import type { Difference, runCalls, RunEvent, Stage } from '../../preload/contract/runs.ts';
+import { algorithmOf } from '../algorithm/registry.ts';
 import type { Json } from '../canonical.ts';
+import { alertById } from '../metrics/alerts.ts';
+import type { RunEvent as StoredEvent } from '../store/events.ts';
 import type { Run, RunStore } from '../store/runs.ts';
-import { completeConfig } from '../config/config.ts';
+import { stages } from '../vocabulary.ts';
+import { checkConfig, completeConfig } from '../config/config.ts';
 import { diffConfigs, flatten } from '../config/overrides.ts';
 import { loadPreset, presetIds } from '../config/presets.ts';
 import type { Context } from './context.ts';
@@ -22,7 +27,13 @@ export function runHandlers(context: Context): Handlers<typeof runCalls> {
 
     'runs.get': ({ run: id }) => {
       const run = found(id);
-      return { run: rowOf(context.lab.store.runs, run), config: plain(run.config), versions: { ...run.versions }, changes: changesOf(run) };
+      return {
+        run: rowOf(context.lab.store.runs, run),
+        config: plain(run.config),
+        versions: { ...run.versions },
+        stages: stagesOf(run),
+        changes: changesOf(run),
+      };
     },
 
     'runs.change': ({ run, ...change }) => {
@@ -65,11 +76,7 @@ export function runHandlers(context: Context): Handlers<typeof runCalls> {
       values: [...valuesOf(context.lab.store.runs, key)].map(([id, value]) => [id, plain(value)] as [number, ReturnType<typeof plain>]),
     }),
 
-    'runs.events': ({ run }) => ({
-      events: context.lab.store.events
-        .list(found(run).id)
-        .map(({ id, update, time, kind, severity, text }) => ({ id, update, time, kind, severity, text })),
-    }),
+    'runs.events': ({ run }) => ({ events: context.lab.store.events.list(found(run).id).map(eventOf) }),
 
     'runs.evaluations': ({ run }) => evaluationsOf(context, found(run).id),
 
@@ -84,6 +91,36 @@ export function runHandlers(context: Context): Handlers<typeof runCalls> {
       return { total, episodes: episodes.map((episode) => ({ ...episode, actions: [...episode.actions] })) };
     },
   };
+}
+
+const alertData = z.object({
+  id: z.string(),
+  state: z.enum(['active', 'cleared']).default('active'),
+  title: z.string().optional(),
+  metrics: z.array(z.string()).optional(),
+});
+
+const eventOf = (event: StoredEvent): RunEvent => {
+  const { id, update, time, kind, severity, text } = event;
+  return { id, update, time, kind, severity, text, alert: alertOf(event) };
+};
+
+/** Alerts of version 0.1.0 stored their id alone; title and metrics follow from it. */
+function alertOf({ kind, data }: StoredEvent): RunEvent['alert'] {
+  const stored = kind === 'alert' ? alertData.safeParse(data) : undefined;
+  if (!stored?.success) return null;
+  const { id, state, title, metrics } = stored.data;
+  const rule = alertById(id);
+  return { id, state, title: title ?? rule?.title ?? 'Alert', metrics: [...(metrics ?? rule?.metrics ?? [])] };
+}
+
+/** A run of an older version may have a config that no longer parses; then all stages are named. */
+function stagesOf(run: Run): Stage[] {
+  const parsed = checkConfig(run.config);
+  if (!parsed.success) return [...stages];
+  const { algorithm, evaluation } = parsed.data;
+  const { vstar } = algorithmOf(algorithm).needs;
+  return stages.filter((stage) => (stage !== 'vstar' || vstar) && (stage !== 'test' || evaluation.finalTasks > 0));
 }
 
 /** Every evaluation of a run, oldest first, and its checkpoints. */

@@ -2,7 +2,7 @@
 
 import type { Flat } from '../engine/parameters.ts';
 import type { TrainingHost } from './host.ts';
-import type { ProgressReporter } from './progress.ts';
+import { PHASES, type ProgressReporter } from './progress.ts';
 import { cloneReference, keepReference, referenceRecipe } from './reference.ts';
 import { reportReference } from './reporter.ts';
 import type { RunSetup } from './run-setup.ts';
@@ -23,7 +23,7 @@ export async function obtainReference(
   if (found) return { weights: loadWeights(host.references.path(found), setup.referenceLayout), sha256: found.sha256 };
   const { weights, success } = await cloneReference(setup, threads, async ({ step, steps, success: measured }) => {
     const result = measured === undefined ? '' : ` (${(100 * measured).toFixed(0)}% success)`;
-    await progress.report(0, `cloning the reference${result}`, step, steps);
+    await progress.report(0, `${PHASES.reference}${result}`, step, steps);
   });
   const policy = keepReference(host.dataFolder, setup, weights, success);
   await reportReference(host, policy, success, setup.config.reference);

@@ -8,7 +8,7 @@ import type { RunConfig } from '../config/config.ts';
 import { Sampler } from '../policy/sampler.ts';
 import type { TrainingHost } from './host.ts';
 import { obtainReference } from './obtain-reference.ts';
-import { ProgressReporter } from './progress.ts';
+import { PHASES, ProgressReporter } from './progress.ts';
 import { openRun } from './run-setup.ts';
 import { trainingPool } from './tasks.ts';
 import { VstarStage } from './vstar-stage.ts';
@@ -36,7 +36,7 @@ export async function prepareShared(configs: readonly RunConfig[], host: Host): 
       const samples = scheduled(config.vstar.samples, 0, config.training.updates);
       await stage.ensure(trainingPool(config, environment), level, samples, async (entries, _episodes, done, total) => {
         await host.report({ type: 'vstar', update: 0, world: environment.name, entries, episodes: [] });
-        await progress.report(0, 'valuing tasks (V*)', done, total);
+        await progress.report(0, PHASES.vstar, done, total);
       });
     }
   } finally {

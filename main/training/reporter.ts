@@ -6,7 +6,7 @@ import { type Alert, alertById, alertsOf, bestValidation } from '../metrics/aler
 import type { Trajectory } from '../rollout/trajectory.ts';
 import type { CheckpointFile, ReferenceFile, TrainingHost } from './host.ts';
 import type { TrainingMemory } from './memory.ts';
-import type { ProgressReporter } from './progress.ts';
+import { PHASES, type ProgressReporter } from './progress.ts';
 import type { RunReport, VstarEntry } from './reports.ts';
 
 export interface UpdateResult {
@@ -70,7 +70,7 @@ export class RunReporter {
     if (valued.length > 0) await this.vstar(update, valued, []);
     for (const evaluation of evaluations) await this.evaluation(evaluation);
     if (after.curriculum.level !== before.curriculum.level) await this.#level(update, after.curriculum.level);
-    await this.progress(update, 'training', update, this.#updates);
+    await this.progress(update, PHASES.training, update, this.#updates);
     await this.#alerts(update, before, after);
   }
 

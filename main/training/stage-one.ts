@@ -5,6 +5,7 @@ import { scheduled } from '../algorithm/vstar.ts';
 import type { Task } from '../environment/environment.ts';
 import { optimisticVstar } from '../metrics/alerts.ts';
 import { validationsOf } from './memory.ts';
+import { PHASES } from './progress.ts';
 import type { VstarEntry } from './reports.ts';
 import { saveCheckpoint } from './save.ts';
 import type { TrainingRun } from './training-run.ts';
@@ -50,7 +51,7 @@ export async function valueTasks(run: TrainingRun, tasks: readonly Task[], level
   await vstar.ensure(tasks, level, samples, async (entries, episodes, done, total) => {
     if (update === 0) await reporter.vstar(update, entries, episodes);
     else collected.push(...entries);
-    await reporter.progress(update, 'valuing tasks (V*)', done, total);
+    await reporter.progress(update, PHASES.vstar, done, total);
   });
   return collected;
 }

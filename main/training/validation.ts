@@ -2,6 +2,7 @@
 
 import type { EvaluationReport } from '../evaluation/evaluation-report.ts';
 import { evaluatePolicy } from '../evaluation/play.ts';
+import { PHASES } from './progress.ts';
 import { worldHash } from './run-setup.ts';
 import type { TrainingRun } from './training-run.ts';
 
@@ -29,5 +30,6 @@ export async function evaluateNow(run: TrainingRun, update: number, kind: Evalua
     agent: 'policy',
     worldHash: worldHash(policy.environment, policy.environment.levels - 1),
   } as const;
-  return evaluatePolicy(policy, request, (done, total) => void reporter.progress(update, 'evaluating', done, total));
+  const phase = kind === 'final' ? PHASES.test : PHASES.validation;
+  return evaluatePolicy(policy, request, (done, total) => void reporter.progress(update, phase, done, total));
 }

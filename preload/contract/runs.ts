@@ -2,7 +2,7 @@
 // whole (a row is small) and kept fresh by `runs.changed`, so that filtering and sorting answer at once.
 
 import { z } from 'zod';
-import { evaluationKinds, eventKinds, purposes, runStates, severities } from '../../main/vocabulary.ts';
+import { evaluationKinds, eventKinds, purposes, runStates, severities, stages } from '../../main/vocabulary.ts';
 import { anyNumber, nothing, proportion } from './definition.ts';
 
 const runId = z.int().min(1);
@@ -48,11 +48,17 @@ export const runRow = z.object({
 });
 export type RunRow = z.infer<typeof runRow>;
 
+const stage = z.enum(stages);
+export type Stage = z.infer<typeof stage>;
+
 const json = z.json();
 export type Json = z.infer<typeof json>;
 
 const difference = z.object({ key: z.string(), before: json.optional(), after: json.optional() });
 export type Difference = z.infer<typeof difference>;
+
+/** Of an alert: which one, whether it was raised or has cleared, and the metrics it is about. */
+const alert = z.object({ id: z.string(), state: z.enum(['active', 'cleared']), title: z.string(), metrics: z.array(z.string()) });
 
 const runEvent = z.object({
   id: z.number(),
@@ -61,6 +67,8 @@ const runEvent = z.object({
   kind: z.enum(eventKinds),
   severity: z.enum(severities),
   text: z.string(),
+  /** Null for all but alerts. */
+  alert: alert.nullable(),
 });
 export type RunEvent = z.infer<typeof runEvent>;
 
@@ -100,6 +108,8 @@ export const runCalls = {
       run: runRow,
       config: json,
       versions: z.record(z.string(), z.string()),
+      /** What it goes through, in order. */
+      stages: z.array(stage),
       /** What differs from the preset it began with; null when that preset is gone. */
       changes: z.array(difference).nullable(),
     }),
@@ -141,7 +151,14 @@ export const runCalls = {
 const livePoint = z.object({ update: z.number(), values: z.record(z.string(), anyNumber) });
 export type LivePoint = z.infer<typeof livePoint>;
 
-const liveProgress = z.object({ phase: z.string(), done: z.number(), total: z.number(), secondsLeft: z.number().nullable() });
+const liveProgress = z.object({
+  /** Null before the first stage, while the world is opened. */
+  stage: stage.nullable(),
+  phase: z.string(),
+  done: z.number(),
+  total: z.number(),
+  secondsLeft: z.number().nullable(),
+});
 export type LiveProgress = z.infer<typeof liveProgress>;
 
 /** All that a run reported since the last time, at most four times a second. */

@@ -1,6 +1,6 @@
 // Turns series, marks and theme into what chart.js wants. Pure but for the colours, which come resolved.
 
-import type { ChartConfiguration, ChartDataset, Point } from 'chart.js';
+import type { Chart, ChartConfiguration, ChartDataset, Point } from 'chart.js';
 import { formatTick } from '../format.ts';
 import { smooth } from './series.ts';
 import type { Mark, Range, Scale, Series } from './series.ts';
@@ -155,8 +155,8 @@ function scales(options: LineOptions, range: Range | null, theme: ChartTheme, fo
 }
 
 function annotationOf({ x, label, kind }: Mark, theme: ChartTheme, font: { family: string; size: number }) {
-  const colour = kind === 'alert' ? theme.warning : kind === 'level' ? theme.accent : theme.muted;
-  const named = kind === 'level' || kind === 'alert';
+  if (kind === 'alert' || kind === 'cleared') return edgeMark(x, kind === 'alert', theme);
+  const colour = kind === 'level' ? theme.accent : theme.muted;
   return {
     type: 'line' as const,
     xMin: x,
@@ -165,7 +165,7 @@ function annotationOf({ x, label, kind }: Mark, theme: ChartTheme, font: { famil
     borderWidth: 1,
     borderDash: kind === 'evaluation' ? [1, 3] : [4, 3],
     label: {
-      display: named,
+      display: kind === 'level',
       content: label,
       position: 'start' as const,
       color: colour,
@@ -174,5 +174,21 @@ function annotationOf({ x, label, kind }: Mark, theme: ChartTheme, font: { famil
       padding: 2,
       yAdjust: -2,
     },
+  };
+}
+
+/** A triangle that hangs from the upper edge of the plot. */
+function edgeMark(x: number, active: boolean, theme: ChartTheme) {
+  return {
+    type: 'point' as const,
+    xValue: x,
+    yValue: ({ chart }: { chart: Chart }) => chart.scales['y']?.max ?? 0,
+    yAdjust: 4,
+    pointStyle: 'triangle' as const,
+    rotation: 180,
+    radius: 5,
+    borderWidth: 1,
+    borderColor: theme.warning,
+    backgroundColor: active ? theme.warning : theme.surface,
   };
 }

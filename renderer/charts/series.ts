@@ -18,7 +18,8 @@ export interface Series {
 export interface Mark {
   readonly x: number;
   readonly label: string;
-  readonly kind: 'checkpoint' | 'evaluation' | 'level' | 'alert';
+  /** Alerts stand at the upper edge, so that they cover no curve; those that have cleared are pale. */
+  readonly kind: 'checkpoint' | 'evaluation' | 'level' | 'alert' | 'cleared';
 }
 
 export interface Range {

@@ -20,6 +20,8 @@ import { runName, useRuns } from '../state/runs.ts';
 import { useView } from '../state/view.ts';
 import { runStyle } from '../theme/runs.ts';
 import type { RunStyle } from '../theme/runs.ts';
+import { concerning } from './alert-states.ts';
+import type { AlertState } from './alert-states.ts';
 import { CHARTS } from './charts.ts';
 import type { ChartPlan } from './charts.ts';
 import { HistogramChart } from './histogram.tsx';
@@ -36,6 +38,7 @@ export interface Point {
 interface ChartsTabProps {
   run: RunRow;
   events: readonly RunEvent[];
+  alerts: readonly AlertState[];
   evaluations: Answer<'runs.evaluations'> | undefined;
   onPoint: (point: Point) => void;
 }
@@ -63,7 +66,7 @@ const HISTOGRAMS = [
 const AXIS_LABELS: Readonly<Record<Axis, string>> = { update: 'update', episodes: 'episode', time: 'time' };
 const HEIGHT = 176;
 
-export function ChartsTab({ run, events, evaluations, onPoint }: ChartsTabProps) {
+export function ChartsTab({ run, events, alerts, evaluations, onPoint }: ChartsTabProps) {
   const [axis, setAxis] = useView<Axis>('live.axis', axisSchema, 'update');
   const [scale, setScale] = useView<'linear' | 'log'>('live.scale', scaleSchema, 'linear');
   const [smoothing, setSmoothing] = useView('live.smoothing', smoothingSchema, 0);
@@ -81,9 +84,10 @@ export function ChartsTab({ run, events, evaluations, onPoint }: ChartsTabProps)
     () =>
       inOrder(pinned).map((plan) => ({
         plan,
+        marks: [...marks, ...alertMarks(plan, alerts, placeOf)],
         lines: [...linesOf(plan, series, glossary), ...(plan.id === 'success' ? evaluated : []), ...baselineLines(plan, under, baseline)],
       })),
-    [series, glossary, evaluated, pinned, under, baseline],
+    [series, glossary, evaluated, pinned, under, baseline, marks, alerts, placeOf],
   );
   const open = (id: string, x: number): void => {
     const line = series.get(id);
@@ -103,7 +107,7 @@ export function ChartsTab({ run, events, evaluations, onPoint }: ChartsTabProps)
     <>
       <Controls {...{ run, axis, setAxis, scale, setScale, smoothing, setSmoothing, baseline, setBaseline }} />
       <div className={styles.charts}>
-        {charts.map(({ plan, lines }, index) => (
+        {charts.map(({ plan, lines, marks: chartMarks }, index) => (
           <InView key={plan.id} eager={index < 4} height={HEIGHT + 70}>
             <LineChart
               title={plan.title}
@@ -115,7 +119,7 @@ export function ChartsTab({ run, events, evaluations, onPoint }: ChartsTabProps)
               scale={plan.unit === 'share' ? 'linear' : scale}
               xLabel={AXIS_LABELS[axis]}
               formatX={axis === 'time' ? formatDuration : formatTick}
-              marks={marks}
+              marks={chartMarks}
               group={rangeGroup(run.id, axis)}
               height={HEIGHT}
               empty={run.updates > 0 ? 'Not used by this algorithm' : 'Waiting for the first update'}
@@ -232,9 +236,17 @@ function marksOf(events: readonly RunEvent[], answer: Answer<'runs.evaluations'>
   }
   for (const { update, kind, text } of events) {
     if (kind === 'level') marks.push({ x: placeOf(update), label: text.split(' from')[0] ?? text, kind: 'level' });
-    else if (kind === 'alert') marks.push({ x: placeOf(update), label: 'alert', kind: 'alert' });
   }
   return marks;
+}
+
+/** Only the alerts that are about what this chart draws. */
+function alertMarks({ id, metrics }: ChartPlan, alerts: readonly AlertState[], placeOf: (update: number) => number): Mark[] {
+  return concerning(alerts, id === 'success' ? [...metrics, 'evaluation.success'] : metrics).map(({ title, raised, cleared }) => ({
+    x: placeOf(raised),
+    label: cleared === null ? `alert: ${title}` : `alert: ${title} (cleared at update ${cleared})`,
+    kind: cleared === null ? 'alert' : 'cleared',
+  }));
 }
 
 /** Draws its children when they come near the visible part; before that, their room, and after that, what they were. */

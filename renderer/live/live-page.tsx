@@ -1,37 +1,39 @@
 // Live: one run, as it trains or as it was. Its state and progress with pause, one update, resume and stop; the charts;
 // the episodes as they happen; alerts with advice; the log; the config.
 
-import { useState } from 'react';
+import { useMemo, useState } from 'react';
 import { useParams } from 'wouter';
 import { z } from 'zod';
-import type { Proportion } from '../../preload/contract/definition.ts';
 import type { RunEvent, RunRow } from '../../preload/contract/runs.ts';
 import { useCall } from '../bridge.ts';
 import { Button, LinkButton } from '../components/button.tsx';
 import { Dialog } from '../components/dialog.tsx';
-import { Icon } from '../components/icons.tsx';
 import { Page } from '../components/page.tsx';
-import { RunStateBadge } from '../components/run-state.tsx';
-import { Progress, Stat, Stats } from '../components/stat.tsx';
 import { EmptyState, ErrorState, Loading } from '../components/states.tsx';
 import { Tabs } from '../components/tabs.tsx';
-import { percent, points } from '../../main/format.ts';
-import { formatDate, formatDuration, formatValue } from '../format.ts';
+import { formatValue } from '../format.ts';
 import { useActions } from '../state/actions.ts';
-import { steer, useRuns } from '../state/runs.ts';
+import { useRuns } from '../state/runs.ts';
 import type { Steering } from '../state/runs.ts';
 import { RunMenu } from '../runs/run-menu.tsx';
 import { useView } from '../state/view.ts';
+import { Alerts } from './alerts.tsx';
+import { alertsOf } from './alert-states.ts';
 import { ChartsTab } from './charts-tab.tsx';
 import type { Point } from './charts-tab.tsx';
 import { ConfigTab } from './config-tab.tsx';
 import { EpisodeList } from './episode-list.tsx';
+import { Log } from './log.tsx';
+import { Overview } from './overview.tsx';
+import { currentStage } from './stages.ts';
 import { useProgress, useRunLists } from './use-live.ts';
+import { useSteering } from './use-steering.ts';
 import styles from './live.module.css';
 
 const tabSchema = z.enum(['charts', 'episodes', 'log', 'config']);
 const LATEST = 40;
 const BEHIND = 400;
+const NO_EVENTS: readonly RunEvent[] = [];
 const whole = new Intl.NumberFormat('en');
 
 export default function LivePage() {
@@ -68,16 +70,18 @@ function Live({ run }: { run: RunRow }) {
   const [tab, setTab] = useView<z.infer<typeof tabSchema>>('live.tab', tabSchema, 'charts');
   const [point, setPoint] = useState<Point | null>(null);
   const { events, evaluations } = useRunLists(run.id);
+  const progress = useProgress(run.id, run.state === 'running' || run.state === 'stopping');
+  const { asked, ask } = useSteering(run, currentStage(run, progress));
   const steps = possible(run.state);
-  const log = events.data?.events ?? [];
-  const alerts = log.filter(({ kind }) => kind === 'alert');
+  const log = events.data?.events ?? NO_EVENTS;
+  const alerts = useMemo(() => alertsOf(log), [log]);
   useActions(
     steps.map(({ action, title, keys }) => ({
       id: `live.${action}`,
       title: `${title} (run ${run.id})`,
       group: 'Run',
       keys,
-      run: () => steer(run.id, action),
+      run: () => ask(action),
     })),
   );
   return (
@@ -87,7 +91,7 @@ function Live({ run }: { run: RunRow }) {
       actions={
         <>
           {steps.map(({ action, title, icon, keys }) => (
-            <Button key={action} icon={icon} title={`Key: ${keys}`} onClick={() => steer(run.id, action)}>
+            <Button key={action} icon={icon} title={`Key: ${keys}`} onClick={() => ask(action)}>
               {title}
             </Button>
           ))}
@@ -98,7 +102,7 @@ function Live({ run }: { run: RunRow }) {
         </>
       }
     >
-      <Overview run={run} />
+      <Overview {...{ run, progress, asked }} />
       <Alerts alerts={alerts} />
       <Tabs
         label="Run views"
@@ -108,7 +112,7 @@ function Live({ run }: { run: RunRow }) {
           {
             value: 'charts',
             label: 'Charts',
-            content: <ChartsTab run={run} events={log} evaluations={evaluations.data} onPoint={setPoint} />,
+            content: <ChartsTab run={run} events={log} alerts={alerts} evaluations={evaluations.data} onPoint={setPoint} />,
           },
           { value: 'episodes', label: 'Episodes', content: <LatestEpisodes run={run} /> },
           { value: 'log', label: 'Log', count: log.length, content: <Log events={log} /> },
@@ -160,79 +164,6 @@ function possible(state: RunRow['state']): readonly Step[] {
   }
 }
 
-function Overview({ run }: { run: RunRow }) {
-  const live = run.state === 'running' || run.state === 'stopping';
-  const progress = useProgress(run.id, live);
-  const left = run.updates > 0 ? ((run.planned - run.updates) * run.seconds) / run.updates : null;
-  const doing = live ? progress : null;
-  const share =
-    doing && doing.phase !== 'training' ? doing.done / Math.max(1, doing.total) : run.planned > 0 ? run.updates / run.planned : null;
-  return (
-    <section className={styles.overview} aria-label="Run status">
-      <div className={styles.progress}>
-        <div className={styles.progressLine}>
-          <RunStateBadge state={run.state} />
-          <span>
-            Update <strong data-testid="updates">{whole.format(run.updates)}</strong> of {whole.format(run.planned)}
-          </span>
-          <span className={styles.remark}>
-            {live
-              ? [doing?.phase ?? 'starting', left === null ? null : `about ${formatDuration(left)} left`].filter(Boolean).join(' · ')
-              : (run.reason ?? '')}
-          </span>
-        </div>
-        <Progress label="Run progress" value={share} />
-      </div>
-      <Stats>
-        <Stat
-          label="Test success"
-          value={run.test ? formatValue(run.test.rate, 'share') : '–'}
-          note={
-            run.test ? `${counted(run.test)}${run.test.temperature > 0 ? `, temperature ${run.test.temperature}` : ''}` : 'after training'
-          }
-        />
-        <Stat
-          label="Validation success"
-          value={run.validation ? formatValue(run.validation.rate, 'share') : '–'}
-          note={run.validation ? `${counted(run.validation)}, update ${run.validation.update}` : 'not evaluated yet'}
-        />
-        <Stat
-          label="Best validation"
-          value={run.best ? formatValue(run.best.rate, 'share') : '–'}
-          note={run.best ? `${run.best.k} of ${run.best.n}, update ${run.best.update}` : ''}
-        />
-        <Stat label="Episodes" value={whole.format(run.episodes)} note={`${whole.format(run.tokens)} tokens`} />
-        <Stat
-          label="Time"
-          value={formatDuration(run.seconds)}
-          note={run.seconds > 0 ? `${formatValue(run.updates / run.seconds)} updates/s` : ''}
-        />
-      </Stats>
-    </section>
-  );
-}
-
-const counted = ({ low, high, k, n }: Proportion): string => `${points(low)}–${percent(high)}, ${k} of ${n}`;
-
-/** The latest one in full; the others are in the log. */
-function Alerts({ alerts }: { alerts: readonly RunEvent[] }) {
-  const [hidden, setHidden] = useState(0);
-  const latest = alerts.at(-1);
-  if (!latest || latest.id === hidden) return null;
-  return (
-    <div className={styles.alert} role="status">
-      <Icon name="warning" />
-      <p>
-        <strong>Update {latest.update}.</strong> {latest.text}
-        {alerts.length > 1 && <span className={styles.remark}> {alerts.length - 1} earlier in the log.</span>}
-      </p>
-      <Button kind="quiet" onClick={() => setHidden(latest.id)}>
-        Hide
-      </Button>
-    </div>
-  );
-}
-
 function LatestEpisodes({ run }: { run: RunRow }) {
   const query = useCall('runs.episodes', { run: run.id, purpose: 'train', limit: LATEST });
   if (query.isError) return <ErrorState title="Could not read the episodes" error={query.error} />;
@@ -262,26 +193,5 @@ function Behind({ run, point }: { run: number; point: Point }) {
       </p>
       <EpisodeList run={run} episodes={episodes} label="Episodes behind the point" />
     </>
-  );
-}
-
-function Log({ events }: { events: readonly RunEvent[] }) {
-  if (events.length === 0) return <p className={styles.remark}>No events.</p>;
-  return (
-    <ol className={styles.log} aria-label="Run log">
-      {events
-        .toSorted((a, b) => b.time - a.time || b.id - a.id)
-        .map(({ id, update, time, kind, severity, text }) => (
-          <li key={id} data-severity={severity}>
-            <span className={styles.number}>u{update}</span>
-            <span className={styles.remark}>{formatDate(time)}</span>
-            <span className={styles.kind}>
-              {severity !== 'info' && <Icon name="warning" size={13} />}
-              {kind}
-            </span>
-            <span className={styles.text}>{text}</span>
-          </li>
-        ))}
-    </ol>
   );
 }

@@ -87,7 +87,7 @@ export function active(runs: readonly RunRow[]): RunRow[] {
 export const shareDone = ({ updates, planned }: RunRow): number | null => (planned > 0 ? Math.min(1, updates / planned) : null);
 
 /** From the run's own speed so far; null before its first update. */
-export function secondsLeft({ updates, planned, seconds }: RunRow): number | null {
+export function secondsLeft({ updates, planned, seconds }: Pick<RunRow, 'updates' | 'planned' | 'seconds'>): number | null {
   return updates > 0 && seconds > 0 ? ((planned - updates) * seconds) / updates : null;
 }
 

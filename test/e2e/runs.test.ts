@@ -105,6 +105,9 @@ describe('a run from preset to done', () => {
       .getByRole('region', { name: 'Training now' })
       .getByRole('link', { name: /^Run 1 shop-tiny/ })
       .waitFor();
+    const stages = lab.page.getByRole('list', { name: 'Stages' });
+    expect(await stages.getByRole('listitem').allInnerTexts()).toEqual(['Reference', 'V*', 'Training', 'Test']);
+    expect(await shown(stages.locator('li[aria-current="step"]'))).toBe(true);
     await button('Pause').click();
     await button('Step one update').waitFor({ timeout: 90_000 });
     const before = stored((store) => store.runs.get(1));

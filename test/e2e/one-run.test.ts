@@ -1,5 +1,5 @@
-// "What if" in the real window, with a policy that was really trained: another checkpoint continues from a step of a recorded
-// episode. What is on screen is checked against the same job done here, and against what training recorded.
+// One run that was really trained, in the real window. "What if": another checkpoint continues from a step of a recorded episode,
+// checked against the same job done here. Live: alerts and log as the database has them.
 
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { readReplay } from '../../main/replay/replay.ts';
@@ -23,10 +23,24 @@ const probability = ({ tokens }: Step): string => {
   return `p = ${formatValue(Math.exp(sum), 'share')}`;
 };
 
-describe('going on from a step with another policy', () => {
+/** An alert that cleared, one that holds, and a line that was written last about the beginning. */
+function addEvents(data: string): void {
+  const own = Store.open(data);
+  const trap = { id: 'echo-trap', title: 'Echo trap', metrics: ['rollout.entropy', 'entropy'] };
+  const fell = { id: 'collapse', title: 'Validation success fell', metrics: ['evaluation.success'] };
+  const alert = { kind: 'alert', severity: 'warning' } as const;
+  own.events.add(run, { ...alert, update: 1, text: 'Entropy halved.', data: { ...trap, state: 'active' } }, 1e12);
+  own.events.add(run, { ...alert, update: 2, severity: 'info', text: 'Cleared: Echo trap', data: { ...trap, state: 'cleared' } }, 2e12);
+  own.events.add(run, { ...alert, update: 2, text: 'It was better.', data: { ...fell, state: 'active' } }, 3e12);
+  own.events.add(run, { update: 0, kind: 'state', severity: 'info', text: 'Resumed from the start', data: {} }, 4e12);
+  own.close();
+}
+
+describe('one trained run', () => {
   beforeAll(async () => {
     const data = freshDataFolder();
     run = await trainSmall(data, UPDATES);
+    addEvents(data);
     store = Store.read(data);
     const { episodes } = store.episodes.page(run, { purpose: 'evaluation', fromUpdate: UPDATES }, 'steps', true, 1);
     const longest = episodes[0];
@@ -80,5 +94,50 @@ describe('going on from a step with another policy', () => {
     await lab.page.getByRole('button', { name: 'Back to the recorded episode' }).click();
     expect(await shown(lab.page.getByText(`Step 1 of ${readReplay(store, episode).steps.length}`))).toBe(true);
     expect(store.episodes.count(run), 'nothing is stored').toBe(before);
+  }, 60_000);
+
+  test('an episode that was learned from has its advantage, and only one that was not says so', async () => {
+    const [learned] = store.episodes.page(run, { purpose: 'train' }, 'time', true, 1).episodes;
+    if (!learned || learned.advantage === null) throw new Error('Training stored no advantage');
+    await visit(lab, `/replay/${run}/${learned.id}`);
+    await lab.page.getByRole('radio', { name: 'Advantage' }).click();
+    const value = formatValue(learned.advantage);
+    expect(await shown(lab.page.getByText(`One advantage for the whole episode: ${value}.`))).toBe(true);
+    expect(await lab.page.getByText('not used for training').count()).toBe(0);
+    await visit(lab, `/replay/${run}/${episode}`);
+    expect(await shown(lab.page.getByText('No advantage: this episode was not used for training.'))).toBe(true);
+    await lab.page.getByRole('radio', { name: 'Probability' }).click();
+  }, 60_000);
+
+  test('Live has the alert that holds, the one that cleared as cleared, and the log in order of time', async () => {
+    await visit(lab, `/runs/${run}`);
+    const active = lab.page.getByRole('list', { name: 'Active alerts' });
+    expect(await active.getByRole('listitem').allInnerTexts()).toEqual([expect.stringContaining('It was better.')]);
+    await lab.page.getByText('1 cleared alert', { exact: true }).click();
+    expect(await lab.page.getByRole('list', { name: 'Cleared alerts' }).innerText()).toContain(
+      'Echo trap: raised at update 1, cleared at update 2',
+    );
+    for (const [chart, words] of [
+      ['Success', 'update 2 · test · alert: Validation success fell'],
+      ['Entropy', 'update 1 · alert: Echo trap (cleared at update 2)'],
+      ['Loss', 'update 2 · test'],
+    ] as const) {
+      const figure = lab.page.getByRole('figure', { name: chart, exact: true });
+      await figure.getByRole('group').focus();
+      await lab.page.keyboard.press(chart === 'Entropy' ? 'ArrowRight' : 'ArrowLeft');
+      expect((await figure.locator('output').innerText()).replace(' · checkpoint', '')).toBe(words);
+      await lab.page.keyboard.press('Escape');
+    }
+    await lab.page.getByRole('tab', { name: /^Log/ }).click();
+    const times = await lab.page.getByRole('list', { name: 'Run log' }).locator('time').all();
+    const shownTimes = await Promise.all(times.map(async (time) => Date.parse((await time.getAttribute('datetime')) ?? '')));
+    expect(shownTimes).toEqual(
+      store.events
+        .list(run)
+        .map(({ time }) => time)
+        .toSorted((a, b) => b - a),
+    );
+    expect(await accessibilityProblems(lab)).toEqual([]);
+    await lab.page.getByRole('tab', { name: 'Charts' }).click();
   }, 60_000);
 });

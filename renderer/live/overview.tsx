@@ -1,0 +1,89 @@
+// The head of a run: its state, its progress through its stages with an estimate, and the numbers that sum it up.
+
+import type { Proportion } from '../../preload/contract/definition.ts';
+import type { LiveProgress, RunRow, Stage } from '../../preload/contract/runs.ts';
+import { percent, points } from '../../main/format.ts';
+import { stages as allStages } from '../../main/vocabulary.ts';
+import { useCall } from '../bridge.ts';
+import { RunStateBadge } from '../components/run-state.tsx';
+import { Progress, Stat, Stats } from '../components/stat.tsx';
+import { formatDuration, formatValue } from '../format.ts';
+import { shareDone } from '../state/runs.ts';
+import { doingWords, stageProgress } from './stages.ts';
+import styles from './live.module.css';
+
+const whole = new Intl.NumberFormat('en');
+const ENDED: readonly RunRow['state'][] = ['done', 'failed', 'stopped'];
+
+interface OverviewProps {
+  run: RunRow;
+  /** What it does at this moment; null when it does not train. */
+  progress: LiveProgress | null;
+  /** What was asked of it and has not happened yet. */
+  asked: string | null;
+}
+
+export function Overview({ run, progress, asked }: OverviewProps) {
+  const live = run.state === 'running' || run.state === 'stopping';
+  const stages = useCall('runs.get', { run: run.id }).data?.stages ?? allStages;
+  const words = live ? [doingWords(run, progress), asked].filter(Boolean).join(' · ') : (run.reason ?? '');
+  return (
+    <section className={styles.overview} aria-label="Run status">
+      <div className={styles.progress}>
+        <div className={styles.progressLine}>
+          <RunStateBadge state={run.state} />
+          <span>
+            Update <strong data-testid="updates">{whole.format(run.updates)}</strong> of {whole.format(run.planned)}
+          </span>
+          <span className={styles.remark}>{words}</span>
+        </div>
+        {ENDED.includes(run.state) ? <Progress label="Run progress" value={shareDone(run)} /> : <Stages {...{ run, stages, progress }} />}
+      </div>
+      <Numbers run={run} />
+    </section>
+  );
+}
+
+function Stages({ run, stages, progress }: { run: RunRow; stages: readonly Stage[]; progress: LiveProgress | null }) {
+  return (
+    <ol className={styles.stages} aria-label="Stages">
+      {stageProgress(run, stages, progress).map(({ stage, name, share, current }) => (
+        <li key={stage} data-stage={stage} aria-current={current ? 'step' : undefined}>
+          <Progress label={name} value={share} />
+          <span>{name}</span>
+        </li>
+      ))}
+    </ol>
+  );
+}
+
+function Numbers({ run }: { run: RunRow }) {
+  const { test, validation, best } = run;
+  return (
+    <Stats>
+      <Stat
+        label="Test success"
+        value={test ? formatValue(test.rate, 'share') : '–'}
+        note={test ? `${counted(test)}${test.temperature > 0 ? `, temperature ${test.temperature}` : ''}` : 'after training'}
+      />
+      <Stat
+        label="Validation success"
+        value={validation ? formatValue(validation.rate, 'share') : '–'}
+        note={validation ? `${counted(validation)}, update ${validation.update}` : 'not evaluated yet'}
+      />
+      <Stat
+        label="Best validation"
+        value={best ? formatValue(best.rate, 'share') : '–'}
+        note={best ? `${best.k} of ${best.n}, update ${best.update}` : ''}
+      />
+      <Stat label="Episodes" value={whole.format(run.episodes)} note={`${whole.format(run.tokens)} tokens`} />
+      <Stat
+        label="Time"
+        value={formatDuration(run.seconds)}
+        note={run.seconds > 0 ? `${formatValue(run.updates / run.seconds)} updates/s` : ''}
+      />
+    </Stats>
+  );
+}
+
+const counted = ({ low, high, k, n }: Proportion): string => `${points(low)}–${percent(high)}, ${k} of ${n}`;
