@@ -67,7 +67,7 @@ async function buildProgram(args: readonly string[]): Promise<Command> {
     .option('--plugin <dir>', 'use the plug-in in this folder for this command, and let its code run (repeatable)', collect, [] as string[])
     .option('--json', 'answer with exactly one JSON document on stdout')
     .exitOverride()
-    .configureOutput({ outputError: () => undefined }) // the error comes back as an exception and is told once, in fail()
+    .configureOutput({ outputError: () => undefined }) // the error comes back as an exception and is printed once, in fail()
     .hook('preAction', (_, command) => {
       const options: { json?: boolean; data?: string } = command.optsWithGlobals();
       chooseOutput({ json: options.json === true, data: options.data });

@@ -14,7 +14,7 @@ import { openWindow } from './window.ts';
 
 hardenProcess();
 app.setName('Astrolab');
-// Chromium's own files live under the data folder; so does the single-instance lock, which makes it one per folder.
+// Chromium's files live under the data folder; so does the single-instance lock, which makes it one per folder.
 app.setPath('userData', join(defaultDataFolder(), 'window'));
 // Crashes of any process leave a report in that folder; it is never sent. Settings → About lists them.
 crashReporter.start({ uploadToServer: false });
@@ -59,7 +59,7 @@ function start(): void {
     front();
     for (const word of words) if (word.endsWith('.astrolab') || addressOf(word) !== null) openThing(word);
   });
-  // macOS tells files and links by these.
+  // macOS reports opened files and links by these.
   app.on('open-file', (_event, file) => openThing(file));
   app.on('open-url', (_event, url) => openThing(url));
   app.setAsDefaultProtocolClient(PROTOCOL);

@@ -1,5 +1,5 @@
 // The one way to read from a list by index: absence is a fault in the program and says so, instead of becoming a 0 that trains
-// on. Inner loops over numbers whose bounds are the array's own length write `x[i]!`, because a shared function is slow there.
+// on. Inner loops over numbers whose bounds are the array's length write `x[i]!`, because a shared function is slow there.
 
 /** `list[index]`, which must exist; a negative index counts from the end. */
 export function at<T>(list: ArrayLike<T>, index: number): T {

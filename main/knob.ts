@@ -3,7 +3,7 @@
 
 import { z } from 'zod';
 
-/** A setting with everything the lab tells a user about it. Ranges belong to `schema` (`.min`, `.max`). */
+/** A setting with everything the lab shows a user about it. Ranges belong to `schema` (`.min`, `.max`). */
 export function knob<S extends z.ZodType>(
   schema: S,
   preset: z.input<S> & z.core.util.NoUndefined<z.output<S>>,

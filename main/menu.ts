@@ -79,7 +79,7 @@ export function buildMenu(settings: SettingsFile, openWindow: () => void): void 
   Menu.setApplicationMenu(Menu.buildFromTemplate(template));
 }
 
-/** Tells every window. The contract is loaded by the first entry that is chosen: the menu must not hold up the start. */
+/** Notifies every window. The contract is loaded by the first entry that is chosen: the menu must not hold up the start. */
 async function emit<N extends EventName>(name: N, payload: Payload<N>): Promise<void> {
   const { broadcast } = await import('./ipc/events.ts');
   broadcast(name, payload);

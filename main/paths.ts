@@ -1,4 +1,4 @@
-// Where things are on disk: the project's own read-only files (resources, migrations) and the user's data folder.
+// Where things are on disk: the project's read-only files (resources, migrations) and the user's data folder.
 // The same functions serve the TypeScript sources (CLI, tests) and the bundle under out/main/, so no other file
 // needs to know from where it runs.
 

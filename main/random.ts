@@ -8,7 +8,7 @@ export class Random {
     this.#s = state;
   }
 
-  /** A stream of its own for every different list of keys. */
+  /** A separate stream for every different list of keys. */
   static from(...keys: readonly (number | string)[]): Random {
     let hash = 0x811c9dc5;
     const text = keys.map((key) => `${typeof key}:${key}`).join('|');

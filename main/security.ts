@@ -1,5 +1,5 @@
 // Everything that keeps the page in and the network out, in one place (the list, with its tests: docs/SECURITY.md).
-// The page is served from app://astrolab, a scheme of our own: unlike file:// it has an origin, sees no other file,
+// The page is served from app://astrolab, a private scheme: unlike file:// it has an origin, sees no other file,
 // and lets a strict content security policy travel as a header.
 
 import { existsSync } from 'node:fs';
@@ -9,7 +9,7 @@ import { app, protocol, session } from 'electron';
 import type { Session, WebContents } from 'electron';
 import { isTrusted } from './ipc/origin.ts';
 
-/** No inline code, no eval, no remote anything; styles and scripts only from our own files. */
+/** No inline code, no eval, no remote anything; styles and scripts only from our files. */
 const CONTENT_SECURITY_POLICY = [
   "default-src 'none'",
   "script-src 'self'",

@@ -1,6 +1,6 @@
 // The window's few settings that the main process must know before the page exists: theme and where the window stood.
 // One small JSON file in the data folder, parsed when read and written atomically; a damaged file costs the settings,
-// never the start. What concerns only the page (columns, zoom, smoothing) lives in the page's own storage.
+// never the start. What concerns only the page (columns, zoom, smoothing) lives in the page's storage.
 
 import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';

@@ -33,7 +33,7 @@ export interface Proportion extends Interval {
   readonly rate: number;
 }
 
-/** k successes among n with Wilson's 95% score interval. With n = 0 nothing is known: 0 to 1. */
+/** k successes among n with Wilson's 95% score interval. With n = 0 the interval is 0 to 1. */
 export function wilson(k: number, n: number, z = Z): Proportion {
   if (n === 0) return { k, n, rate: 0, low: 0, high: 1 };
   const rate = k / n;
@@ -67,7 +67,7 @@ export interface Estimate extends Interval {
 
 /**
  * A statistic of scores with its percentile bootstrap 95% interval. Resampling is stratified: each stratum (a task, a
- * category, an environment) is drawn with replacement from its own scores, so that strata keep their sizes.
+ * category, an environment) is drawn with replacement from its scores, so that strata keep their sizes.
  */
 export function bootstrap(
   strata: readonly (readonly number[])[],

@@ -9,7 +9,7 @@ export type Split = (typeof splits)[number];
 export const purposes = ['train', 'vstar', 'evaluation'] as const;
 export type Purpose = (typeof purposes)[number];
 
-/** During training (validation), at its end (test), or asked for by hand. */
+/** During training (validation), at its end (test), or on request. */
 export const evaluationKinds = ['periodic', 'final', 'manual'] as const;
 
 /** Where a run is in its life. */
@@ -54,7 +54,7 @@ export type KnobKind = (typeof knobKinds)[number];
 export const directions = ['up', 'down', 'neither'] as const;
 export type Direction = (typeof directions)[number];
 
-/** Who acts in a game played by hand. */
+/** Who acts in an interactive game. */
 export const players = ['you', 'oracle'] as const;
 
 /** What a report can be written as. */

@@ -80,7 +80,7 @@ export const PAGES: readonly PageEntry[] = [
   { path: '/gallery', title: 'Component gallery', component: lazy(() => import('./gallery/gallery-page.tsx')) },
 ];
 
-/** What a page is known by while it is shown: its whole address, or its beginning where the rest may change under it. */
+/** What identifies a page while it is shown: its whole address, or its beginning where the rest may change under it. */
 export function pageKey(location: string): string {
   return PAGES.find((page) => page.steady && location.startsWith(baseAddress(page)))?.path ?? location;
 }

@@ -55,7 +55,7 @@ export async function ensureBuilt(folder, electron, say) {
     throw new SetupError({
       tried: 'electron-vite build',
       failed: tail(result.output) || `it left out ${missing.join(', ')}`,
-      fix: 'mend the source file named above and run this again; npm test says more about types',
+      fix: 'fix the source file named above and run this again; npm test says more about types',
     });
   }
   writeFileSync(stamp, hash);

@@ -1,6 +1,6 @@
 // @ts-check
 // Are the npm packages that package-lock.json names really in node_modules? A stamp holds the hash of the lock file it
-// was checked against; without a fitting stamp npm's own record (node_modules/.package-lock.json, written only when an
+// was checked against; without a fitting stamp npm's record (node_modules/.package-lock.json, written only when an
 // install has finished) is compared package by package. Only what is missing or stale costs an `npm ci`.
 
 import { createHash } from 'node:crypto';

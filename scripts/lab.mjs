@@ -1,5 +1,5 @@
 // @ts-check
-// `npm run lab -- <command>`: the command line in Electron's own Node, straight from the TypeScript sources. Input,
+// `npm run lab -- <command>`: the command line in Electron's Node, straight from the TypeScript sources. Input,
 // output, signals and the exit code are the command's own; set-up lines, when there is work to do, go to stderr.
 
 import { join } from 'node:path';

@@ -5,7 +5,7 @@
 //
 // The catalog is made so that a search alone never decides. Every noun has a family of 7 or 8 products over three
 // modifiers A, B, C whose names contain each other (A, AB, ABC …); products with the very same name differ in price or in
-// category (marked ' here), so that only the constraint in the task tells them apart:
+// category (marked ' here), so that only the constraint in the task distinguishes them:
 //   P  A B C AB AC BC ABC ABC'        Q  A A' B AB BC ABC ABC'        R  A A' B B' C AB ABC ABC'   (' is in another category)
 // At most five names contain all the words of any name, so what is wanted always fits into the top five results.
 
@@ -298,7 +298,7 @@ function makeProducts(random) {
   return products;
 }
 
-/** Ids run through the categories; within one they are shuffled, except the ones that are known from before. */
+/** Ids run through the categories; within one they are shuffled, except those that were fixed before. */
 function giveIds(products, random) {
   let id = 1;
   for (const category of CATEGORIES) {

@@ -242,7 +242,7 @@ const capital = (text) => text[0].toUpperCase() + text.slice(1);
 const titleCase = (text) => text.split(' ').map(capital).join(' ');
 
 function makeProduct(random, { asin, category, query, path, noun, maker, own, choice, cheapest, dearest, promise }) {
-  // The title tells about half of the attributes; the rest stands in the features.
+  // The title names about half of the attributes; the rest stands in the features.
   const told = random.some(own.before, 1 + random.below(2));
   const tail = random.next() < 0.6 ? ` with ${titleCase(own.withs[0])}` : '';
   const use = random.next() < 0.5 ? ` for ${titleCase(own.fors[0])}` : '';

@@ -87,7 +87,7 @@ export async function ensureSystem(electron, needs, say) {
     throw new SetupError({
       tried: command(packages),
       failed: `${tail(install.code === 0 ? update.output : install.output, 8)}\nstill not found: ${after.join(', ')}`,
-      fix: `run it by hand to see more: ${command(packages)}`,
+      fix: `run it yourself to see more: ${command(packages)}`,
     });
   }
   return { text: `installed ${before.join(', ')}`, worked: true };
@@ -141,7 +141,7 @@ export async function withVirtualDisplay(work) {
           new SetupError({
             tried: 'starting Xvfb',
             failed: `${reason} ${errors}`.trim(),
-            fix: 'run Xvfb -displayfd 1 by hand to see why it does not start',
+            fix: 'run Xvfb -displayfd 1 yourself to see why it does not start',
           }),
         );
       child.stderr?.on('data', (text) => (errors += text));

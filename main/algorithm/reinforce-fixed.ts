@@ -1,5 +1,5 @@
 // Option B of the analysis of the failed system: REINFORCE with V*, repaired by a KL to the reference, an entropy bonus and
-// adaptive clipping of advantages (± a multiple of the batch's own spread), run with a curriculum, a binary V* and a falling
+// adaptive clipping of advantages (± a multiple of the batch's spread), run with a curriculum, a binary V* and a falling
 // temperature (1.5 → 1.0 → 0.8), which are settings of the run.  mean of −log π · A + λ · KL(π‖π_ref) − entropy bonus.
 
 import { z } from 'zod';

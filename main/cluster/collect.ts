@@ -1,4 +1,4 @@
-// Brings finished runs into the lab: each result is checked against the hash its task left, and imported once, because a run is known by
+// Brings finished runs into the lab: each result is checked against the hash its task left, and imported once, because a run is identified by
 // its uid. What was collected before changes nothing, so collecting may be interrupted and repeated at will.
 
 import { existsSync, readFileSync, rmSync } from 'node:fs';

@@ -14,7 +14,7 @@ export interface ScriptOptions {
   readonly name: string;
   readonly part: number;
   readonly tasks: number;
-  /** The jobs that must have ended before, well or not: a task without shared files makes its own. */
+  /** The jobs that must have ended before, well or not: a task without shared files makes them itself. */
   readonly after: readonly string[];
 }
 

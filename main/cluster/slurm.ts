@@ -1,5 +1,5 @@
 // Slurm through its commands: submit, cancel, the largest array, and the states of jobs from whichever of squeue, scontrol and sacct
-// answers. A scheduler that says nothing is silent, which is a state of its own: it never means that a job has ended.
+// answers. A scheduler that says nothing is silent, which is a separate state: it never means that a job has ended.
 
 import type { Place } from './place.ts';
 

@@ -163,7 +163,7 @@ export function judge({ attempts, part, record, silent, cancelled, refusal, sinc
   const own = attempts.filter(({ job }) => job === part.job).at(-1);
   if (record && WAITING.includes(record.state)) return { state: own ? 'requeued' : 'pending', reason: waitingWords(record) };
   if (record && AT_WORK.includes(record.state)) return { state: 'running', reason: '' };
-  // Its own word needs no scheduler: a task that says so has ended.
+  // Its report needs no scheduler: a task that says so has ended.
   if (own?.end?.is === 'failed') return { state: 'failed', reason: own.end.reason };
   if (record?.state === 'CANCELLED') return { state: 'cancelled', reason: '' };
   if (record && ENDS[record.state]) return { state: 'failed', reason: endWords(record, own) };

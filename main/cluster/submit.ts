@@ -25,7 +25,7 @@ export interface Submitter {
   readonly clock: Clock;
 }
 
-/** Submits every task that no job has yet. Returns the arrays. Throws `Silent` when it cannot be known, `Refused` when sbatch says no. */
+/** Submits every task that no job has yet. Returns the arrays. Throws `Silent` when the scheduler does not answer, `Refused` when sbatch says no. */
 export async function ensureSubmitted(to: Submitter, submission: Submission): Promise<Part[]> {
   return withLock(to.place, submission.id, async () => {
     await to.place.pull([`${submission.id}/journal.jsonl`, `${submission.id}/parts/*`, `${submission.id}/seen/*`]);
@@ -72,7 +72,7 @@ async function settle(to: Submitter, submission: Submission): Promise<void> {
       await record(to, submission, { is: 'refused', at, part: number, reason: 'It never reached the scheduler' });
     else {
       const wait = Math.ceil((ARRIVAL_MS - (at - intended)) / 1000);
-      throw new Silent(`The submission of ${name} was interrupted and may still arrive; what became of it is known in ${wait} s`);
+      throw new Silent(`The submission of ${name} was interrupted and may still arrive; its outcome will be clear in ${wait} s`);
     }
   }
 }

@@ -1,4 +1,4 @@
-// One task on a node: trains a run in a folder of its own and leaves it as an export. It continues from the newest snapshot of an earlier
+// One task on a node: trains a run in a separate folder and leaves it as an export. It continues from the newest snapshot of an earlier
 // attempt, whichever node that ran on, and makes a snapshot at checkpoints. Attempts never write the same file but for the snapshot, which
 // is renamed into place: a lost node that works on without anyone knowing can do no harm, because a run's numbers are the same everywhere.
 
@@ -207,7 +207,7 @@ function launchHere(dataFolder: string): Launch {
   };
 }
 
-/** The samples that the file has. Without it the task makes its own. */
+/** The samples that the file has. Without it the task draws them itself. */
 function takeShared(store: Store, file: string): Iterable<string> {
   try {
     return readShared(store, file);
@@ -239,7 +239,7 @@ class Made {
 
   readonly #shared: ReadonlySet<string>;
 
-  /** `shared`: samples that others made and need not be told of. */
+  /** `shared`: samples made by others, which need not be reported. */
   constructor(references: readonly ReferenceFile[], shared: ReadonlySet<string>) {
     this.#references = [...references];
     this.#shared = shared;
@@ -261,7 +261,7 @@ class Made {
   }
 }
 
-/** The lines that tell the lab how far the attempt is. */
+/** The lines that report the attempt's progress to the lab. */
 class ProgressFile {
   readonly #file: string;
   #phase = '';

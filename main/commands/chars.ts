@@ -1,4 +1,4 @@
-// `lab chars`: the engine on its own, in three minutes. A character-level Transformer learns the prose of this project's own
+// `lab chars`: the engine alone, in three minutes. A character-level Transformer learns the prose of this project's
 // sources (resources/text/lab.txt) by next-character prediction, draws its loss curve in the terminal and writes a few lines.
 // The last tenth of the text is held out: the second number is the loss on characters it was never trained on.
 
@@ -64,7 +64,7 @@ async function demonstrate(seconds: number, seed: number): Promise<void> {
   const begin = performance.now();
   const elapsed = (): number => (performance.now() - begin) / 1000;
   while (elapsed() < seconds) {
-    // The end of the schedule is a time, not a step: what is left of it decides the learning rate.
+    // The end of the schedule is a time, not a step: the remaining time decides the learning rate.
     const progress = Math.floor((1000 * elapsed()) / seconds);
     const rate = learningRateAt({ learningRate: 2e-3, warmup: 20, flat: 0.3, decay: 'cosine', final: 0.05 }, progress, 1000);
     const { loss } = await trainer.step(

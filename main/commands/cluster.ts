@@ -34,7 +34,7 @@ function registerAdd(cluster: Command): void {
     .option('--partition <name>')
     .option('--account <name>')
     .option('--qos <name>')
-    .option('--time <limit>', 'time limit of a task, for example 02:00:00; a run that needs longer goes on after a requeue')
+    .option('--time <limit>', 'time limit of a task, for example 02:00:00; a run that needs longer continues after a requeue')
     .option('--memory <size>', 'for example 4G')
     .option('--cpus <n>', 'processors of a task', wholeNumber('--cpus', 1))
     .option('--gpus <n>', 'for example 1 or a100:1')
@@ -175,7 +175,7 @@ function registerTasks(cluster: Command): void {
   taskCommand('cancel', 'cancel tasks of a submission, or all that have not ended');
   taskCommand(
     'retry',
-    'submit failed and cancelled tasks again, and what an interruption left unsubmitted; they go on from their last checkpoint',
+    'submit failed and cancelled tasks again, and what an interruption left unsubmitted; they continue from their last checkpoint',
   );
 
   cluster

@@ -22,7 +22,7 @@ interface Diagnosis {
   readonly ok: boolean;
   readonly versions: Readonly<Record<string, string>>;
   readonly dataFolder: string;
-  readonly freeDisk: number; // bytes; −1 where it can't be told
+  readonly freeDisk: number; // bytes; −1 where it cannot be determined
   readonly devices: readonly Device[];
   readonly problems: readonly Problem[];
 }
@@ -84,8 +84,7 @@ async function checkDatabase(problems: Problem[]): Promise<string> {
     database.close();
     return version;
   } catch (error) {
-    const fix =
-      'Run through npm run lab (it uses Electron’s own Node), or install the dependencies anew: delete node_modules, then npm start.';
+    const fix = 'Run through npm run lab (it uses Electron’s Node), or install the dependencies anew: delete node_modules, then npm start.';
     problems.push({ severity: 'error', message: `SQLite does not load: ${reasonOf(error)}`, fix });
     return 'not working';
   }

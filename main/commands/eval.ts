@@ -37,7 +37,7 @@ export function register(program: Command): void {
     .option('--tasks <n>', 'how many of them', wholeNumber('--tasks'), 500)
     .option('--temperature <t>', 'of a policy; 0 takes the most probable token', decimal('--temperature'), 0)
     .option('--preset <name>', 'whose reference plays, with --agent reference (default: the world’s flagship)')
-    .option('--seed <n>', 'decides the episodes’ own randomness', wholeNumber('--seed'), 1)
+    .option('--seed <n>', 'seed of the episodes', wholeNumber('--seed'), 1)
     .action((run: string | undefined, options: EvalOptions) => {
       if (run !== undefined && options.agent !== undefined) throw new CallError('Give a run or --agent, not both');
       if (run !== undefined) return evaluateRun(run, options);
@@ -78,8 +78,7 @@ async function evaluateRun(reference: string, options: EvalOptions): Promise<voi
 async function evaluateReference(options: EvalOptions): Promise<void> {
   const world = namedWorld(options.world);
   const preset = options.preset ?? world.flagship;
-  if (preset === undefined)
-    throw new CallError(`The world ${world.name} has no preset of its own: say whose reference plays with --preset`);
+  if (preset === undefined) throw new CallError(`The world ${world.name} has no preset: choose the reference policy with --preset`);
   const { config } = loadPreset(preset);
   if (config.world.name !== world.name)
     throw new CallError(`The preset ${preset} is for the world ${config.world.name}, not for ${world.name}`);

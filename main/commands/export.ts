@@ -64,7 +64,7 @@ export function register(program: Command): void {
     );
 }
 
-/** In a process of its own; Ctrl-C ends it, and nothing is changed. */
+/** In a separate process; Ctrl-C ends it, and nothing is changed. */
 async function importHere(folder: string, file: string): Promise<ImportResult> {
   const cancel = new AbortController();
   const ignore = onInterrupt(() => cancel.abort());

@@ -13,7 +13,7 @@ export function onInterrupt(interrupt: () => void): () => void {
   };
 }
 
-/** Whether whoever started this process (nohup) switched SIGHUP off; a handler of our own would switch it on again. */
+/** Whether whoever started this process (nohup) switched SIGHUP off; a handler of ours would switch it on again. */
 function hangupIgnored(): boolean {
   try {
     const ignored = /^SigIgn:\s*([0-9a-f]+)$/m.exec(readFileSync('/proc/self/status', 'latin1'))?.[1];

@@ -97,7 +97,7 @@ function inWords(error: unknown): string {
   return told('dest' in error && typeof error.dest === 'string' ? error.dest : error.path);
 }
 
-/** Tells the user what went wrong and returns the exit code. */
+/** Prints what went wrong and returns the exit code. */
 export function fail(error: unknown): number {
   const wrongCall = error instanceof CallError;
   const message = inWords(error);
@@ -105,7 +105,7 @@ export function fail(error: unknown): number {
   const hint = error instanceof Error && 'hint' in error && typeof error.hint === 'string' ? error.hint : '';
   if (state.json) process.stdout.write(`${document({ error: { code, message, hint } })}\n`);
   else note(hint ? `${message}\n${hint}` : message);
-  // A failure without a code of its own is a fault in the lab: whoever reports it needs the place.
+  // A failure without an error code is a fault in the lab: whoever reports it needs the place.
   if (!wrongCall && code === 'failed' && process.env.ASTROLAB_TRACE && error instanceof Error) note(error.stack ?? '');
   return wrongCall ? 2 : 1;
 }

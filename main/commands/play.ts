@@ -1,4 +1,4 @@
-// `lab play WORLD`: play an episode by hand, or scripted with --actions FILE (one action a line). Shows what an agent
+// `lab play WORLD`: play an episode interactively, or scripted with --actions FILE (one action a line). Shows what an agent
 // would see, what may be said, what each step paid and why, and on `?` what the oracle would do.
 
 import { closeSync, openSync, readSync, statSync } from 'node:fs';
@@ -37,7 +37,7 @@ interface PlayedStep {
 export function register(program: Command): void {
   const command = program
     .command('play <world>')
-    .description(`play a world by hand (${WORLDS.map(({ name }) => name).join(', ')})`)
+    .description(`play a world interactively (${WORLDS.map(({ name }) => name).join(', ')})`)
     .option('--actions <file>', 'take the actions from a file, one a line (- is standard input)')
     .option('--model <name>', 'let a language model of `lab models` act')
     .option('--adapter <dir>', 'with --model: a PEFT adapter on top of it')
@@ -60,7 +60,7 @@ export function register(program: Command): void {
         return playScript(environment, task, turn, await modelActions(world, environment, task, { model, adapter, level }));
       }
       if (wantsJson())
-        throw new CallError('--json needs --actions FILE or --model NAME: playing by hand is a conversation, not a document');
+        throw new CallError('--json needs --actions FILE or --model NAME: interactive play has no single document as its result');
       return playByHand(environment, task, turn);
     });
 }

@@ -1,4 +1,4 @@
-// `lab world`, `lab plugin` and `lab new`: worlds and other plug-ins from folders of the user's own. Adding a folder lists it; that its program may be
+// `lab world`, `lab plugin` and `lab new`: worlds and other plug-ins from the user's folders. Adding a folder lists it; that its program may be
 // started (or its TypeScript be run) is allowed once, by --allow, and asked again when what would run has changed.
 
 import { existsSync } from 'node:fs';
@@ -13,7 +13,7 @@ import { KINDS, type Kind, writeSkeleton } from '../plugin/skeleton.ts';
 import { answer, CallError, dataFolder, note } from './output.ts';
 
 export function register(program: Command): void {
-  const world = program.command('world').description('worlds from folders of your own: list, add, remove').action(listWorlds);
+  const world = program.command('world').description('worlds from your folders: list, add, remove').action(listWorlds);
   world
     .command('add <dir>')
     .description('add the world (or plug-in) of a folder; --allow lets its program be started')
@@ -74,7 +74,7 @@ async function addWorld(dir: string, allow: boolean): Promise<void> {
   const loaded = (await loadPlugins(dataFolder())).find((plugin) => plugin.folder === folder);
   if (!loaded || (loaded.problem !== null && allow)) {
     removeFolder(dataFolder(), folder);
-    throw new CallError(`${folder} was not added: ${loaded?.problem ?? 'it was not found'}`, '`lab plugin check DIR` tells more');
+    throw new CallError(`${folder} was not added: ${loaded?.problem ?? 'it was not found'}`, '`lab plugin check DIR` has the details');
   }
   const runs = manifests.map(({ manifest: { name, command, url } }) => `  ${name}: ${url ?? (command ?? []).join(' ')}`);
   if (!allow) {

@@ -27,7 +27,7 @@ export function registerPlan(study: Command): void {
     .command('plan [name]')
     .description('seeds × tasks needed to find a difference, with the spread of a finished study or an assumed one')
     .requiredOption('--difference <share>', 'the true difference to be found: 0.05 is 5 points', share('--difference'))
-    .option('--power <share>', 'how often it should be found', share('--power'), 0.8)
+    .option('--power <share>', 'probability of detecting it', share('--power'), 0.8)
     .option('--cluster <n>', 'tasks per cluster, i.e. about the same thing (default: those of the study, else 1)', wholeNumber('--cluster'))
     .option('--tests <n>', 'tests of the study, for the correction (default: those of the study, else 1)', wholeNumber('--tests'))
     .action((name: string | undefined, options: PlanOptions) =>

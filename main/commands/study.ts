@@ -79,7 +79,7 @@ function registerSave(study: Command): void {
 function registerRun(study: Command): void {
   addOn(addJobs(study.command('run <name>')))
     .description('tune, train all arms with all seeds and decide the claims; the same call resumes after any interruption')
-    .option('--definition <file>', `a definition of your own instead of one of ${studyIds().join(', ')}`)
+    .option('--definition <file>', `your definition file instead of one of ${studyIds().join(', ')}`)
     .option('--only <arms>', 'these arms only, with commas between them')
     .option('--seeds <n>', 'the first so many seeds only', wholeNumber('--seeds', 1))
     .option('--updates <n>', 'the budget: updates of every run', wholeNumber('--updates', 1))
@@ -170,7 +170,7 @@ function registerExport(study: Command): void {
     );
 }
 
-/** What would be submitted: the trials if there are arms to tune whose settings are not known yet, else all runs. */
+/** What would be submitted: the trials if there are arms to tune whose settings have not been tuned yet, else all runs. */
 function dryRun(
   store: Store,
   on: string,
@@ -226,7 +226,7 @@ function tunedOf(file: string | undefined): Record<string, Settings> | null {
   return parsed.data;
 }
 
-/** The page and, beside it in a folder of its own, the figures. */
+/** The page and, beside it in a separate folder, the figures. */
 function writePage(store: Store, record: StudyRecord, out: string): string[] {
   const file = resolve(out);
   const figures = basename(file, '.md').toLowerCase();

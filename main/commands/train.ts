@@ -1,4 +1,4 @@
-// `lab train` and `lab resume`: a run from the command line, in a training process of its own, with the same store and
+// `lab train` and `lab resume`: a run from the command line, in a separate training process, with the same store and
 // the same numbers as in the window. Progress with an estimate goes to stderr. Ctrl-C once finishes the update and saves a
 // checkpoint; `lab resume` continues exactly there.
 
@@ -76,7 +76,7 @@ export function register(program: Command): void {
 
   program
     .command('resume <run>')
-    .description('go on with an interrupted, paused or stopped run, exactly where it stopped')
+    .description('resume an interrupted, paused or stopped run exactly where it stopped')
     .option('--restart', 'start from the beginning if no checkpoint can be read, and drop what was recorded')
     .action(async (reference: string, options: { restart?: boolean }) => {
       await withStore(async (store) => {
@@ -168,7 +168,7 @@ async function trainOn(store: Store, on: string, configs: readonly RunConfig[], 
   );
 }
 
-/** Trains a run to its end, telling how it goes. */
+/** Trains a run to its end and reports progress. */
 export async function trainHere(store: Store, id: number, options: { restart?: boolean } = {}): Promise<void> {
   const queue = new RunQueue({
     store,
@@ -215,7 +215,7 @@ function tellOutcome(store: Store, id: number): void {
 
 let lastLine = '';
 
-/** One line per kind of news; progress is rewritten in place on a terminal and told sparsely elsewhere. */
+/** One line per kind of news; progress is rewritten in place on a terminal and printed sparsely elsewhere. */
 function narrate(report: RunReport): void {
   if (report.type === 'progress') {
     const left = report.secondsLeft === null ? '' : `, ${duration(report.secondsLeft)} left`;

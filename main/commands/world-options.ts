@@ -1,5 +1,5 @@
 // Options that every command with a world shares: which world, its settings (`--set key=value`), and where its data is.
-// What does not fit is a wrong call, with the world's own settings listed.
+// What does not fit is a wrong call, with the world's settings listed.
 
 import { statSync } from 'node:fs';
 import { resolve } from 'node:path';
@@ -25,7 +25,7 @@ export function addWorldOptions(command: Command): Command {
   );
 }
 
-/** One option for each world that takes data of the user's own. */
+/** One option for each world that takes the user's data. */
 export function addDataOptions(command: Command): Command {
   for (const { data } of WORLDS) if (data) command.option(`--${data.option} <dir>`, data.description);
   return command;

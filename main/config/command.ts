@@ -21,7 +21,7 @@ function overridesOf(config: RunConfig, preset: RunConfig): string[] | null {
     );
   };
   try {
-    // Another algorithm brings its own defaults, so it is set before its settings.
+    // Another algorithm brings its defaults, so it is set before its settings.
     const first = config.algorithm.id === preset.algorithm.id ? [] : [`algorithm.id=${config.algorithm.id}`];
     const rest = changes(applyOverrides(preset, first)).filter((text) => !text.startsWith('algorithm.id='));
     const all = [...first, ...rest];

@@ -17,8 +17,8 @@ const Plain: z.ZodType<Plain> = z.json();
 
 const World = group(
   {
-    name: knob(z.string().min(1).max(60), DEFAULT_WORLD, 'The world the agent acts in; `lab play` lists them.'),
-    settings: knob(z.record(z.string(), Plain), {}, 'Settings of the world; what is left out takes the world’s own default.'),
+    name: knob(z.string().min(1).max(60), DEFAULT_WORLD, 'World that the agent acts in; `lab play` lists them.'),
+    settings: knob(z.record(z.string(), Plain), {}, 'Settings of the world; missing ones take the world’s default.'),
   },
   'The world and its settings.',
 );
@@ -26,7 +26,7 @@ const World = group(
 const LanguageModel = group(
   {
     name: knob(z.string().max(60), '', 'Name of the model; `lab models` lists them.'),
-    adapter: knob(z.string().max(4096), '', 'Folder of a PEFT adapter to start from, with the rank and targets below; empty is none.'),
+    adapter: knob(z.string().max(4096), '', 'Folder of a PEFT adapter to start from, with the rank and targets below; empty: none.'),
     train: knob(
       z.enum(['adapter', 'all']),
       'adapter',
@@ -39,65 +39,61 @@ const LanguageModel = group(
       'all',
       'Which matrices carry the adapter: all, those of attention, or queries and values.',
     ),
-    system: knob(z.string().max(4000), '', 'What the model is told before the first page; empty is the text of the world.'),
+    system: knob(z.string().max(4000), '', 'System message of the chat; empty: the text of the world.'),
     answers: knob(
       z.enum(['grammar', 'free']),
       'grammar',
-      'Hold answers to what the world allows, or let the model say anything: what cannot be parsed is an invalid action.',
+      'Constrain answers to the world’s grammar, or sample freely: an answer that cannot be parsed is an invalid action.',
     ),
-    answerTokens: knob(whole(4, 512), 32, 'Longest answer, without the thought; then it is cut.', 'tokens'),
+    answerTokens: knob(whole(4, 512), 32, 'Maximum length of an answer, without the thought; longer ones are truncated.', 'tokens'),
   },
-  'With kind model: the language model and what of it is trained.',
+  'The language model and which of its weights are trained (with kind model).',
 );
 
 const Policy = group(
   {
     kind: knob(z.enum(['scratch', 'model']), 'scratch', 'A small Transformer made for the world, or a language model (policy.model).'),
     model: LanguageModel,
-    width: knob(whole(8, 2048), 128, 'Size of the hidden state of each token. A multiple of twice the number of heads.', 'numbers'),
+    width: knob(whole(8, 2048), 128, 'Hidden size. A multiple of twice the number of heads.', 'numbers'),
     layers: knob(whole(1, 24), 3, 'Transformer layers.', 'layers'),
     heads: knob(whole(1, 32), 4, 'Attention heads per layer.', 'heads'),
     feedForward: knob(whole(8, 8192), 256, 'Width of the inner layer of each feed-forward block.', 'numbers'),
     gate: knob(z.enum(['swiglu', 'relu', 'relu2', 'silu']), 'relu', 'Activation of the feed-forward block.'),
-    contextLength: knob(whole(32, 4096), 256, 'Most tokens the policy sees at once; the task and the latest turns are kept.', 'tokens'),
-    thoughts: knob(z.boolean(), false, 'Let the agent write a short thought before each action.'),
-    thoughtTokens: knob(whole(1, 2048), 24, 'Longest thought; then it is closed. Longer demonstrated ones are cut.', 'tokens'),
+    contextLength: knob(whole(32, 4096), 256, 'Context length; when it is full, the task and the latest turns are kept.', 'tokens'),
+    thoughts: knob(z.boolean(), false, 'Let the agent write a short chain of thought before each action.'),
+    thoughtTokens: knob(whole(1, 2048), 24, 'Maximum length of a thought; longer ones are truncated.', 'tokens'),
     aids: group(
       {
         relabelIds: knob(
           z.boolean(),
           true,
-          'Shuffle interchangeable names (ids) anew in every training episode, so that a name means only what the page says.',
+          'Shuffle interchangeable names (ids) in every training episode, so that they carry no information beyond the page.',
         ),
         relabelWords: knob(
           z.boolean(),
           false,
-          'Let words (each with its synonyms) trade places anew in every training episode, so that things are known by reading, not by heart.',
+          'Permute words (each with its synonyms) in every training episode, so that the policy must read them instead of memorising them.',
         ),
         relabelPrices: knob(
           z.boolean(),
           false,
-          'With compareFlag: let prices on pages trade places as well, so that they do not give away which thing it is. Their marks stay true.',
+          'With compareFlag: also permute the prices on pages, so that they do not identify the item. Their marks stay correct.',
         ),
-        phrases: knob(
-          z.boolean(),
-          false,
-          'Read and write a name of several words (running shoes) as one token, so that it takes no more room than any other.',
-        ),
+        phrases: knob(z.boolean(), false, 'Treat a name of several words (running shoes) as one token.'),
         matchFlag: knob(z.boolean(), true, 'Mark the words of a page that also occur in the task.'),
         compareFlag: knob(z.boolean(), true, 'Mark the prices of a page as above or below the price in the task.'),
-        pointer: knob(z.boolean(), true, 'A head that copies words from the context in one step.'),
+        pointer: knob(z.boolean(), true, 'Pointer head that copies words from the context in one step.'),
         tokenShift: knob(
           whole(0, 8),
           6,
-          'How many of the tokens before it each token sees directly (a short window over names and prices); 0 is none.',
+          'Number of preceding tokens that are mixed into each token’s input (a short window over names and prices); 0: none.',
           'tokens',
         ),
       },
-      'Aids to copying, each a switch so that its effect can be measured.',
+      'Copying aids, each a switch so that its effect can be measured.',
     ),
   },
-  'The policy: a small decoder-only Transformer that reads and writes text.',
+  'The policy: a small decoder-only Transformer, or a language model.',
 );
 
 const Reference = group(
@@ -105,29 +101,34 @@ const Reference = group(
     seed: knob(
       whole(0, 4_294_967_295),
       1,
-      'Decides the demonstrations, the first weights and the V* samples of the reference policy; runs that differ only in their own seed share one reference.',
+      'Seed of the demonstrations, the initial weights and the V* samples of the reference policy; runs that differ only in `seed` share one reference.',
     ),
-    demonstrations: knob(whole(0, 1_000_000), 6000, 'Imperfect demonstrations that the reference policy is cloned from.', 'episodes'),
+    demonstrations: knob(
+      whole(0, 1_000_000),
+      6000,
+      'Number of imperfect demonstrations that the reference policy is cloned from.',
+      'episodes',
+    ),
     imperfection: knob(
       z.record(z.string(), between(0, 1)),
       {},
-      'How often the demonstrator makes each mistake that the world declares (listed below by world); what is left out takes the world’s default.',
+      'Probability of each mistake that the demonstrator makes (the world declares them, see below); missing ones take the world’s default.',
     ),
     batch: knob(whole(1, 4096), 48, 'Demonstrations per cloning step.', 'episodes'),
-    steps: knob(whole(0, 1_000_000), 1100, 'Most cloning steps.', 'steps'),
+    steps: knob(whole(0, 1_000_000), 1100, 'Maximum number of cloning steps.', 'steps'),
     learningRate: knob(between(0, 1), 2e-3, 'Peak learning rate of cloning.'),
-    warmup: knob(whole(0, 100_000), 30, 'Cloning steps over which the learning rate rises from 0.', 'steps'),
-    checkEvery: knob(whole(1, 100_000), 100, 'Cloning steps between two looks at validation success.', 'steps'),
-    checkTasks: knob(whole(1, 10_000), 100, 'Validation tasks played at each look.', 'tasks'),
+    warmup: knob(whole(0, 100_000), 30, 'Warm-up: cloning steps over which the learning rate rises from 0.', 'steps'),
+    checkEvery: knob(whole(1, 100_000), 100, 'Cloning steps between two validations.', 'steps'),
+    checkTasks: knob(whole(1, 10_000), 100, 'Tasks per validation.', 'tasks'),
     targetSuccess: group(
       {
-        low: knob(between(0, 1), 0.2, 'Below this validation success the reference is called too weak, and a warning says so.', 'share'),
-        high: knob(between(0, 1), 0.5, 'Cloning stops early once validation success passes this: competent, but far from good.', 'share'),
+        low: knob(between(0, 1), 0.2, 'A warning is given when validation success stays below this.', 'share'),
+        high: knob(between(0, 1), 0.5, 'Cloning stops once validation success exceeds this, so that there is room to improve.', 'share'),
       },
-      'Validation success that the reference should have.',
+      'Target range of the reference’s validation success.',
     ),
   },
-  'The frozen reference policy π_ref, cloned from imperfect demonstrations; made once and cached.',
+  'The frozen reference policy π_ref, cloned from imperfect demonstrations; trained once and cached.',
 );
 
 const Training = group(
@@ -137,46 +138,51 @@ const Training = group(
     microBatch: knob(
       whole(64, 10_000_000),
       16_384,
-      'Most tokens that go through the model at once; a larger update is accumulated exactly.',
+      'Maximum number of tokens per micro-batch; gradients of a larger update are accumulated exactly.',
       'tokens',
     ),
     recompute: knob(
       z.boolean(),
       false,
-      'Gradient checkpointing: the backward pass computes each layer again instead of keeping its activations. Less memory, more time.',
+      'Gradient checkpointing: the backward pass recomputes each layer instead of keeping its activations. Less memory, more time.',
     ),
-    reward: knob(RewardKind, 'binary', 'Reward r of an episode in stage 2: success as 0 or 1, or the return with all its partial rewards.'),
-    tasks: knob(whole(1, 1_000_000), 600, 'Training tasks that are used (and that V* is computed for).', 'tasks'),
+    reward: knob(RewardKind, 'binary', 'Reward r of an episode in stage 2: success (0 or 1), or the return including partial rewards.'),
+    tasks: knob(whole(1, 1_000_000), 600, 'Number of training tasks used (V* is computed for each).', 'tasks'),
     taskSampling: group(
       {
         mode: knob(
           z.enum(['uniform', 'prioritised']),
           'prioritised',
-          'Draw tasks evenly, or in proportion to floor + (1 − running success).',
+          'Sample tasks uniformly, or in proportion to floor + (1 − running success).',
         ),
-        floor: knob(between(0.001, 10), 0.1, 'Weight that even a mastered task keeps (mode prioritised).'),
-        memory: knob(between(0, 1), 0.7, 'Share of the old running success that is kept when a task is met again.', 'share'),
+        floor: knob(between(0.001, 10), 0.1, 'Minimum weight of a mastered task (mode prioritised).'),
+        memory: knob(
+          between(0, 1),
+          0.7,
+          'Decay of the running success rate: the share of the old value that is kept at each update.',
+          'share',
+        ),
       },
-      'Which tasks come up in an update.',
+      'How the tasks of an update are sampled.',
     ),
     learningRate: knob(between(0, 1), 1.5e-3, 'Peak learning rate.'),
-    warmup: knob(whole(0, 100_000), 5, 'Updates over which the learning rate rises from 0.', 'updates'),
+    warmup: knob(whole(0, 100_000), 5, 'Warm-up: updates over which the learning rate rises from 0.', 'updates'),
     schedule: group(
       {
-        shape: knob(z.enum(['constant', 'linear', 'cosine']), 'linear', 'How the learning rate falls after it was held.'),
-        hold: knob(between(0, 1), 1 / 3, 'Part of the run for which the peak learning rate is held.', 'share'),
-        final: knob(between(0, 1), 0.1, 'Last learning rate as a part of the peak.', 'share'),
+        shape: knob(z.enum(['constant', 'linear', 'cosine']), 'linear', 'Shape of the decay after the hold.'),
+        hold: knob(between(0, 1), 1 / 3, 'Fraction of the run at the peak learning rate.', 'share'),
+        final: knob(between(0, 1), 0.1, 'Final learning rate as a fraction of the peak.', 'share'),
       },
-      'Learning rate over the run.',
+      'Learning rate schedule.',
     ),
-    adamBeta1: knob(between(0, 0.9999), 0.9, 'Adam: memory of the gradient.'),
-    adamBeta2: knob(between(0, 0.99999), 0.98, 'Adam: memory of the squared gradient.'),
-    weightDecay: knob(between(0, 1), 0, 'Decoupled weight decay of matrices.'),
-    clip: knob(between(1e-6, 1e6), 1, 'Global norm the gradient is clipped to.'),
+    adamBeta1: knob(between(0, 0.9999), 0.9, 'Adam β₁: decay of the mean gradient.'),
+    adamBeta2: knob(between(0, 0.99999), 0.98, 'Adam β₂: decay of the mean squared gradient.'),
+    weightDecay: knob(between(0, 1), 0, 'Decoupled weight decay (matrices only).'),
+    clip: knob(between(1e-6, 1e6), 1, 'Maximum global norm of the gradient.'),
     temperature: knob(
       z.array(between(0.05, 10)).min(1).max(8),
       [1],
-      'Sampling temperature of training episodes. Several values cut the run into as many equal parts (1.5, 1, 0.8).',
+      'Sampling temperature of training episodes. Several values are a schedule: the run is divided into as many equal parts (1.5, 1, 0.8).',
     ),
   },
   'Stage 2: the updates.',
@@ -184,21 +190,21 @@ const Training = group(
 
 const Evaluation = group(
   {
-    every: knob(whole(0, 100_000), 25, 'Updates between two evaluations during training; 0 is only at the end.', 'updates'),
-    tasks: knob(whole(1, 100_000), 200, 'Tasks of each evaluation during training.', 'tasks'),
-    split: knob(z.enum(splits), 'validation', 'Which tasks are played during training. Keep the test split for the end.'),
-    temperature: knob(between(0, 10), 0, 'Sampling temperature of evaluation; 0 takes the most probable token.'),
-    finalTasks: knob(whole(0, 100_000), 500, 'Test tasks played once training is done; 0 is none.', 'tasks'),
+    every: knob(whole(0, 100_000), 25, 'Updates between two validations during training; 0: only at the end.', 'updates'),
+    tasks: knob(whole(1, 100_000), 200, 'Tasks per validation.', 'tasks'),
+    split: knob(z.enum(splits), 'validation', 'Split used during training. Keep the test split for the end.'),
+    temperature: knob(between(0, 10), 0, 'Sampling temperature of evaluations; 0: greedy.'),
+    finalTasks: knob(whole(0, 100_000), 500, 'Tasks of the test at the end of training; 0: none.', 'tasks'),
   },
   'Evaluation on fixed tasks: validation during training, test at the end.',
 );
 
 const Checkpoints = group(
   {
-    every: knob(whole(0, 100_000), 25, 'Updates between two checkpoints; 0 is only at the end.', 'updates'),
-    keep: knob(whole(1, 10_000), 3, 'Newest checkpoints kept beside the best one.', 'checkpoints'),
+    every: knob(whole(0, 100_000), 25, 'Updates between two checkpoints; 0: only at the end.', 'updates'),
+    keep: knob(whole(1, 10_000), 3, 'Number of latest checkpoints kept in addition to the best one.', 'checkpoints'),
   },
-  'What a run can be resumed from.',
+  'Checkpoints, from which a run can be resumed.',
 );
 
 const Retention = group(
@@ -208,14 +214,14 @@ const Retention = group(
       'all',
       'Which episodes are stored for replay: all, those of every nth update, the best and worst of each update, or those of evaluations only.',
     ),
-    every: knob(whole(1, 100_000), 10, 'With nth: episodes of every so many updates are kept.', 'updates'),
-    ends: knob(whole(1, 1000), 4, 'With best-worst: how many of each end are kept per update.', 'episodes'),
+    every: knob(whole(1, 100_000), 10, 'With nth: the interval n.', 'updates'),
+    ends: knob(whole(1, 1000), 4, 'With best-worst: number of best and of worst episodes kept per update.', 'episodes'),
     vstar: knob(z.boolean(), true, 'Also keep the reference samples that V* was computed from.'),
   },
   'Which episodes are stored for replay. Metrics, evaluation results and checkpoints are always kept.',
 );
 
-/** Never set by hand: which code a run was made with is noted when it is created. */
+/** Set by the lab when a run is created: the code that it uses. */
 const Plugins = z
   .exactOptional(z.record(z.string(), z.string()))
   .meta({ description: 'Hash of the code of each plug-in that the run uses.' });
@@ -237,16 +243,16 @@ function algorithmSchema() {
 const runSchema = (algorithm: ReturnType<typeof algorithmSchema>) =>
   z
     .strictObject({
-      name: knob(z.string().min(1).max(120), 'run', 'Name of the run, for people.'),
-      seed: knob(whole(0, 4_294_967_295), 1, 'Every random draw of the run follows from it.'),
-      device: knob(z.string().min(1).max(40), 'cpu', 'Where the model runs; `lab doctor` lists what there is.'),
+      name: knob(z.string().min(1).max(120), 'run', 'Name of the run.'),
+      seed: knob(whole(0, 4_294_967_295), 1, 'Random seed of the run.'),
+      device: knob(z.string().min(1).max(40), 'cpu', 'Device that the model runs on; `lab doctor` lists them.'),
       memory: knob(
         whole(200, 10_000_000),
         4000,
-        'Memory that the training process may take (language models are not bounded). Fewer sessions are kept and micro-batches get fewer rows where it would take more; an update stays the same but for rounding.',
+        'Memory limit of the training process (not applied to language models). To stay below it, fewer sessions are cached and micro-batches have fewer rows; updates are the same up to rounding.',
         'MB',
       ),
-      threads: knob(whole(0, 256), 0, 'Processor threads of the engine; 0 is one per logical processor.', 'threads'),
+      threads: knob(whole(0, 256), 0, 'CPU threads of the engine; 0: one per logical processor.', 'threads'),
       world: World,
       policy: Policy,
       reference: Reference,
@@ -303,7 +309,7 @@ const runSchema = (algorithm: ReturnType<typeof algorithmSchema>) =>
 export let AlgorithmConfig = algorithmSchema();
 export let RunConfig = runSchema(AlgorithmConfig);
 
-/** Makes the schemas anew, because plug-ins have brought algorithms or taken them away. */
+/** Rebuilds the schemas, because plug-ins have brought algorithms or taken them away. */
 export function renewSchemas(): void {
   AlgorithmConfig = algorithmSchema();
   RunConfig = runSchema(AlgorithmConfig);
@@ -319,7 +325,7 @@ function unknownMistakes(config: RunConfig): string[] {
   return world ? Object.keys(config.reference.imperfection).filter((name) => !(name in world.mistakes)) : [];
 }
 
-/** Version 0.1.0 had one set of mistakes for all worlds; worlds that have other names now say what these were called. */
+/** Version 0.1.0 had one set of mistakes for all worlds; worlds that renamed theirs declare the former names. */
 const Before = z.looseObject({
   world: z.looseObject({ name: z.string().default(DEFAULT_WORLD) }).prefault({}),
   reference: z.looseObject({ imperfection: z.record(z.string(), z.unknown()) }),

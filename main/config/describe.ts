@@ -48,7 +48,7 @@ const Node = z.object({
 });
 type Node = z.infer<typeof Node>;
 
-/** All groups of settings in the order of the schema; an algorithm is a group of its own. */
+/** All groups of settings in the order of the schema; an algorithm is a separate group. */
 export function describeConfig(): KnobGroup[] {
   const root = Node.parse(z.toJSONSchema(RunConfig, { io: 'input', unrepresentable: 'any' }));
   const groups: KnobGroup[] = [];
@@ -68,7 +68,7 @@ export function describeMistakes({ mistakes, title }: World): KnobGroup[] {
   const shape = Object.entries(mistakes).map(
     ([name, { chance, meaning }]) => [name, knob(between(0, 1), chance, meaning, 'share')] as const,
   );
-  const schema = z.strictObject(Object.fromEntries(shape)).meta({ description: 'How often the demonstrator makes each mistake.' });
+  const schema = z.strictObject(Object.fromEntries(shape)).meta({ description: 'Probability of each mistake of the demonstrator.' });
   const groups: KnobGroup[] = [];
   const node = Node.parse(z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' }));
   collect(node, 'reference.imperfection', `Mistakes of demonstrations in the world ${title}`, null, groups);
@@ -126,7 +126,7 @@ function kindOf(node: Node, key: string): KnobKind {
     case 'object':
       return 'settings';
     default:
-      throw new Error(`The setting ${key} is of a kind (${node.type}) that forms cannot show; give it one of the known kinds`);
+      throw new Error(`The setting ${key} is of a kind (${node.type}) that forms cannot show; give it one of the supported kinds`);
   }
 }
 

@@ -105,7 +105,7 @@ function demonstrationIssues({ world, reference }: RunConfig): Issue[] {
   return [{ key: 'reference.demonstrations', message }];
 }
 
-/** A world checks its own settings. */
+/** A world checks its settings. */
 export function worldIssues(config: RunConfig): Issue[] {
   if (!WORLDS.some(({ name }) => name === config.world.name)) {
     return [{ key: 'world.name', message: `Expected one of ${WORLDS.map(({ name }) => name).join(', ')}; found “${config.world.name}”` }];

@@ -31,7 +31,7 @@ export function applyOverrides(config: unknown, overrides: readonly string[]): R
 
 function setKey(tree: Tree, key: string, text: string): void {
   if (key === 'algorithm' || key === 'algorithm.id') {
-    // Another algorithm has other settings: its own defaults replace the old algorithm's.
+    // Another algorithm has other settings: its defaults replace the old algorithm's.
     if (!algorithms.some((algorithm) => algorithm.id === text)) {
       throw new ConfigError(`${key}: expected one of ${algorithms.map((algorithm) => algorithm.id).join(', ')}; found "${text}"`);
     }
@@ -39,7 +39,7 @@ function setKey(tree: Tree, key: string, text: string): void {
     return;
   }
   if (key === 'world.name' && isTree(tree.world) && tree.world.name !== text) {
-    // Another world has other settings, and its demonstrator makes other mistakes: its own defaults replace the old ones.
+    // Another world has other settings, and its demonstrator makes other mistakes: its defaults replace the old ones.
     tree.world = { name: text, settings: {} };
     const world = WORLDS.find(({ name }) => name === text);
     if (isTree(tree.reference)) tree.reference.imperfection = world ? { ...mistakesOf(world) } : {};
@@ -53,7 +53,7 @@ function setKey(tree: Tree, key: string, text: string): void {
     if (!isTree(next)) throw unknownKey(key, tree);
     node = next;
   }
-  // The settings of a world are its own affair: any name may be set there.
+  // The world checks its settings itself: any name may be set there.
   const free = key === 'world.settings' || key.startsWith('world.settings.');
   const before = node[last];
   if (!free && before === undefined) throw unknownKey(key, tree);

@@ -18,7 +18,7 @@ export interface StoredTensor {
 }
 
 export interface Checkpoint {
-  /** Weights under their own names; optimizer state under names that begin with `optimizer.`. */
+  /** Weights under their parameter names; optimizer state under names that begin with `optimizer.`. */
   readonly tensors: ReadonlyMap<string, StoredTensor>;
   readonly step: number;
   /** Free text that belongs to the weights, such as the model's config as JSON. */
@@ -104,7 +104,7 @@ function encodeHeader(tensors: [string, StoredTensor][], checkpoint: Checkpoint)
     notes: Object.entries(checkpoint.notes),
   };
   stateSchema.parse(state);
-  // Written by hand, because an object literal can hold neither a tensor named `__proto__` nor a guaranteed order.
+  // Assembled as text, because an object literal can hold neither a tensor named `__proto__` nor a guaranteed order.
   const parts = [`"__metadata__":{"sha256":"${NO_SUM}","format":"pt","astrolab":${JSON.stringify(JSON.stringify(state))}}`];
   let offset = 0;
   for (const [name, { shape, data }] of tensors) {

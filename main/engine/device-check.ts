@@ -95,5 +95,5 @@ async function checkDevice(id: string): Promise<DeviceCheck> {
 
 if (import.meta.url === pathToFileURL(process.argv[1] ?? '').href) {
   const result = await checkDevice(process.argv[2] ?? 'cpu');
-  process.stdout.write(`${JSON.stringify(result)}\n`, () => process.exit(0)); // without waiting for a driver's own threads
+  process.stdout.write(`${JSON.stringify(result)}\n`, () => process.exit(0)); // without waiting for a driver's threads
 }

@@ -16,7 +16,7 @@ const SHORTEST_BLOCK = 64;
 
 /**
  * Causal attention: softmax(Q·Kᵀ·scale)·V for each head, over the position itself and those before it. All of [time, rows, heads, size].
- * Long time is cut into blocks: a block looks only at keys up to its own end, which spares most of what the mask would throw away.
+ * Long time is cut into blocks: a block looks only at keys up to its end, which spares most of what the mask would throw away.
  */
 export function attention(query: Tensor, key: Tensor, value: Tensor, scale: number): Tensor {
   const [time = 0] = query.sizes;

@@ -104,7 +104,7 @@ export interface Segment {
   readonly backward: Backward;
 }
 
-/** Either the gradients of the inputs, written by hand, or how to build the part again from its (only) input. */
+/** Either the gradients of the inputs, given explicitly, or how to build the part again from its (only) input. */
 export type Backward =
   | { readonly kind: 'given'; readonly gradients: (dy: Tensor) => readonly Tensor[] }
   | { readonly kind: 'again'; readonly rebuild: (input: Tensor) => Tensor };
@@ -143,7 +143,7 @@ export class Graph {
     return tensor;
   }
 
-  /** Makes a tensor a result of the graph under its own name. */
+  /** Makes a tensor a result of the graph under its name. */
   output(name: string, tensor: Tensor): void {
     if (this.outputs.has(name)) throw new GraphError(`The graph already has an output "${name}"; outputs need different names`);
     this.outputs.set(name, tensor);
@@ -212,7 +212,7 @@ export class Graph {
     return output;
   }
 
-  /** Builds several nodes whose gradient, as a whole, is better written by hand than taken node by node. */
+  /** Builds several nodes whose gradient, as a whole, is better given explicitly than derived node by node. */
   withGradient(
     name: string,
     inputs: readonly Tensor[],

@@ -1,4 +1,4 @@
-// Sessions by name, made when first asked for. Every shape of a batch is a session with its own memory, so only a limited number is
+// Sessions by name, made when first asked for. Every shape of a batch is a session with separate memory, so only a limited number is
 // kept: the least recently used one is disposed of first. Caches that share a MemoryPool also share a limit of bytes: before a session
 // is made, the least recently used ones of all of them make room. Which sessions are kept changes the time, never the numbers.
 

@@ -1,5 +1,5 @@
 // Agents that need no learning, for every world through the one interface: the baselines that stand in every table.
-// `random` knows only the grammar; `blind` and `heuristic` are each world's own; `oracle` asks the world itself.
+// `random` knows only the grammar; `blind` and `heuristic` belong to the world; `oracle` asks the world itself.
 
 import type { Agent, Environment, Grammar, GrammarPart, Turn, World } from './environment.ts';
 

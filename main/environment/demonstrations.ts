@@ -5,7 +5,7 @@ import { Random } from '../random.ts';
 import type { Demonstration, Environment, Imperfection, World } from './environment.ts';
 import type { Split } from '../vocabulary.ts';
 
-/** How often each mistake of a world is made: as given, else as the world declares. */
+/** Probability of each mistake: as given, else as the world declares. */
 export const mistakesOf = ({ mistakes }: World, given: Imperfection = {}): Imperfection =>
   Object.fromEntries(Object.entries(mistakes).map(([name, { chance }]) => [name, given[name] ?? chance]));
 

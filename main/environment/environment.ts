@@ -31,7 +31,7 @@ export interface Task {
 export type GrammarPart =
   | { readonly kind: 'literal'; readonly text: string }
   | { readonly kind: 'choice'; readonly options: readonly string[] }
-  /** One to `max` words separated by single spaces. `from` is a hard limit; `useful` only tells a policy which words are worth saying. */
+  /** One to `max` words separated by single spaces. `from` is a hard limit; `useful` only hints which words are worth saying. */
   | { readonly kind: 'words'; readonly max: number; readonly from?: readonly string[]; readonly useful?: readonly string[] }
   /** One to `max` characters out of `from`. */
   | { readonly kind: 'characters'; readonly max: number; readonly from: string };
@@ -117,7 +117,7 @@ export interface Environment<State extends Plain = Plain> {
   readonly concepts?: readonly (readonly (readonly string[])[])[];
   /** Names of several words that stand for one thing (`running shoes`), in lower case; a policy may read each as one token. */
   readonly phrases?: readonly string[];
-  /** Prices of which an agent needs to know only how they compare with the task's; they may trade places where it is told that. */
+  /** Prices of which an agent needs to know only how they compare with the task's; they may be permuted where the comparison is marked. */
   readonly prices?: readonly string[];
   /** How a policy reads numbers: as whole words (names, prices; the default) or digit by digit (arithmetic). */
   readonly digits?: 'whole' | 'single';
@@ -146,7 +146,7 @@ export interface Demonstration {
 
 /** A mistake that a world's demonstrator can make. */
 export interface Mistake {
-  /** How often it is made where a run's config does not say. */
+  /** Its probability where a run's config gives none. */
   readonly chance: number;
   readonly meaning: string;
   /** What it was called in configs of version 0.1.0, which had the shop's names for all worlds. */
@@ -168,7 +168,7 @@ export interface World<State extends Plain = Plain> {
   readonly settings: ZodObject;
   /** The mistakes that its demonstrator makes on purpose, by name. */
   readonly mistakes: Readonly<Record<string, Mistake>>;
-  /** The failure classes of its environments, where it has its own. */
+  /** The failure classes of its environments, where they differ from the usual ones. */
   readonly failures?: readonly FailureClass[];
   /** Data that a user can bring. */
   readonly data?: WorldData;

@@ -48,8 +48,8 @@ export const EXTERNAL_FAILURES: readonly FailureClass[] = [
   },
   {
     id: 'world-failure',
-    title: 'Failures by the world’s own word',
-    meaning: 'The world’s own word: it says why the episode failed',
+    title: 'Failures reported by the world',
+    meaning: 'The world itself reports why the episode failed',
     counted: 'Failed episodes for which the world gives a reason',
     detect: (steps) => {
       const failure = steps.at(-1)?.facts.failure;
@@ -93,7 +93,7 @@ const TIMEOUT: FailureClass = {
 /** Repeats from which an episode without an end counts as a loop. */
 const LOOP_REPEATS = 2;
 
-/** The world's own word on it (the same search in other words), else the very same action. */
+/** What the world says about it (the same search in other words), else the very same action. */
 function isRepeat(step: PlayedStep, before: readonly PlayedStep[]): boolean {
   if (typeof step.facts.repeated === 'boolean') return step.facts.repeated;
   return before.some((earlier) => earlier.action === step.action);

@@ -1,4 +1,4 @@
-// An episode played by hand: the turns so far, who said what, undo, and the oracle beside it. A game is plain data (world,
+// An interactive episode: the turns so far, who said what, undo, and the oracle beside it. A game is plain data (world,
 // settings, task, turns), so it can be put aside and taken up again after a restart; the worlds being pure, that is all.
 
 import { z } from 'zod';

@@ -1,5 +1,5 @@
 // What a world showed, as a page to draw instead of text: a list, a card, a grid, rows of letters. Worlds make these from
-// their own texts; the window draws them without knowing any world. A world that draws nothing is shown as text.
+// their texts; the window draws them without knowing any world. A world that draws nothing is shown as text.
 
 import type { Facts } from './environment.ts';
 
@@ -11,7 +11,7 @@ export interface PageEntry {
   /** What it costs or counts; '' where there is nothing to say. */
   readonly value: string;
   readonly group: string | null;
-  /** What the task is after. The agent is not told. */
+  /** What the task is after. The agent does not see it. */
   readonly target: boolean;
 }
 
@@ -54,7 +54,7 @@ export type DrawnPage =
       readonly verdict: string;
     }
   | { readonly kind: 'grid'; readonly caption: string; readonly rows: readonly (readonly PageCell[])[] }
-  /** Words letter by letter, one row each; `keys` are all letters with what is known of each. */
+  /** Words letter by letter, one row each; `keys` are all letters with the best clue for each. */
   | {
       readonly kind: 'letters';
       readonly caption: string;
@@ -62,7 +62,7 @@ export type DrawnPage =
       readonly keys: readonly PageCell[];
     };
 
-/** What is known beside the text: what the task is after (null while it is not to be told), and the facts of the action that led here. */
+/** What accompanies the text: what the task is after (null while it must stay hidden), and the facts of the action that led here. */
 export interface PageContext {
   readonly target: string | null;
   readonly facts: Facts;

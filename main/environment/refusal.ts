@@ -1,4 +1,4 @@
-// What a person is told about the grammar: why an action is refused, and which actions can be picked instead of typed.
+// The grammar explained to people: why an action is refused, and which actions can be picked instead of typed.
 // Works on the grammar alone, so a new world needs nothing here.
 
 import type { Grammar, GrammarPart } from './environment.ts';
@@ -40,7 +40,7 @@ export function offersOf(grammar: Grammar, clickables: readonly string[]): Offer
   );
 }
 
-/** What can be said in words of one's own, as what stands before and after them: `search[` and `]`. */
+/** Actions with free text, as what stands before and after it: `search[` and `]`. */
 export function phrasesOf(grammar: Grammar): { before: string; after: string }[] {
   return grammar.flatMap(([first, words, after]) =>
     first?.kind === 'literal' && words?.kind === 'words' ? [{ before: first.text, after: closing(after) }] : [],

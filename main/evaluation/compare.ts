@@ -131,7 +131,7 @@ function comparedRun(contender: Contender): ComparedRun {
   };
 }
 
-/** Every pair of a few groups; of many only those with the baseline's own, or the page would be a wall of sentences. */
+/** Every pair of a few groups; of many only those with the baseline's group, or the page would be a wall of sentences. */
 function pairedGroups(groups: readonly SeedGroup[], base: Contender | undefined): [SeedGroup, SeedGroup][] {
   if (!base || groups.length <= 6) return pairsOf(groups);
   const own = groups.find(({ runs }) => runs.includes(base.run));

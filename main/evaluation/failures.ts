@@ -35,7 +35,7 @@ const KNOWN: ReadonlyMap<string, FailureClass> = new Map(allFailures().map((fail
 /** What a stored class means; of one that no world knows any more, its name. */
 export const failureMeaning = (id: string): string => KNOWN.get(id)?.meaning ?? id;
 
-/** Known classes in their order, then the others: for tables of stored results. */
+/** Classes of the worlds in their order, then the others: for tables of stored results. */
 export function inOrder(names: Iterable<string>): string[] {
   const order = [...KNOWN.keys()];
   const place = (name: string): number => (KNOWN.has(name) ? order.indexOf(name) : order.length);

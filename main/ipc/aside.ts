@@ -1,4 +1,4 @@
-// A job that reads or writes many runs, in a worker process of its own that ends with it: the window must not stand still.
+// A job that reads or writes many runs, in a separate worker process that ends with it: the window must not stand still.
 
 import { fromWorker, type Job } from '../process/messages.ts';
 import { CallFailure } from './dispatch.ts';

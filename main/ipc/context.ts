@@ -19,7 +19,7 @@ export interface Context {
   readonly lab: Lab;
   /** Another window, on this address. */
   readonly openWindow: (address: string) => void;
-  /** Tells every window. */
+  /** Sends an event to every window. */
   readonly emit: <N extends EventName>(name: N, payload: Payload<N>) => void;
   /** How many runs train now; opens nothing. */
   active(): number;

@@ -36,10 +36,7 @@ export type Source = Partial<Handlers<typeof calls>> | ((name: CallName) => Prom
 export async function dispatch(source: Source, caller: Caller | null, name: unknown, input: unknown): Promise<Outcome<unknown>> {
   try {
     if (!caller || !isTrusted(caller.url)) {
-      throw new CallFailure(
-        'forbidden',
-        `A call from ${caller?.url ?? 'a frame that is gone'} was refused: only the lab's own page may ask`,
-      );
+      throw new CallFailure('forbidden', `A call from ${caller?.url ?? 'a frame that is gone'} was refused: only the lab's page may ask`);
     }
     if (!isCallName(name)) throw new CallFailure('unknown-call', `There is no call named ${JSON.stringify(name)}`);
     const parsed = calls[name].input.safeParse(input);

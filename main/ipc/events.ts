@@ -1,4 +1,4 @@
-// What the main process tells the page without being asked. A payload is parsed on departure, so a window never has
+// Events from the main process to the page. A payload is parsed on departure, so a window never has
 // to doubt it.
 
 import { BrowserWindow } from 'electron';
@@ -6,7 +6,7 @@ import { EVENT_CHANNEL } from '../../preload/channels.ts';
 import { events } from '../../preload/contract.ts';
 import type { EventName, Payload } from '../../preload/contract.ts';
 
-/** Tells one window. */
+/** Sends an event to one window. */
 export function tell<N extends EventName>(window: BrowserWindow, name: N, payload: Payload<N>): void {
   window.webContents.send(EVENT_CHANNEL, name, events[name].parse(payload));
 }

@@ -20,7 +20,7 @@ export function registerCalls(dataFolder: string, settings: SettingsFile, openWi
   let ready: Calls | null = null;
   const opened = import('./calls.ts').then(({ openCalls }) => (ready = openCalls(dataFolder, settings, openWindow)));
   ipcMain.handle(CALL_CHANNEL, async ({ senderFrame }, name: unknown, input: unknown) => {
-    // Only a window's own top frame counts as a caller; its address is the browser's word, not the page's.
+    // Only a window's top frame counts as a caller; its address is the browser's word, not the page's.
     const frame = senderFrame && senderFrame.parent === null ? senderFrame : null;
     const caller: Caller | null = frame && { url: frame.url };
     return (await opened).answer(caller, name, input);

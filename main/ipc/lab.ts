@@ -1,4 +1,4 @@
-// The store and the queue of the window, opened together when a page first needs them. What the queue does is told to
+// The store and the queue of the window, opened together when a page first needs them. What the queue does is reported to
 // every window through News; when the application quits, training processes end and their runs stay resumable.
 
 import type { EventName, Payload } from '../../preload/contract.ts';
@@ -17,7 +17,7 @@ import { rowOf } from './rows.ts';
 export interface Lab {
   readonly store: Store;
   readonly queue: RunQueue;
-  /** Tells the windows that rows of the list are different now. */
+  /** Notifies the windows that rows of the list have changed. */
   changed(...runs: readonly number[]): void;
   gone(runs: readonly number[]): void;
   close(): Promise<void>;

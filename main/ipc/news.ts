@@ -1,4 +1,4 @@
-// Gathers what happens to runs and tells the windows at most four times a second, however fast training is: the list
+// Gathers what happens to runs and notifies the windows at most four times a second, however fast training is: the list
 // gets each changed row once, an open Live page every point since the last time. Knows nothing of Electron.
 
 import type { LivePoint, LiveProgress, RunNews, RunRow } from '../../preload/contract/runs.ts';
@@ -31,7 +31,7 @@ export class News {
     this.#options = options;
   }
 
-  /** `row` is asked for when it is told, so that ten changes cost one row. */
+  /** `row` is read when it is sent, so that ten changes cost one row. */
   changed(run: number, row: () => RunRow): void {
     this.#gone.delete(run);
     this.#rows.set(run, row);
@@ -77,7 +77,7 @@ export class News {
     this.#plan();
   }
 
-  /** Tells what is left, now. */
+  /** Sends the rest now. */
   flush(): void {
     if (this.#timer) clearTimeout(this.#timer);
     this.#timer = null;

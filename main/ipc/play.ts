@@ -150,7 +150,7 @@ class CurrentGame {
   }
 }
 
-/** The settings that are a choice, and known. */
+/** The settings that exist and are a choice. */
 function chosen(world: string, settings: Readonly<Record<string, string>>): Record<string, string> {
   const shape: Readonly<Record<string, unknown>> = findWorld(world).settings.shape;
   return Object.fromEntries(
@@ -190,7 +190,7 @@ const shortTask = ({ id, split, instruction, category, tier }: Task) => ({ id, s
 
 function show(choice: WorldChoice, game: Game): PlayGame {
   const { environment, task, start, now } = game;
-  // What the task is after is not told before the end: the policy is not told either.
+  // What the task is after stays hidden until the end: the policy does not see it either.
   const target = now.done ? task.target : null;
   const draw = (observation: string, facts: Facts): DrawnPage => drawPage(environment, observation, { target, facts });
   const grammar = environment.grammar(now.state);

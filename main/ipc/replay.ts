@@ -89,7 +89,7 @@ export function replayHandlers(context: Context): Handlers<typeof replayCalls> {
   };
 }
 
-/** The world of a stored config with all its settings, so that a setting added since does not tell old and new runs apart. */
+/** The world of a stored config with all its settings, so that a setting added since does not separate old from new runs. */
 function worldOf(stored: StoredConfig): string {
   const config = completeConfig(stored);
   return canonicalJson(typeof config === 'object' && config !== null && 'world' in config ? config.world : null);

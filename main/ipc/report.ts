@@ -1,5 +1,5 @@
-// The report as the window writes it: the user chooses a folder in the system's own dialog, the files are made in a process of
-// their own (report/export.ts), and what only a window can make (PDF, PNG) is made from them by hidden pages without scripts
+// The report as the window writes it: the user chooses a folder in the system's dialog, the files are made in a separate
+// process (report/export.ts), and what only a window can make (PDF, PNG) is made from them by hidden pages without scripts
 // and network. The folder appears when everything is in it.
 
 import { existsSync } from 'node:fs';
@@ -81,7 +81,7 @@ export function createReports(context: Context): Reports {
     async open() {
       if (written === null || !existsSync(written)) throw new CallFailure('not-found', 'The exported folder is no longer there.');
       const problem = await shell.openPath(written);
-      if (problem) throw new CallFailure('no-file-manager', `Could not open the folder: ${problem}`, `Open ${written} by hand.`);
+      if (problem) throw new CallFailure('no-file-manager', `Could not open the folder: ${problem}`, `Open ${written} in a file manager.`);
     },
   };
 }

@@ -10,7 +10,7 @@ export interface Notices {
   alert(run: Noted, text: string): void;
 }
 
-/** A run is told of once per end: only one that was seen training here counts. */
+/** A run is announced once per end: only one that was seen training here counts. */
 export function createNews(show: (run: number, title: string, body: string) => void): Notices {
   const training = new Set<number>();
   return {

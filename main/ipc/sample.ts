@@ -1,4 +1,4 @@
-// The sample study on its way into the database. Runs are known by their uid, so a second time changes nothing.
+// The sample study on its way into the database. Runs are identified by their uid, so a second time changes nothing.
 
 import { sampleStudyFile } from '../paths.ts';
 import type { Context } from './context.ts';

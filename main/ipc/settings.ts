@@ -51,7 +51,7 @@ const TESTED = 'devices.tested';
 export function settingsHandlers(context: Context): Handlers<typeof settingsCalls> {
   let testing: Promise<Tested> | null = null;
 
-  /** Every device in a process of its own; the engine is loaded only now, it is no part of the window. */
+  /** Every device in a separate process; the engine is loaded only now, it is no part of the window. */
   async function testDevices(): Promise<Tested> {
     const { listDevices } = await import('../engine/device.ts');
     const devices = await listDevices();

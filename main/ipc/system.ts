@@ -42,7 +42,11 @@ export function systemHandlers(context: Context): Handlers<typeof systemCalls> {
     'system.showDataFolder': async () => {
       const problem = await shell.openPath(context.dataFolder);
       if (problem)
-        throw new CallFailure('no-file-manager', `The folder could not be shown: ${problem}`, `Open ${context.dataFolder} by hand.`);
+        throw new CallFailure(
+          'no-file-manager',
+          `The folder could not be shown: ${problem}`,
+          `Open ${context.dataFolder} in a file manager.`,
+        );
       return {};
     },
   };

@@ -21,7 +21,7 @@ export function spawnUtility(): WorkerProcess {
       child.on('message', listener);
     },
     onExit: (listener) => {
-      // Electron tells a crash's nature ("crashed", "oom", "killed") through the application and the code through the
+      // Electron reports a crash's nature ("crashed", "oom", "killed") through the application and the code through the
       // process, in no fixed order; the code comes for every kind of end, so it decides, and the nature is added.
       let nature = '';
       app.on('child-process-gone', (_event, details) => {

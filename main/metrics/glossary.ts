@@ -1,5 +1,5 @@
 // Every number the lab shows, with its formula, unit and which way is good. The recorder keeps a name that is not here, but
-// warns of it, so nothing is plotted without explaining itself unnoticed; a test holds the lab's own algorithms to it. KL metrics say which estimator they are. Names that start with
+// warns of it, so nothing is plotted without explaining itself unnoticed; a test holds the lab's algorithms to it. KL metrics say which estimator they are. Names that start with
 // `system/` are measurements of the machine: they alone may differ between two runs of one config.
 
 import { allFailures } from '../environment/registry.ts';
@@ -31,7 +31,7 @@ const rows: Record<Metric['group'], readonly Row[]> = {
     ['rollout.return', 'Training return', 'Mean over the update’s episodes of the sum of rewards', 'reward', 'up'],
     ['rollout.return.std', 'Spread of returns', 'Sample standard deviation of the returns of the update’s episodes', 'reward', 'neither'],
     ['rollout.steps', 'Steps per episode', 'Mean number of turns of an episode', 'steps', 'down'],
-    ['rollout.tokens', 'Response length', 'Mean number of the agent’s own tokens in an episode', 'tokens', 'neither'],
+    ['rollout.tokens', 'Response length', 'Mean number of the agent’s tokens in an episode', 'tokens', 'neither'],
     ['rollout.valid', 'Valid actions', 'Actions that the world accepted ÷ all actions', 'share', 'up'],
     ['rollout.effective', 'Effective actions', 'Actions after which the observation changed ÷ all actions', 'share', 'up'],
     [
@@ -184,7 +184,7 @@ const rows: Record<Metric['group'], readonly Row[]> = {
   ],
   time: [
     ['system/time.rollout', 'Time: rollouts', 'Seconds spent on playing the update’s episodes, the world’s steps included', 's', 'down'],
-    ['system/time.environment', 'Time: world', 'Seconds spent in the world’s own steps', 's', 'down'],
+    ['system/time.environment', 'Time: world', 'Seconds spent in the world’s steps', 's', 'down'],
     ['system/time.scoring', 'Time: scoring', 'Seconds spent on log-probabilities of the reference and values of the critic', 's', 'down'],
     ['system/time.update', 'Time: update', 'Seconds spent on gradients and the optimizer', 's', 'down'],
     [
@@ -224,7 +224,7 @@ const entries: Map<string, Metric> = new Map(
 );
 
 const builtIn = new Set(entries.keys());
-/** The lab's own metrics and those of plug-ins. */
+/** The lab's metrics and those of plug-ins. */
 export const glossary: ReadonlyMap<string, Metric> = entries;
 
 /** The entry of a metric; an error that says where to add it when there is none. */

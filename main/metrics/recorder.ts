@@ -35,7 +35,7 @@ export class Recorder {
     }
   }
 
-  /** Names without a glossary entry, each told once. */
+  /** Names without a glossary entry, each reported once. */
   takeUnknown(): string[] {
     const fresh = [...this.#unknown].filter((id) => !this.#told.has(id));
     for (const id of fresh) this.#told.add(id);

@@ -1,4 +1,4 @@
-// What holds of every world, checked against one: the same properties that the repository's own tests hold the built-in worlds to,
+// What holds of every world, checked against one: the same properties that the repository's tests hold the built-in worlds to,
 // as far as they make sense for a world that somebody else wrote.
 
 import { createAgent } from '../environment/agents.ts';

@@ -56,7 +56,7 @@ const contents = z.strictObject({
   metrics: z.array(metricShape).default([]),
   /** By algorithm id: what `lab tune` may change. */
   searchSpaces: z.record(z.string(), z.array(searchKnob).min(1).max(3)).default({}),
-  /** Tests of its own by name, which `lab plugin check` runs; each throws when something is wrong. */
+  /** Its tests by name, which `lab plugin check` runs; each throws when something is wrong. */
   checks: z.record(z.string(), isFunction).default({}),
 });
 export type SearchKnob = z.infer<typeof searchKnob>;
@@ -192,7 +192,7 @@ export function pluginChange(wanted: Readonly<Record<string, string>> | undefine
     if (!found)
       return `The run was made with the plug-in “${name}”, which is not there any more. Add its folder again; until then the run can only be looked at.`;
     if (found.hash !== hash) {
-      return `The code of the plug-in “${name}” has changed since the run began (${hash} then, ${found.hash} now), so it cannot go on with the same numbers. Put the old code back, or start a new run.`;
+      return `The code of the plug-in “${name}” has changed since the run began (${hash} then, ${found.hash} now), so it cannot be resumed with the same numbers. Put the old code back, or start a new run.`;
     }
   }
   return null;

@@ -1,6 +1,6 @@
 // One micro-batch of episodes, as numbers (feeds) and as symbols (what a loss is made of). Sizes are rounded up to a few
 // buckets, because every shape is a separate session; what the rounding adds has weight 0 and costs nothing in the loss.
-// Only the agent's own tokens go through the vocabulary, and a row ends at the last hidden state that predicts one.
+// Only the agent's tokens go through the vocabulary, and a row ends at the last hidden state that predicts one.
 
 import { at } from '../indexed.ts';
 import type { Graph, Tensor } from '../engine/graph.ts';

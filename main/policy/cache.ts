@@ -1,5 +1,5 @@
 // Keys and values of what each row has read, as [row, head, time, channel]. All rows share one length of time, which grows
-// and shrinks in steps; what lies beyond a row's own position is masked by whoever reads. A row that leaves is overwritten by
+// and shrinks in steps; what lies beyond a row's position is masked by whoever reads. A row that leaves is overwritten by
 // the last one, so the rows in use are always the first ones and are handed over without a copy.
 
 import { at } from '../indexed.ts';

@@ -21,7 +21,7 @@ export interface EpisodeText {
   accept(token: number): Answer | undefined;
   /** The tokens of a given answer at this place. */
   encode(answer: Answer): readonly number[];
-  /** The token as the record knows it, where an episode uses names of its own. */
+  /** The token as the record knows it, where an episode relabels names. */
   original(token: number): number;
 }
 

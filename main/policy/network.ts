@@ -25,7 +25,7 @@ export interface PolicyNetwork extends BatchLayout {
   samplingGraph(count: number, parameters: (graph: Graph) => Parameters): Graph;
 }
 
-/** A small Transformer is fully described by its config; a language model is a network of its own. */
+/** A small Transformer is fully described by its config; a language model has a separate network. */
 export type PolicyModel = ModelConfig | PolicyNetwork;
 
 /** The model as plain data. */

@@ -1,7 +1,7 @@
-// Plays many episodes at once, token by token, each row with its own keys and values kept across the turns of its episode, so
+// Plays many episodes at once, token by token, each row with its keys and values kept across the turns of its episode, so
 // that only new tokens are computed. At every call each row either reads what the world said (several tokens at a time) or
 // reads the token it drew last; a row that has read everything draws its next token. Finished rows leave, new ones join at once.
-// A row's draws come from its episode's own generator: what else is in the batch does not matter.
+// A row's draws come from its episode's generator: what else is in the batch does not matter.
 
 import { at } from '../indexed.ts';
 import type { Flat } from '../engine/parameters.ts';

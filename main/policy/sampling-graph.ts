@@ -14,7 +14,7 @@ import type { Value } from '../engine/session.ts';
 import * as net from './transformer.ts';
 import type { ModelConfig } from './transformer.ts';
 
-/** Every parameter as an input under its own name: fed straight from the training state, without a copy. */
+/** Every parameter as an input under its name: fed straight from the training state, without a copy. */
 export function parameterInputs(graph: Graph, layout: ParameterLayout): Parameters {
   const shapes = new Map(layout.specs.map(({ name, shape }) => [name, shape]));
   return (name) => graph.inputs.get(name) ?? graph.input(name, 'float32', shapeOf(shapes, name));

@@ -1,4 +1,4 @@
-// How a small policy reads and writes: its prompt of marked turns, the grammar's masks over its own vocabulary, an optional thought.
+// How a small policy reads and writes: its prompt of marked turns, the grammar's masks over its vocabulary, an optional thought.
 
 import type { Grammar } from '../environment/environment.ts';
 import { Random } from '../random.ts';

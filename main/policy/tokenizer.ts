@@ -1,4 +1,4 @@
-// Text to tokens and back. A tokenizer is trained on the world's own words: every word seen often enough is one token,
+// Text to tokens and back. A tokenizer is trained on the world's words: every word seen often enough is one token,
 // any other word is spelled in pieces (WordPiece), so nothing is ever unknown. Names of several words may be one token
 // (phrases). It is kept in the standard tokenizer.json form and run by the standard library; this file only trains it,
 // caches words, joins phrases and knows our marks.
@@ -44,7 +44,7 @@ export function trainTokenizer(corpus: Iterable<string>, options: TokenizerOptio
       for (const character of word) characters.add(character);
     }
   }
-  // Plain ASCII is always spellable, so a person's own words (a search, a goal) never fall to <unk>.
+  // Plain ASCII is always spellable, so a person's words (a search, a goal) never fall to <unk>.
   for (let code = 33; code < 127; code++) characters.add(String.fromCharCode(code).toLowerCase());
   const words = [...counts]
     .filter(([word, count]) => count >= options.minimumCount && word.length > 1)

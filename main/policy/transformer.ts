@@ -50,7 +50,7 @@ export function modelLayout(config: ModelConfig): ParameterLayout {
   const residual = 1 / Math.sqrt(2 * layers);
   const specs = [matrix('embedding', vocabulary, width, 0.5 / Math.sqrt(width))];
   if (aids.matchFlag) specs.push(vector('match', width, 0));
-  // Each distance mixes in with its own random signs, so that layers can distinguish the neighbours.
+  // Each distance mixes in with different random signs, so that layers can distinguish the neighbours.
   for (let back = 1; back <= aids.tokenShift; back++) specs.push({ name: shiftName(back), shape: [width], decay: false, deviation: 0.5 });
   for (let layer = 0; layer < layers; layer++) {
     const name = (part: string): string => `layer.${layer}.${part}`;

@@ -1,5 +1,5 @@
-// A worker or training process as a child of the command line: plain child_process.fork in Electron's own Node. The window
-// uses Electron's utility process instead (main/ipc/utility.ts); the supervisor cannot tell the two apart.
+// A worker or training process as a child of the command line: plain child_process.fork in Electron's Node. The window
+// uses Electron's utility process instead (main/ipc/utility.ts); the supervisor treats both alike.
 
 import { fork } from 'node:child_process';
 import { join } from 'node:path';
@@ -11,7 +11,7 @@ export function workerFile(): string {
   return import.meta.url.endsWith('.ts') ? join(projectFolder(), 'main/process/worker.ts') : join(projectFolder(), 'out/main/worker.js');
 }
 
-/** Set before the first native module is loaded; a process's own first line would already be too late. */
+/** Set before the first native module is loaded; a process's first line would already be too late. */
 export function workerEnvironment(): NodeJS.ProcessEnv {
   return { ...process.env, ORT_DISABLE_TELEMETRY: '1' };
 }

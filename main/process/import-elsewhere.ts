@@ -1,4 +1,4 @@
-// An import in a process of its own: a large file does not hold up the lab, a hostile one cannot take more memory than it is
+// An import in a separate process: a large file does not hold up the lab, a hostile one cannot take more memory than it is
 // given, and ending the process is enough to cancel it, because nothing is stored before everything is checked.
 
 import { z } from 'zod';

@@ -1,4 +1,4 @@
-// Starts a run in a process of its own and speaks with it. How a process is made comes in as a function: a forked child
+// Starts a run in a separate process and speaks with it. How a process is made comes in as a function: a forked child
 // under the command line, a utility process in the window.
 
 import { join } from 'node:path';

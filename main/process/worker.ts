@@ -20,7 +20,7 @@ function tell(message: FromWorker): void {
   else process.send?.(message);
 }
 
-/** How long a utility process, which cannot tell when its messages have left, waits before it goes. */
+/** How long a utility process, which does not learn when its messages were sent, waits before it goes. */
 const FAREWELL_MS = 2000;
 
 /** Says the last word of a training job and ends the process, once everything said before has left it: a full pipe may take long. */

@@ -46,7 +46,7 @@ export function estimateRun(store: Store, config: RunConfig): Estimate {
   const disk = diskOf(store, config, measured);
   const free = freeBytes(store.dataFolder);
   if (!measured) {
-    const basis = 'Time and memory are not known yet: no run with this model in this world was trained here. Measure it, or just start.';
+    const basis = 'No estimate yet: no run with this model in this world was trained here. Measure it, or start without.';
     return { seconds: null, memoryBytes: null, diskBytes: disk, freeBytes: free, basis };
   }
   const { training, evaluation, reference } = config;

@@ -1,5 +1,5 @@
-// Measures a config before it is trained: a few cloning steps and two updates in a training process and a data folder of
-// their own, which is thrown away. Nothing of it reaches the list of runs; its numbers feed the estimate.
+// Measures a config before it is trained: a few cloning steps and two updates in a separate training process and a temporary data
+// folder, which is deleted afterwards. Nothing of it reaches the list of runs; its numbers feed the estimate.
 
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -61,7 +61,7 @@ function perStep(seen: { first: number; last: number; steps: number } | null): n
   return seen && seen.steps > 0 ? (seen.last - seen.first) / 1000 / seen.steps : null;
 }
 
-/** The same model, world and algorithm with as little work as still tells its speed. */
+/** The same model, world and algorithm with as little work as still shows its speed. */
 function shrunk(config: RunConfig): RunConfig {
   const { reference, training } = config;
   const batch = Math.min(MOST_EPISODES, training.batch);

@@ -54,7 +54,7 @@ interface Live {
   end: { readonly state: RunState; readonly reason: string | null } | null;
 }
 
-/** How often the queue looks whether the data folder is still there and whether another lab left a run behind. */
+/** Interval at which the queue checks whether the data folder is still there and whether another lab left a run behind. */
 const WATCH_MS = 1000;
 
 const TESTING = 'training is complete and the run ends with this evaluation on test tasks. Stop ends it now; Resume then repeats it.';

@@ -21,7 +21,7 @@ export interface ResampleJob {
   readonly temperature: number;
   /** Another number, other draws. */
   readonly attempt: number;
-  /** How often it continues from there: the first time is shown, all of them are counted. */
+  /** Number of rollouts from there: the first is shown, all are counted. */
   readonly rollouts: number;
 }
 

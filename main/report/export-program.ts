@@ -1,4 +1,4 @@
-// Writes the files of a report, a program of its own: `export-program <job as JSON>`. Each line it prints is one JSON
+// Writes the files of a report, a separate program: `export-program <job as JSON>`. Each line it prints is one JSON
 // document: how far it is, then the names of the files, or what is wrong (export.ts reads them).
 
 import { mkdirSync } from 'node:fs';

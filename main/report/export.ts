@@ -1,4 +1,4 @@
-// Writes the files of a report in a process of its own, because reading a hundred runs takes seconds and the window must not
+// Writes the files of a report in a separate process, because reading a hundred runs takes seconds and the window must not
 // wait for it. Files appear in a folder beside the final one, which the caller puts in place when all is done; cancelled or
 // failed, nothing is left.
 

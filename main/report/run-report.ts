@@ -57,7 +57,7 @@ export function reportOfRun(store: Store, run: Run): ReportInput {
   };
 }
 
-/** The reference policy's own evaluation on the same split, where the run recorded one. */
+/** The reference policy's evaluation on the same split, where the run recorded one. */
 function reference(store: Store, run: Run, evaluation: Evaluation): NamedTable[] {
   const found = store.evaluations.list(run.id).findLast((one) => one.agent === 'reference' && one.split === evaluation.split);
   return found ? [{ name: 'reference', table: tabulate(store.evaluations.results(found.id)) }] : [];

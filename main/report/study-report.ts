@@ -303,7 +303,7 @@ function categoryTable(contenders: readonly ReturnType<typeof contenderOf>[], gr
   };
 }
 
-/** How often each class occurs in the final evaluations, with the first kept episode of it told step by step. */
+/** The frequency of each class in the final evaluations, with its first kept episode step by step. */
 function failureCases(store: Store, ids: readonly number[], episodes: number): FailureCase[] {
   const results = ids.flatMap((id) => {
     const shown = store.evaluations.finalOrLatest(id);

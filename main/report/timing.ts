@@ -36,7 +36,7 @@ export function timeSpent(store: Pick<Store, 'metrics'>, run: number): TimeSpent
     evaluation: sum('evaluation'),
   };
   const named = Object.values(parts).reduce((a, b) => a + b, 0);
-  const storage = sum('storage'); // an update's numbers are stored when its own time is over
+  const storage = sum('storage'); // an update's numbers are stored when its time is over
   const whole = Math.max(named, sum('total')) + storage;
   const of = (seconds: number) => ({ seconds, share: whole === 0 ? 0 : seconds / whole });
   return {

@@ -1,6 +1,6 @@
 // One episode being played: the world's state, the prompt so far, the action being written. It knows nothing of batches:
 // whoever samples asks which tokens to feed and which mask to draw under, and hands back the token that was drawn.
-// An episode's own seed decides everything in it, so it is the same in whatever company it is played.
+// An episode's seed decides everything in it, so it is the same in whatever company it is played.
 
 import type { Environment, Grammar, Task, Turn, View } from '../environment/environment.ts';
 import { grammarOfView } from '../environment/grammar.ts';

@@ -14,7 +14,7 @@ const fact = z.custom<string | number | boolean | null>(
   'expected a text, a number, true, false or null',
 );
 
-/** Numbers of the agent's own tokens of one step (thought, action and their closing marks), all of equal length. */
+/** Numbers of the agent's tokens of one step (thought, action and their closing marks), all of equal length. */
 const stepTokens = z.object({
   ids: integers,
   /** log π under the grammar's mask, at temperature 1 whatever it was drawn at. */
@@ -59,7 +59,7 @@ export const trajectorySchema = z.object({
   finalObservation: z.string(),
   return: number,
   success: z.boolean(),
-  /** V* of the task and the trajectory's advantage, once known. */
+  /** V* of the task and the trajectory's advantage, once computed. */
   vstar: number.nullable(),
   advantage: number.nullable(),
   /** Failure class (see evaluation/failures.ts); null for a success. */

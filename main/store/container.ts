@@ -1,5 +1,5 @@
 // The file format of an export: named entries, each deflated, and at the end a manifest with the size and SHA-256 of
-// every entry. Reading trusts nothing: the manifest's own hash, every name, size and hash are checked before an entry
+// every entry. Reading trusts nothing: the manifest's hash, every name, size and hash are checked before an entry
 // is used, and nothing is ever unpacked past the size it declares.
 //
 //   "ASTROLAB-EXPORT\n"  entries…  manifest (JSON)  sha256 of the manifest (32)  its length (u32)  "ASTROLAB-END-01\n"

@@ -25,7 +25,7 @@ import { sha256 } from '../canonical.ts';
 
 export type Connection = Sqlite.Database;
 
-/** "ASTR": tells our files from other SQLite files. */
+/** "ASTR": marks our files among SQLite files. */
 const APPLICATION_ID = 0x41535452;
 const BUSY_TIMEOUT_MS = 10_000;
 const BACKUPS_KEPT = 5;
@@ -130,7 +130,7 @@ export function isReadOnly(dataFolder: string): boolean {
   }
 }
 
-/** Problems found by SQLite's own check of every page and key; empty when all is well. Reads the whole file. */
+/** Problems found by SQLite's check of every page and key; empty when all is well. Reads the whole file. */
 export function checkIntegrity(db: Connection): string[] {
   const pages = db.prepare<[], { quick_check: string }>('PRAGMA quick_check(20)').all();
   const keys = db.prepare<[], { table: string }>('PRAGMA foreign_key_check').all();
@@ -155,7 +155,7 @@ function connect(file: string, readonly: boolean): Connection {
   }
 }
 
-/** What can be told from the file alone, before SQLite touches it. */
+/** What the file alone shows, before SQLite touches it. */
 function checkHeader(file: string): void {
   if (!existsSync(file)) return;
   // Asked first: while there is a log, another process may be moving it into the file, and it is gone when that is done.

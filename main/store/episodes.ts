@@ -39,7 +39,7 @@ export interface EpisodeSummary {
   readonly return: number;
   readonly vstar: number | null;
   readonly advantage: number | null;
-  /** Mean of −ln π over the agent's tokens: how unlikely it found its own words. */
+  /** Mean of −ln π over the agent's tokens: how unlikely it found its words. */
   readonly surprise: number;
   readonly steps: number;
   readonly tokens: number;

@@ -189,7 +189,7 @@ export class EvaluationStore {
   }
 }
 
-/** The final evaluation; while there is none, the latest greedy one by hand on test tasks. */
+/** The final evaluation; while there is none, the latest greedy one on test tasks that was requested. */
 function testOf(own: readonly Evaluation[]): Evaluation | undefined {
   const byHand = own.findLast(({ kind, split, temperature }) => kind === 'manual' && split === 'test' && temperature === 0);
   return own.findLast(({ kind }) => kind === 'final') ?? byHand;

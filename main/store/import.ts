@@ -1,5 +1,5 @@
 // Runs and studies out of an export file into the database. An import is all or nothing: everything is read and checked,
-// then stored in one transaction. A run is known by its uid, so importing a file twice changes nothing the second time, but the
+// then stored in one transaction. A run is identified by its uid, so importing a file twice changes nothing the second time, but the
 // file is checked as carefully as the first time. Nothing in the file is trusted: every entry is bounded (container.ts, limits.ts)
 // and parsed, with the schemas that the window answers with where it shows the same thing.
 

@@ -1,5 +1,5 @@
 // Who trains a run: a lock per run with the process ids and start times of its owner (the window or the command line)
-// and of its training process, so that two never train one run, and a lock left by a crash is known to be stale even
+// and of its training process, so that two never train one run, and a lock left by a crash is recognised as stale even
 // when the system has given the number to another process since.
 
 import { execFileSync } from 'node:child_process';
@@ -81,7 +81,7 @@ export class RunLocks {
 
 function lives(pid: number, started: string): boolean {
   const now = processStart(pid);
-  // Without a start time (a platform that does not tell) a living process of that number counts.
+  // Without a start time (not available on every platform) a living process of that number counts.
   return now !== undefined && (now === '' || started === '' || now === started);
 }
 

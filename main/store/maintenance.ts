@@ -65,7 +65,7 @@ export function vacuum(store: Store): { readonly before: number; readonly after:
   return { before, after: size() };
 }
 
-/** Measured by `npm run bench -- store` (docs/STORE.md); a run's own episodes replace them as soon as there are some. */
+/** Measured by `npm run bench -- store` (docs/STORE.md); a run's episodes replace them as soon as there are some. */
 const TYPICAL = { bytesPerStep: 270, bytesPerPoint: 6.5 } as const;
 
 export interface PlannedRun {

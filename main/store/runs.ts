@@ -59,7 +59,7 @@ export interface RunSummary {
   readonly episodes: number;
   readonly tokens: number;
   readonly seconds: number;
-  /** The final evaluation on test tasks; before there is one, a greedy one that was asked for by hand. */
+  /** The final evaluation on test tasks; before there is one, a greedy one that was requested. */
   readonly test: (SuccessesAt & { readonly temperature: number }) | null;
   /** Evaluations during training: the latest, and the best. */
   readonly validation: SuccessesAt | null;

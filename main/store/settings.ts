@@ -1,4 +1,4 @@
-// The lab's own settings and view state by key: whoever reads one brings the schema that it must fit, and a value that no
+// The lab's settings and view state by key: whoever reads one brings the schema that it must fit, and a value that no
 // longer fits counts as absent, so an old setting never breaks a new version.
 
 import type { z } from 'zod';

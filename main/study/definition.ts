@@ -1,5 +1,5 @@
 // A study as data: which runs to make (a base, arms that change it, seeds) and which claims they are to decide. One JSON
-// file each in resources/studies/. Only the claims, their sources and their discussion are written by hand; everything
+// file each in resources/studies/. Only the claims, their sources and their discussion are written by the author; everything
 // else in a study's report comes from the database. docs/TUNING.md explains the fields.
 
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
@@ -93,7 +93,7 @@ export const StudyDefinition = z
     /** The smallest difference that would matter, as a share: with it, a test may come out equivalent. */
     margin: Margin.optional(),
     seeds: z.array(z.int().min(0)).min(1),
-    /** How arms with `tune` find their settings; `tasks` are validation tasks, `seed` is none of the study's own. */
+    /** How arms with `tune` find their settings; `tasks` are validation tasks, `seed` is not one of the study's seeds. */
     tuning: z.strictObject({ trials: z.int().min(1), seed: z.int().min(0), tasks: z.int().min(1) }),
     arms: z.array(Arm).min(1),
     claims: z.array(Claim),
@@ -145,7 +145,7 @@ export function loadDefinition(name: string): StudyDefinition {
 const Derived = z.looseObject({ like: z.string(), claims: z.array(z.looseObject({ id: z.string() })).default([]) });
 const WithClaims = z.looseObject({ claims: z.array(z.looseObject({ id: z.string() })) });
 
-/** A definition that is `like` another one has that one's fields but for its own; of its claims, the fields that it gives by id. Discussions are of other results. */
+/** A definition that is `like` another one inherits that one's fields where it gives none; of its claims, the fields that it gives by id. Discussions are of other results. */
 function rawDefinition(name: string): unknown {
   const file = fileOf(name);
   if (file === undefined) throw new ConfigError(`There is no study definition "${name}". There are ${studyIds().join(', ')}`);

@@ -152,5 +152,5 @@ function remark({ seeds, detectable }: Paired, { verdict, margin, chances, holm 
       ? ''
       : ` A difference of ${points(margin)} points is ruled out (p = ${pValue(chances.equivalent)}, ${pValue(holm.equivalent)} corrected).`;
   if (verdict === 'inconclusive') return ` Minimum detectable difference: ${points(detectable)} points.`;
-  return `${ruledOut}${seeds.length === LEAST_SEEDS ? ' Only two seeds: how far seeds differ is hardly known.' : ''}`;
+  return `${ruledOut}${seeds.length === LEAST_SEEDS ? ' With only two seeds, the variance between seeds is poorly estimated.' : ''}`;
 }

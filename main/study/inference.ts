@@ -1,4 +1,4 @@
-// The mean difference of two arms over seeds and tasks, with what is known about its spread. Seeds are a sample, and so are
+// The mean difference of two arms over seeds and tasks, with the uncertainty of it. Seeds are a sample, and so are
 // clusters of tasks: tasks about the same thing succeed and fail together, so they enter as one unit. The
 // variance is the two-way clustered one (seeds + clusters − their intersection; Cameron, Gelbach and Miller 2011), which is what
 // resampling whole seeds and whole clusters estimates. It is judged by Student's t with one degree of freedom less than there
@@ -15,7 +15,7 @@ export interface DifferenceTable {
 
 export interface Difference extends Estimate {
   readonly error: number;
-  /** Degrees of freedom of the error; 0 when a seed or a cluster stands alone and nothing is known of the spread. */
+  /** Degrees of freedom of the error; 0 when a seed or a cluster stands alone and the spread cannot be estimated. */
   readonly freedom: number;
   readonly clusters: number;
   /** Two-sided p of no difference. */
@@ -74,7 +74,7 @@ export function outsideP({ value, error, freedom }: Difference, margin: number):
   return error === 0 ? 0 : Math.min(1, 2 * studentTail(beyond / error, freedom));
 }
 
-/** What a difference varies by: between seeds, between clusters (their means), and what is left of a single pair. */
+/** What a difference varies by: between seeds, between clusters (their means), and the residual of a single pair. */
 export interface Components {
   readonly seed: number;
   readonly cluster: number;
@@ -121,7 +121,7 @@ export function expectedError(
   return { error: Math.sqrt(variance), freedom };
 }
 
-/** How often a study of this size would find a true difference, at a level of significance. */
+/** Power: the probability that a study of this size finds a true difference, at a level of significance. */
 export function powerOf(difference: number, components: Components, size: Size, alpha = ALPHA): number {
   if (size.seeds < 2 || size.tasks < 2 * size.clusterSize) return 0;
   const { error, freedom } = expectedError(components, size);

@@ -89,7 +89,7 @@ interface Figure {
 
 const image = (title: string, file: string): string => `![${markdown(title)}](${file})`;
 
-/** Greedy, or at which temperature; told by the final evaluation itself. */
+/** Greedy, or at which temperature; taken from the final evaluation itself. */
 function howPlayed({ store, runs }: Material): string {
   const [first] = runs;
   const temperature = (first && store.evaluations.finalOrLatest(first.id)?.temperature) ?? 0;

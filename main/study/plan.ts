@@ -1,5 +1,5 @@
 // From a study's definition to complete configs: base, budget, the arm (and the one it is like), its tuned settings, the
-// caller's own changes, seed. Arms whose configs are equal share their runs, because runs are found by their config.
+// caller's changes, seed. Arms whose configs are equal share their runs, because runs are found by their config.
 
 import { type RunConfig } from '../config/config.ts';
 import { applyOverrides } from '../config/overrides.ts';
@@ -40,7 +40,7 @@ function lineage(definition: StudyDefinition, arm: Arm): Arm[] {
   return parent ? [...lineage(definition, parent), arm] : [arm];
 }
 
-/** The config of an arm, without a seed of its own. */
+/** The config of an arm, without its seed. */
 export function armConfig(definition: StudyDefinition, arm: Arm, options: PlanOptions, tuned: Tuned): RunConfig {
   const config = ownConfig(definition, arm, options.updatesOf?.[arm.id] ?? options.updates, tuned);
   const equal = definition.equalise === 'optimizerSteps' ? oneStep(config) : [];

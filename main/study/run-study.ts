@@ -66,7 +66,7 @@ export async function runStudy(
   return { record: keep(store, name, judged(store, record, definition)), failed };
 }
 
-/** What is known of a study before its runs. */
+/** The record of a study before its runs. */
 function emptyRecord(
   name: string,
   { title, question, discussion, equalise }: StudyDefinition,
@@ -120,7 +120,7 @@ function sameStudy(store: Store, name: string, { updates, set }: PlanOptions): S
   return record?.updates === updates && record.set.join('\n') === set.join('\n') ? record : undefined;
 }
 
-/** One run of each arm with the tuner's seed, to learn how many tokens an update takes; not one of the study's own runs. */
+/** One run of each arm with the tuner's seed, to learn how many tokens an update takes; not one of the study's runs. */
 async function pilots(
   store: Store,
   definition: StudyDefinition,

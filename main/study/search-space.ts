@@ -1,4 +1,4 @@
-// What `lab tune` may change: the learning rate for every algorithm and at most two knobs of its own. The ranges lie inside
+// What `lab tune` may change: the learning rate for every algorithm and at most two of its settings. The ranges lie inside
 // those of the knobs' schemas (a test checks it) and around the algorithm's default. Trial 0 is the default itself; the
 // others follow a low-discrepancy sequence with a seeded start, which spreads a few trials better than independent draws
 // and continues where it was when more trials are asked for. A knob that all algorithms share gets the same values in all.

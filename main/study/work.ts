@@ -1,4 +1,4 @@
-// Trains a list of runs to their end, several at a time, through the ordinary queue. A run is known by its config: what is
+// Trains a list of runs to their end, several at a time, through the ordinary queue. A run is identified by its config: what is
 // there already is used, what was interrupted continues from its checkpoint, and only the rest is made anew. So the same
 // call, however often it is stopped or killed, always continues, and two such calls at once share the work: a run that the
 // other one trains is waited for. Runs that would make the same reference policy are not started side by side first: one
@@ -48,7 +48,7 @@ export interface WorkProgress {
   readonly elsewhere: RunLocked | null;
 }
 
-/** How often a run that another lab trains is looked at. */
+/** Interval at which a run that another lab trains is checked. */
 const LOOK_AGAIN_MS = 1000;
 
 /** The caller stopped the work; calling again continues. */

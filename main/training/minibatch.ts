@@ -151,7 +151,7 @@ const timeBucket = (length: number): number => up(length, length <= 128 ? 8 : 64
 const rowBucket = (rows: number, most: number): number =>
   rows <= Math.min(8, most) ? Math.min(8, most) : powerOfTwo(Math.max(most, rows));
 
-/** Coarser than the engine's own buckets: few shapes, because each is a session that takes a while to make. No row is longer than the context. */
+/** Coarser than the engine's buckets: few shapes, because each is a session that takes a while to make. No row is longer than the context. */
 export function sessionShape(
   samples: readonly Pick<TrainingEpisode, 'rows'>[],
   contextLength: number,

@@ -99,7 +99,7 @@ export class RunReporter {
   /** Recorded all the same: a number that does not explain itself is no reason to lose a run. */
   async #unknownMetrics(update: number, unknown: readonly string[]): Promise<void> {
     for (const id of unknown) {
-      const text = `The metric “${id}” is recorded, but has no glossary entry: nobody is told what it means. Add it to the metrics of the plug-in`;
+      const text = `The metric “${id}” is recorded, but has no glossary entry, so the window cannot explain it. Add it to the metrics of the plug-in`;
       await this.#host.report({ type: 'event', update, kind: 'alert', severity: 'warning', text, data: { id: `metric ${id}` } });
     }
   }

@@ -17,7 +17,7 @@ import type { RunConfig } from '../config/config.ts';
 import { defaultDataFolder } from '../paths.ts';
 import { modelPolicy } from './model-policy.ts';
 
-/** Words that occur more rarely are spelled in pieces, in worlds with too many words to give each its own token. */
+/** Words that occur more rarely are spelled in pieces, in worlds with too many words to give each one token. */
 const LARGE_WORLD_WORDS = 4000;
 
 export interface RunSetup {

@@ -55,11 +55,11 @@ const game = z.object({
   return: z.number(),
   done: z.boolean(),
   success: z.boolean(),
-  /** What may be said now, in words; then as things to pick, and as what stands around words of one's own. */
+  /** What may be said now, in words; then as things to pick, and as what surrounds free text. */
   grammar: z.string(),
   offers: z.array(offer),
   phrases: z.array(z.object({ before: z.string(), after: z.string() })),
-  /** How the oracle plays the whole task; told when the episode is over. */
+  /** How the oracle plays the whole task; shown when the episode is over. */
   oracle: z.object({ actions: z.array(z.string()), return: z.number(), success: z.boolean() }).nullable(),
 });
 export type PlayGame = z.infer<typeof game>;

@@ -94,7 +94,7 @@ export const queueCalls = {
     input: z.strictObject({ order, preset: z.string().nullable(), tags: z.array(z.string().max(60)).max(20) }),
     answer: z.object({ command: z.string().nullable() }),
   },
-  /** Trains two small updates of this config in a process of its own, to know its speed and memory. */
+  /** Trains two small updates of this config in a separate process, to know its speed and memory. */
   'setup.probe': {
     input: z.strictObject({ config }),
     answer: z.object({

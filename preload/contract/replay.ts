@@ -57,7 +57,7 @@ const entry = z.object({
   name: z.string(),
   value: z.string(),
   group: z.string().nullable(),
-  /** What the task is after. The agent is not told. */
+  /** What the task is after. The agent does not see it. */
   target: z.boolean(),
 });
 export type PageEntry = z.infer<typeof entry>;
@@ -89,7 +89,7 @@ export const drawnPage = z.discriminatedUnion('kind', [
 ]) satisfies z.ZodType<WorldPage>;
 export type DrawnPage = z.infer<typeof drawnPage>;
 
-/** One token that the agent said, with everything that is known about it. */
+/** One token of the agent with everything that was recorded about it. */
 const word = z.object({
   text: z.string(),
   part: z.enum(['thought', 'action']),
@@ -186,7 +186,7 @@ export const replayCalls = {
       temperature: z.number().min(0).max(5),
       /** Another number, other draws. */
       attempt: z.int().min(0).max(1000),
-      /** How often it continues from there: the first time comes back, all of them are counted. */
+      /** Number of rollouts from there: the first comes back, all are counted. */
       rollouts: z.int().min(1).max(100),
     }),
     answer: z.object({ replay, solved: proportion }),

@@ -8,7 +8,7 @@ import { nothing } from './definition.ts';
 export const workerStatus = z.object({
   state: z.enum(['stopped', 'starting', 'ready', 'restarting', 'failed']),
   pid: z.number().nullable(),
-  /** How often it was started again after a crash, since the application began. */
+  /** Number of restarts after a crash since the application started. */
   restarts: z.number(),
   /** Why it last died; empty when it never did. */
   reason: z.string(),

@@ -57,7 +57,7 @@ export function ChartMenu({ title, unit, xLabel, visible, canvas, theme, onFullS
   );
 }
 
-/** A colour as its number in the set, so that a figure on paper has the same one in its own shade. */
+/** A colour as its number in the set, so that a figure on paper has the same one in the paper's shade. */
 function lineOf({ label, look, x, y, low, high }: Series): Input<'charts.save'>['figure']['lines'][number] {
   const colour = Number(/--run-(\d)/.exec(look.colour)?.[1] ?? 0);
   return { label, colour, dash: [...look.dash], x: [...x], y: [...y], ...(low && high && { low: [...low], high: [...high] }) };

@@ -14,7 +14,7 @@ export class ChartGroup {
   #x: number | null = null;
   #range: Range | null;
 
-  /** Without a name: a chart on its own, and nothing is remembered. */
+  /** Without a name: a stand-alone chart, and nothing is remembered. */
   constructor(name: string | null) {
     this.#key = name === null ? null : `chart-range.${name}`;
     this.#range = this.#key === null ? null : readView(this.#key, rangeSchema, null);

@@ -1,4 +1,4 @@
-// The legend and the readout in one: each series with its own line and its value at the crosshair (or its last one).
+// The legend and the readout in one: each series with its line and its value at the crosshair (or its last one).
 // Values change in place, at a fixed width; a click hides a series, a double click shows it alone.
 
 import { LineSwatch } from '../components/run-label.tsx';

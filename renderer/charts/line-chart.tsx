@@ -35,7 +35,7 @@ export interface LineChartProps {
   formatX?: (x: number) => string;
   yRange?: Range;
   marks?: readonly Mark[];
-  /** Charts of one group share crosshair and zoom. Default: a group of its own. */
+  /** Charts of one group share crosshair and zoom. Default: a separate group. */
   group?: string;
   height?: number;
   /** The data is old (paused, disconnected); said in words. */

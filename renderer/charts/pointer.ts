@@ -1,4 +1,4 @@
-// Tells a click, a double-click and a drag on a plot apart: a drag zooms, a double-click resets the zoom, and only a click
+// Distinguishes a click, a double-click and a drag on a plot: a drag zooms, a double-click resets the zoom, and only a click
 // that is neither opens a point. So a click waits a moment for a second one.
 
 import { useEffect, useRef } from 'react';

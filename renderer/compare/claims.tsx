@@ -15,7 +15,7 @@ const TONES: Readonly<Record<Claim['verdict'], Tone>> = {
   inconclusive: 'neutral',
 };
 
-/** The verdict that counts is the corrected one; where the correction changed it, both are told. */
+/** The verdict that counts is the corrected one; where the correction changed it, both are shown. */
 export const headline = ({ verdict, corrected }: Pick<Claim, 'verdict' | 'corrected'>): Claim['verdict'] => corrected ?? verdict;
 
 export function countVerdicts(claims: readonly Claim[]): string {

@@ -167,7 +167,7 @@ function Comparison({ runs, study }: { runs: readonly number[]; study: Parameter
 
 const NO_RUNS: readonly ComparedRun[] = [];
 
-/** A colour as its number in the set: the report draws it in its own shade. */
+/** A colour as its number in the set: the report draws it in its shade. */
 function lookOf(look: RunStyle | undefined): { colour: number; dash: number[] } {
   return { colour: Number(/--run-(\d)/.exec(look?.colour ?? '')?.[1] ?? 0), dash: [...(look?.dash ?? [])] };
 }

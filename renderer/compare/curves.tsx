@@ -1,5 +1,5 @@
 // Curves of the chosen metric: one line per run, or the mean of each group with its interval over seeds. Validation success
-// comes from the evaluations (with its own n), everything else from what each update recorded.
+// comes from the evaluations (with its n), everything else from what each update recorded.
 
 import { useQuery } from '@tanstack/react-query';
 import { useMemo } from 'react';

@@ -38,7 +38,7 @@ export function groupRuns(runs: readonly ComparedRun[], by: string, diff: readon
   return [...groups].map(([key, members]) => ({ key, runs: members }));
 }
 
-/** Where one variant goes by several names (the arms of a study), the names tell what is compared; else the variants do. */
+/** Where one variant goes by several names (the arms of a study), the names say what is compared; else the variants do. */
 export function usualGrouping(runs: readonly ComparedRun[]): 'name' | 'variant' {
   const names = Map.groupBy(runs, ({ variant }) => variant);
   return [...names.values()].some((same) => new Set(same.map(({ name }) => name)).size > 1) ? 'name' : 'variant';

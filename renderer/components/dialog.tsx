@@ -1,4 +1,4 @@
-// A modal dialog on the browser's own <dialog>: it traps focus, closes with Escape, makes the rest inert and gives
+// A modal dialog on the browser's <dialog>: it traps focus, closes with Escape, makes the rest inert and gives
 // focus back, without a line of ours and without injecting styles (which the security policy would refuse).
 
 import { useEffect, useId, useRef, useState } from 'react';

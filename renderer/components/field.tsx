@@ -95,7 +95,7 @@ export function Switch({
   );
 }
 
-/** `label` is spoken only; a checkbox with visible words goes into a <label> of its own. */
+/** `label` is spoken only; a checkbox with visible words goes into its own <label>. */
 export function Checkbox({
   label,
   checked,

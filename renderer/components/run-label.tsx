@@ -1,4 +1,4 @@
-// A run's name with its own line beside it: the same colour and line style as in every chart.
+// A run's name with its line beside it: the same colour and line style as in every chart.
 
 import type { RunStyle } from '../theme/runs.ts';
 import styles from './run-label.module.css';

@@ -1,5 +1,5 @@
 // What a world showed, drawn as the world asks for it: a list, a card, a grid, rows of letters. What the agent did next is
-// marked, and so is what the task is after (which the agent is not told). No world is known here by name.
+// marked, and so is what the task is after (which the agent does not see). No world is named here.
 
 import type { DrawnPage, PageCell, PageEntry } from '../../preload/contract/replay.ts';
 import { Icon } from './icons.tsx';

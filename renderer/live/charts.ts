@@ -6,7 +6,7 @@ export interface ChartPlan {
   readonly unit: string;
   /** The first one names and explains the chart. */
   readonly metrics: readonly string[];
-  /** How many episodes a point rests on is known for these. */
+  /** The number of episodes behind a point is recorded for these. */
   readonly perUpdate?: boolean;
 }
 

@@ -28,7 +28,7 @@ function setKey(tree: ConfigTree, key: string, value: Json): void {
   node[last] = value;
 }
 
-/** The base with the edits in it. Another variant or world brings its own settings, so the old ones go. */
+/** The base with the edits in it. Another variant or world brings its settings, so the old ones go. */
 export function applyEdits(base: ConfigTree, edits: Edits, knobs: ReadonlyMap<string, Knob>): ConfigTree {
   const tree = structuredClone(base);
   const { 'algorithm.id': variant, 'world.name': world } = edits;

@@ -1,4 +1,4 @@
-// Play: a world by hand, as the policy meets it. What it showed and what was said runs down the page like a conversation;
+// Play: a world played interactively, as the policy meets it. What it showed and what was said runs down the page like a conversation;
 // below it the next action is typed or picked, beside it stand the score, the task and the oracle.
 
 import { useState } from 'react';

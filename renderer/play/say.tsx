@@ -66,7 +66,7 @@ export function Say({ game, onGame }: { game: PlayGame; onGame: (game: PlayGame)
   );
 }
 
-/** Whether the grammar accepts the text so far. While one types, only the good news is told; a refusal waits for Enter. */
+/** Whether the grammar accepts the text so far. While one types, only acceptance is shown; a refusal waits for Enter. */
 function useFits(game: PlayGame, text: string): boolean {
   const typed = useDeferredValue(text);
   const check = useQuery({

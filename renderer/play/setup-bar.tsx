@@ -102,9 +102,9 @@ function DataSelect({ setup, onStart, imported }: DataSelectProps) {
   return (
     <Select
       aria-label="Data"
-      value={setup.choice.imported ? 'imported' : 'own'}
+      value={setup.choice.imported ? 'imported' : 'built-in'}
       options={[
-        { value: 'own', label: 'Built-in data' },
+        { value: 'built-in', label: 'Built-in data' },
         { value: 'imported', label: `Imported data${size ? ` (${size.count.toLocaleString('en')} ${size.label})` : ''}` },
       ]}
       onValue={(value) =>

@@ -28,7 +28,7 @@ interface EpisodeListProps {
   view: ListView;
   selected: number | null;
   onSelect: (episode: number) => void;
-  /** How many match, of how many, once known. */
+  /** How many match, of how many, once counted. */
   onFound: (found: { readonly total: number; readonly all: number }) => void;
 }
 

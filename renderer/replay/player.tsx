@@ -109,7 +109,7 @@ function EpisodePlayer({ replay, start, onOpen }: EpisodePlayerProps) {
   );
 }
 
-/** Where the player is in the episode (`last` is its end), moved by hand or by itself. */
+/** Where the player is in the episode (`last` is its end), moved by the user or by playback. */
 function useSteps(last: number, start: number) {
   const [position, setPosition] = useState(Math.min(start, last));
   const [playing, setPlaying] = useState(false);

@@ -16,7 +16,7 @@ import styles from './runs.module.css';
 export interface Column {
   readonly id: string;
   readonly title: string;
-  /** Pixels; `grow` columns take what is left. */
+  /** Pixels; `grow` columns share the remaining width. */
   readonly width: number;
   readonly grow?: boolean;
   readonly numeric?: boolean;
@@ -172,7 +172,7 @@ export const DEFAULT_COLUMNS: readonly string[] = [
   'notes',
 ];
 
-/** A config key as a column; its values come from a call of their own. */
+/** A config key as a column; its values come from a separate call. */
 export function configColumn(key: string, values: ReadonlyMap<number, Json>): Column {
   const text = (run: RunRow): string => {
     const value = values.get(run.id);

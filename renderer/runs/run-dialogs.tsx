@@ -34,7 +34,7 @@ export function ColumnsDialog({
   const set = (id: string, on: boolean): void => {
     const wanted = new Set(chosen.filter((other) => other !== id));
     if (on) wanted.add(id);
-    // The table's own order, then config keys in the order they were added.
+    // The table's order, then config keys in the order they were added.
     onChosen([
       ...COLUMNS.map((column) => column.id).filter((other) => wanted.has(other)),
       ...[...wanted].filter((other) => other.startsWith('config:')),

@@ -1,4 +1,4 @@
-// What can be done with one run, the same wherever it is asked for: by right-click in the list and by "…" on its own page. A star is
+// What can be done with one run, the same wherever it is asked for: by right-click in the list and by "…" on its page. A star is
 // the tag "starred", so that it is filtered, grouped and exported like any other.
 
 import { DropdownMenu } from 'radix-ui';

@@ -25,7 +25,7 @@ interface LineProps {
   events: RowEvents;
 }
 
-/** Drawn again only when its own run, place or selection changes. */
+/** Drawn again only when its run, place or selection changes. */
 export const RunLine = memo(function RunLine({ index, run, columns, selected, current, events }: LineProps) {
   return (
     <tr

@@ -1,4 +1,4 @@
-// The devices that a run can train on. Each has trained the same tiny network as the CPU, in a process of its own; loss and
+// The devices that a run can train on. Each has trained the same tiny network as the CPU, in a separate process; loss and
 // gradient norm are shown side by side, because a device that computes wrongly is worse than none.
 
 import { useMutation, useQueryClient } from '@tanstack/react-query';

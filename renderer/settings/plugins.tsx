@@ -38,7 +38,7 @@ export function Plugins() {
   return (
     <Section
       title="Worlds and plug-ins"
-      hint="Worlds in any language, algorithms, presets and studies from folders of your own. Nothing in them runs until you allow it."
+      hint="Worlds in any language, algorithms, presets and studies from your folders. Nothing in them runs until you allow it."
     >
       <Card>
         {error && <ErrorState title="The plug-ins could not be read" error={error} retry={() => void refetch()} />}

@@ -1,4 +1,4 @@
-// Settings: one section per concern, each in its own file.
+// Settings: one section per concern, each in its file.
 
 import { Page } from '../components/page.tsx';
 import { About } from './about.tsx';

@@ -27,7 +27,7 @@ export function WorkerProcess() {
   return (
     <Section
       title="Worker process"
-      hint="Computes “What if…” rollouts, so that the window never waits and survives a crash in native code. Each run trains in its own process."
+      hint="Computes “What if…” rollouts, so that the window never waits and survives a crash in native code. Each run trains in its process."
     >
       <Card>
         {status.data ? (

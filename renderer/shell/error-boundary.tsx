@@ -1,5 +1,5 @@
 // Catches what a page throws while drawing: says what happened, lets the user copy it, and keeps the rest of the lab
-// usable. Training does not notice; it runs in a process of its own.
+// usable. Training does not notice; it runs in a separate process.
 
 import { Component } from 'react';
 import type { ErrorInfo, ReactNode } from 'react';

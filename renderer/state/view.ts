@@ -1,5 +1,5 @@
 // View settings that survive leaving the page and a restart: columns, filters, zoom, smoothing. One key each, in the
-// page's own storage; what is read back is parsed, so an older or damaged value falls back to the default.
+// page's storage; what is read back is parsed, so an older or damaged value falls back to the default.
 
 import { useCallback, useMemo } from 'react';
 import type { z } from 'zod';

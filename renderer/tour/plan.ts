@@ -1,5 +1,5 @@
-// What the tour shows, chosen from the study's own data: the two arms that differ most, the first update at which their
-// curves part, a task that one solves and the other does not. Nothing is known of a particular study. No React in here.
+// What the tour shows, chosen from the study's data: the two arms that differ most, the first update at which their
+// curves diverge, a task that one solves and the other does not. It depends on no particular study. No React in here.
 
 import type { Answer } from '../../preload/contract.ts';
 import type { ComparedRun } from '../../preload/contract/compare.ts';

@@ -1,5 +1,5 @@
-// Where the tour stands: which study, which step, open or put aside. Remembered like every view, so that it goes on after a
-// restart. Step 0 is the invitation. Kept as a tuple: this file is loaded with the frame, before zod is told not to compile,
+// Where the tour stands: which study, which step, open or put aside. Remembered like every view, so that it continues after a
+// restart. Step 0 is the invitation. Kept as a tuple: this file is loaded with the frame, before zod is configured not to compile,
 // and a z.object made then would try to.
 
 import { useCallback, useMemo } from 'react';

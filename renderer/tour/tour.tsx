@@ -1,5 +1,5 @@
 // The guided tour: a bar under the page that says what there is to see, while the page itself shows it with a frame around
-// it. Six steps, by button or key; it can be left at any time and goes on where it was left, also after a restart.
+// it. Six steps, by button or key; it can be left at any time and continues where it was left, also after a restart.
 
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useEffect, useRef } from 'react';
@@ -19,7 +19,7 @@ import styles from './tour.module.css';
 export function Tour() {
   const [tour, setTour] = useTour();
   const sample = useOpenSample();
-  /** Goes on with the study that is there, or fetches the sample first. */
+  /** Continues with the study that is there, or fetches the sample first. */
   const begin = (): void => {
     const again = async (): Promise<void> => {
       const { studies } = await call('studies.list', {});
@@ -121,7 +121,7 @@ function TourBar({ study, tour, onTour }: { study: number; tour: TourState; onTo
   );
 }
 
-/** A replay without an episode goes on to its first one. */
+/** A replay without an episode continues to its first one. */
 function sameplace(location: string, address: string): boolean {
   return location === address || location.startsWith(`${address}/`);
 }

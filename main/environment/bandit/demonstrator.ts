@@ -23,7 +23,7 @@ function bestBy(values: readonly number[]): string {
   return `pull ${armName(values.indexOf(Math.max(...values)))}`;
 }
 
-/** Thompson sampling: draws a chance for each arm from what is known of it (Beta prior of 1, 1) and pulls the largest. */
+/** Thompson sampling: draws a chance for each arm from its posterior (Beta prior of 1, 1) and pulls the largest. */
 export const heuristic = (_bandit: Bandit, { state }: Turn<BanditState>, random: () => number): string =>
   bestBy(state.wins.map((won, arm) => beta(won + 1, (state.losses[arm] ?? 0) + 1, random)));
 

@@ -1,7 +1,7 @@
 // The border to worlds in other processes, crossed synchronously: the calling thread hands a batch of lines to a thread of this
-// world's own and sleeps until all of them are answered.
+// its channel and sleeps until all of them are answered.
 //
-// Why not asynchronously? Every part of the lab that plays (rollouts, evaluation, replay, "what if", playing by hand, demonstrations,
+// Why not asynchronously? Every part of the lab that plays (rollouts, evaluation, replay, "what if", Play, demonstrations,
 // agents, property tests) relies on worlds being functions of plain data, and none of them has anything else to do until the world answers:
 // a rollout needs every row's page before its next call of the model. So the interface stays as simple as it is, numbers cannot depend on timing, and
 // what would have been gained by waiting for many worlds at once is gained by sending the actions of all rows in one batch

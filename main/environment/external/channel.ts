@@ -1,5 +1,5 @@
 // One program, or one connection to an OpenEnv server, as a queue: lines go in, their answers come out in the same order, each within its
-// time. Lives in a thread of its own (thread.ts). A program runs in a process group of its own, so that what it forks ends
+// time. Lives in a separate thread (thread.ts). A program runs in a separate process group, so that what it forks ends
 // with it, and with an environment that holds a path and a language but no secrets.
 
 import { spawn, type ChildProcessWithoutNullStreams } from 'node:child_process';
@@ -117,7 +117,7 @@ export class Program extends Queue {
     this.pid = this.#child.pid ?? 0;
     this.#child.stdout.on('data', (data: Buffer) => this.#read(data));
     this.#child.stderr.on('data', (data: Buffer) => (this.#stderr = (this.#stderr + data.toString('utf8')).slice(-LAST_WORDS)));
-    this.#child.stdin.on('error', () => {}); // a program that has gone: its end is told by 'exit'
+    this.#child.stdin.on('error', () => {}); // a program that has gone: its end is reported by 'exit'
     this.#child.on('error', (error) => this.fail('no-start', error.message));
     this.#child.on('exit', (code, signal) => {
       const how = signal ? `ended by ${signal}` : `ended with exit code ${code}`;

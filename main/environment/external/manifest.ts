@@ -1,5 +1,5 @@
 // `world.json`: what a world in another process says about itself. Only `name` and `command` (or `url`) are needed; every other
-// field has a default that suits a small text game. What is wrong is told field by field, to the person who wrote it.
+// field has a default that suits a small text game. Mistakes are reported field by field, for the person who wrote it.
 
 import { existsSync, readFileSync } from 'node:fs';
 import { join, relative, resolve } from 'node:path';
@@ -60,12 +60,7 @@ export const worldManifest = z
       .describe('Tasks of each split: a number (a range of seeds), a list, or a JSON file with a list.'),
     observation: z.string().min(1).default('text').describe('The field of the observation that holds the page.'),
     action: z.string().min(1).default('message').describe('The field of the action that holds what is said.'),
-    instruction: z
-      .string()
-      .min(1)
-      .max(10_000)
-      .optional()
-      .describe('What is wanted in every task without words of its own. Default: the title.'),
+    instruction: z.string().min(1).max(10_000).optional().describe('Instruction of every task that has none. Default: the title.'),
     actions: z
       .array(z.string().min(1))
       .min(1)
@@ -206,7 +201,7 @@ function refuseOverlap(tasks: readonly ExternalTask[], folder: string): void {
   const ids = new Set<string>();
   const owner = new Map<string, Split>();
   for (const { id, target, split: name } of tasks) {
-    if (ids.has(id)) throw new ManifestError(`${folder}: two tasks have the id "${id}"; give each its own`);
+    if (ids.has(id)) throw new ManifestError(`${folder}: two tasks have the id "${id}"; ids must be unique`);
     ids.add(id);
     const other = owner.get(target);
     if (other !== undefined && other !== name) {

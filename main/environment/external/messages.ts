@@ -8,7 +8,7 @@ import type { WorldManifest } from './manifest.ts';
 
 export type Request = { readonly type: string; readonly episode_id?: string; readonly data?: Plain };
 
-/** The world broke the rules: nothing it says can be relied on, so the run ends and its author is told what to change. */
+/** The world broke the rules: nothing it says can be relied on, so the run ends and the error says what to change. */
 export class WorldFault extends Error {
   override name = 'WorldFault';
   readonly code = 'world-fault';

@@ -1,7 +1,7 @@
 // Episodes of a world in another process, kept open between steps. A session is found by what has happened in it (task, seed, actions), so
 // the world above stays a function of plain data: a step from a state whose session is still open is one message, and a step from
 // any other (a branch, an episode of yesterday, one whose program died) first restores the world's snapshot or replays seed and actions.
-// A replay that shows another page than before means that the world is not deterministic, which is told, not hidden.
+// A replay that shows another page than before means that the world is not deterministic, which is reported, not hidden.
 
 import type { Plain } from '../environment.ts';
 import { Bridge } from './bridge.ts';
@@ -162,7 +162,7 @@ export class Sessions {
   #rebuild(session: Session, { start, actions, snapshot }: History): Request[] {
     const id = idOf(session);
     if (snapshot !== null) return [{ type: 'restore', episode_id: id, data: { ...start, episode_id: id, snapshot } }];
-    // OpenEnv's own messages have no room for fields beside type and data.
+    // OpenEnv's messages have no room for fields beside type and data.
     const reset: Request = { type: 'reset', ...this.#named(session), data: { ...start, episode_id: id } };
     return [reset, ...actions.map((action) => this.#step(session, action))];
   }

@@ -1,5 +1,5 @@
-// The thread that talks to worlds in other processes, because the lab waits for their answers with its own thread asleep (bridge.ts
-// says why). It knows nothing of episodes: it is told which line goes to which channel, and hands back a reply for each, in order.
+// The thread that talks to worlds in other processes, because the lab waits for their answers with its thread asleep (bridge.ts
+// says why). It knows nothing of episodes: it gets lines with their channels, and hands back a reply for each, in order.
 
 import { parentPort, workerData, type MessagePort } from 'node:worker_threads';
 import { type Channel, Connection, Program, type Reply } from './channel.ts';

@@ -1,4 +1,4 @@
-// A catalog as a run wants it: fewer products, or other numbers. Products of one name stay together, because tasks tell them apart,
+// A catalog as a run wants it: fewer products, or other numbers. Products of one name stay together, because tasks distinguish them,
 // and names stay in their split. Without such settings the catalog is what its file says.
 
 import { Random } from '../../random.ts';

@@ -1,5 +1,5 @@
 // Who can act in the shop without learning: `blind` and `heuristic` for the baselines, and a demonstrator that shops like
-// a person, with mistakes at adjustable rates, from whom a reference policy is cloned. None of them is told the target;
+// a person, with mistakes at adjustable rates, from whom a reference policy is cloned. None of them knows the target;
 // the demonstrator knows the synonyms and reads pages with care, unless it makes a mistake.
 
 import type { Turn } from '../environment.ts';
@@ -85,7 +85,7 @@ export function demonstrate(
   return { thought: `${right.id} is $${right.price} ${task.constraint.kind} $${task.constraint.limit}`, action: `buy ${right.id}` };
 }
 
-/** Searches for what the task names: in the shop's words or in the task's own, and sometimes with too few or wrong ones. */
+/** Searches for what the task names: in the shop's words or in those of the task, and sometimes with too few or wrong ones. */
 function lookFor(shop: Shop, task: ShopTask, mistakes: PurchaseMistakes, random: () => number): { thought: string; action: string } {
   const sayable = (words: readonly string[]): string[] => words.filter((word) => shop.searchable.has(word));
   const proper = sayable(wordsOf(task.product.name));

@@ -23,7 +23,7 @@ export function drawShopPage(text: string, { target, facts }: PageContext, categ
   return bought ? boughtPage(bought[1] ?? '', facts) : undefined;
 }
 
-/** A results line ends with the category in some versions of the shop: it is told apart by the list of categories. */
+/** A results line ends with the category in some versions of the shop: it is recognised by the list of categories. */
 function resultOf(text: string, value: string, id: string, target: string | null, categories: readonly string[]): PageEntry {
   const group = categories.find((name) => text.endsWith(` ${name}`)) ?? null;
   return { id, name: group === null ? text : text.slice(0, -group.length - 1), value, group, target: id === target };

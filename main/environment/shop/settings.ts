@@ -32,7 +32,7 @@ export const shopSettings = z.strictObject({
     .enum(['all', 'eighteen'])
     .default('all')
     .describe(
-      `Words that may be searched for: all, or only eighteen. An earlier system had eighteen; which ones is not known, these are ours (${EIGHTEEN_TERMS.join(', ')}).`,
+      `Words that may be searched for: all, or only eighteen. An earlier system had eighteen; which ones was not published, these are ours (${EIGHTEEN_TERMS.join(', ')}).`,
     ),
   products: z
     .int()
@@ -50,7 +50,7 @@ export const shopSettings = z.strictObject({
   catalog: z
     .string()
     .default('')
-    .describe('Path of a catalog file of your own in the form of resources/shop/catalog.json; empty = the built-in one.'),
+    .describe('Path of your catalog file, in the form of resources/shop/catalog.json; empty = the built-in one.'),
 });
 
 export type ShopSettings = z.infer<typeof shopSettings>;

@@ -15,7 +15,7 @@ import { MOST_WORDS, type Stock, stockOf } from './stock.ts';
 import { LIMITS, TIERS, type ShopTask } from './tasks.ts';
 import { wordsOf } from './words.ts';
 
-/** The shop with what its own agents need beyond the common interface. */
+/** The shop with what its agents need beyond the common interface. */
 export interface Shop extends Environment<ShopState> {
   readonly catalog: Catalog;
   /** Words worth searching for: of names and their synonyms, or the eighteen. */

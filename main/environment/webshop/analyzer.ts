@@ -111,7 +111,7 @@ function termOf(token: string): string {
   return word === '' || STOP_WORDS.has(word) ? '' : stemmer(word);
 }
 
-/** A part of a text keeps the whole text in memory; what is kept for long has to be a text of its own. */
+/** A part of a text keeps the whole text in memory; what is kept for long has to be copied. */
 const copied = (part: string): string => Buffer.from(part, 'utf16le').toString('utf16le');
 
 /** The terms under which a text is found, in order, repeated as often as they occur. */

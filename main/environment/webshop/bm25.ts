@@ -8,7 +8,7 @@ const { fround } = Math;
 const K1 = fround(0.9);
 const B = fround(0.4);
 
-/** Where a term occurs: documents in ascending order and how often it occurs in each. */
+/** Where a term occurs: documents in ascending order and its frequency in each. */
 export interface Postings {
   readonly documents: Int32Array;
   readonly counts: Int32Array;

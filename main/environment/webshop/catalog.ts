@@ -1,5 +1,5 @@
 // All products of one shop and the search over them. A small set is held in memory; a large one is read from disk
-// through an index that is built once (index-build.ts). The rest of the world can't tell the difference.
+// through an index that is built once (index-build.ts). Both have the same interface.
 
 import { existsSync, statSync } from 'node:fs';
 import { join } from 'node:path';

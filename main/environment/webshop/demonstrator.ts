@@ -1,5 +1,5 @@
 // A customer who shops like a person: searches the wish, opens what looks right, chooses the options, buys; with mistakes
-// at adjustable rates. A reference policy is cloned from such episodes. It is not told the goal, so even without
+// at adjustable rates. A reference policy is cloned from such episodes. It does not see the goal, so even without
 // mistakes it fails where the best rule fails.
 
 import type { Turn } from '../environment.ts';

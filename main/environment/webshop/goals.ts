@@ -1,6 +1,6 @@
 // What customers want: one goal for each combination of option values of every product with an instruction, in the
 // original's order (shuffled by Python with seed 233), so that goal numbers mean the same everywhere. Goals are
-// unfolded when asked for: the full set has millions. Price limits are drawn from our own seed, because the original
+// unfolded when asked for: the full set has millions. Price limits are drawn from our seed, because the original
 // draws them anew in every run.
 
 import { Random } from '../../random.ts';

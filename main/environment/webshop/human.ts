@@ -1,4 +1,4 @@
-// Goals in people's own words (`items_human_ins.json`), the ones that figures on the full set are published for. Numbered
+// Goals written by people (`items_human_ins.json`), the ones that figures on the full set are published for. Numbered
 // and split like the made-up ones; wished options are values without a name and are compared like what was bought.
 
 import { existsSync } from 'node:fs';

@@ -1,4 +1,4 @@
-// Indexes a folder with original WebShop data, a program of its own: `import-program <folder>`. Indexing computes for
+// Indexes a folder with original WebShop data, a separate program: `import-program <folder>`. Indexing computes for
 // minutes on end, so it must not happen in the process that owns the window; and a process can be stopped at any moment,
 // because finished portions survive (index-build.ts). Each line it prints is one JSON document: how far it is, then what
 // was found, or what is wrong.

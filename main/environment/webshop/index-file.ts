@@ -78,7 +78,7 @@ export function fingerprint(files: SourceFiles): string {
     .join(', ');
 }
 
-/** Beside the data; where that folder is read-only, in the lab's own data folder. */
+/** Beside the data; where that folder is read-only, in the lab's data folder. */
 export function indexFolder(files: SourceFiles): string {
   const name = `${basename(files.products, '.json')}.index`;
   const beside = join(dirname(files.products), name);

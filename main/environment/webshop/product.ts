@@ -1,4 +1,4 @@
-// One product in the original schema, as the world uses it: the shop's own record joined with its attributes and
+// One product in the original schema, as the world uses it: the shop's record joined with its attributes and
 // instruction. Reading is strict where the original would crash, with the record's place in every complaint, and as
 // lenient as the original everywhere else.
 

@@ -84,7 +84,7 @@ export function printFloat(value: number): string {
   return /^-?\d+$/.test(text) ? `${text}.0` : text;
 }
 
-// JavaScript's own trim also takes U+FEFF and leaves the separators U+001C … U+001F and U+0085.
+// JavaScript's `trim` also takes U+FEFF and leaves the separators U+001C … U+001F and U+0085.
 const SPACE = new RegExp(String.raw`[\t-\r\x1c-\x20\x85\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000]`);
 
 /** `text.strip()` */

@@ -1,5 +1,5 @@
 // Reads the records of a JSON file one by one, however large the file is: the full WebShop set is one array of five
-// gigabytes. Only brackets and strings are followed here; each record is then parsed on its own, so an error can name
+// gigabytes. Only brackets and strings are followed here; each record is then parsed separately, so an error can name
 // the record and the byte where it stands.
 
 import { closeSync, fstatSync, openSync, readSync } from 'node:fs';

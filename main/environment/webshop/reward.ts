@@ -1,5 +1,5 @@
 // What a purchase is worth: r_type · (attributes + options + price that fit) / (all of them), with every oddity of the
-// original, because published figures contain them. The best known ones: the goal's options are compared as the text
+// original, because published figures contain them. The most prominent ones: the goal's options are compared as the text
 // of a Python pair, colours are mapped differently on the two sides, and the title's nouns count with duplicates.
 
 import { readFileSync } from 'node:fs';

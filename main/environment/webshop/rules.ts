@@ -1,4 +1,4 @@
-// Hand-written shoppers, from the plainest to the best known rule; each adds one idea to the one before. They see what a
+// Hand-written shoppers, from the simplest to the best rule; each adds one idea to the one before. They see what a
 // customer sees: the wish, the page, and (through the state's history) the pages they opened. None knows the goal.
 
 import type { Turn } from '../environment.ts';
@@ -42,7 +42,7 @@ export function follow(rule: Rule, shop: WebShop, turn: Turn<WebShopState>): str
   }
 }
 
-/** The words of the wish, those of the option values twice: they tell near-identical products apart. */
+/** The words of the wish, those of the option values twice: they distinguish near-identical products. */
 export function queryFor(wish: Wish): string {
   const values = wish.options.flatMap(([, value]) => wordsOf(value));
   return [...wordsOf(wish.base), ...values, ...values].join(' ') || 'product';

@@ -15,7 +15,7 @@ export const webshopSettings = z.strictObject({
     .enum(['synthetic', 'human'])
     .default('synthetic')
     .describe(
-      '`synthetic`: one goal for each combination of options. `human`: people’s own words, from items_human_ins.json in the folder.',
+      '`synthetic`: one goal for each combination of options. `human`: goals written by people, from items_human_ins.json in the folder.',
     ),
   split: z
     .enum(['official', 'products'])

@@ -92,7 +92,7 @@ export class Tasks {
   find(instruction: string): Task | undefined {
     const { text, limit } = splitLimit(instruction.replace(/^\s*Instruction:\s*/i, ''));
     const candidates = this.#goals.find(text);
-    // Different products can be asked for in the same words: the stated limit tells which of them it was drawn for.
+    // Different products can be asked for in the same words: the stated limit shows which of them it was drawn for.
     const fitting = candidates.filter((number) => {
       const limits = limitsAbove(priceOf(this.#catalog.product(this.#goals.documentOf(number)), this.#settings.seed));
       return limit === NO_LIMIT || limits.slice(1).includes(limit);

@@ -11,9 +11,9 @@ import { SEARCHES, type Search, compare, searchText } from './view.ts';
 import type { WebShopState } from './site.ts';
 import type { WebShop } from './webshop.ts';
 
-/** How often the one who knows the product decides. */
+/** Probability that the one who knows the product decides. */
 const KNOWING = 0.6;
-/** How often the features are read when wished attributes were not found so far, and a value that only comes near is taken. */
+/** Probability that the features are read when wished attributes were not found so far, and a value that only comes near is taken. */
 const READING = 0.1;
 const TAKING_NEAR = 0.5;
 

@@ -13,7 +13,7 @@ export const webshopWorld = {
   name: 'webshop',
   title: 'WebShop',
   summary:
-    'The original WebShop in text mode: search a catalog, read product pages, choose options, buy. Brings a catalog of its own and loads the original small or full set from a folder.',
+    'The original WebShop in text mode: search a catalog, read product pages, choose options, buy. Has a built-in catalog and loads the original small or full set from a folder.',
   settings: webshopSettings,
   mistakes: PURCHASE_MISTAKES,
   failures: PURCHASE_FAILURES,

@@ -1,4 +1,4 @@
-// What a guess tells: each letter is right (in its place), near (elsewhere in the word) or absent, as in the original game, also
+// What a guess reveals: each letter is right (in its place), near (elsewhere in the word) or absent, as in the original game, also
 // where a letter occurs twice. A row of clues is a text of one sign per letter: + right, ? near, - absent.
 
 export const LENGTH = 5;
@@ -33,7 +33,7 @@ export const fits = (word: string, guesses: readonly Guess[]): boolean =>
 
 export type Knowledge = 'right' | 'near' | 'absent';
 
-/** The best that is known of every letter that was guessed. */
+/** The best clue for every letter that was guessed. */
 export function letters(guesses: readonly Guess[]): ReadonlyMap<string, Knowledge> {
   const known = new Map<string, Knowledge>();
   for (const { word, clues } of guesses) {

@@ -1,4 +1,4 @@
-// A guess as coloured letters, with what is known of the places and which letters are out.
+// A guess as coloured letters, with the places found so far and which letters are out.
 
 import type { DrawnPage, PageCell } from '../page.ts';
 

@@ -96,7 +96,7 @@ export function readAdapter(folder: string, layout: ParameterLayout): Flat {
   return flat;
 }
 
-/** An adapter on its own, with the layout that its config asks for. */
+/** A stand-alone adapter, with the layout that its config asks for. */
 export function openAdapter(folder: string, config: LanguageModelConfig): { lora: LoraShape; layout: ParameterLayout; values: Flat } {
   const lora = readAdapterShape(folder);
   const layout = new ParameterLayout(loraSpecs(config, lora));

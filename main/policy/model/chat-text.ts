@@ -1,4 +1,4 @@
-// An episode as a chat in the model's own template: a system text, pages as turns of the user, answers of the assistant with or without a
+// An episode as a chat in the model's template: a system text, pages as turns of the user, answers of the assistant with or without a
 // thought. Token ids are appended turn by turn; what the model has said is never tokenised again. When the context is full, a new row
 // begins with the system text, the first page (the task) and the latest turns that fit.
 
@@ -119,7 +119,7 @@ export class ChatText implements EpisodeText {
     const first = this.rows.length === 0;
     const page = chat.encode(this.#names?.forward(text) ?? text).slice(0, Math.max(8, first ? room : room - this.#opening.length));
     const last = this.rows.at(-1)?.tokens.at(-1) ?? 0;
-    // An answer that was cut has no end token of its own.
+    // An answer that was cut has no end token.
     const ended = this.#codec.endTokens.includes(last) ? template.turning : [...this.#codec.endTokens.slice(0, 1), ...template.turning];
     const turn = [...(first ? template.opening : ended), ...page, ...template.answering];
     if (first) {

@@ -1,4 +1,4 @@
-// Writes GGUF files (version 3, float32), for whole models and for adapters on their own, so that what was trained here runs in llama.cpp.
+// Writes GGUF files (version 3, float32), for whole models and for stand-alone adapters, so that what was trained here runs in llama.cpp.
 
 import { closeSync, fsyncSync, openSync, renameSync, rmSync } from 'node:fs';
 import { writeAll } from './safetensors.ts';

@@ -1,4 +1,4 @@
-// The models of a data folder, one small JSON file each: models/NAME/model.json. A model is referenced where it lies, known by the hash of
+// The models of a data folder, one small JSON file each: models/NAME/model.json. A model is referenced where it lies, identified by the hash of
 // its files, and only what cannot be mapped from there is kept as a converted copy. A file that has changed since is noticed.
 
 import { createHash } from 'node:crypto';
@@ -105,7 +105,7 @@ export class ModelRegistry {
     const known = this.find(name);
     const record = describe(name, openSource(path), (share) => progress(share, 'reading'));
     if (record.hash !== known.hash)
-      throw new ModelError(`${record.source} holds another model than "${name}" was (its contents differ); add it under a name of its own`);
+      throw new ModelError(`${record.source} holds another model than "${name}" was (its contents differ); add it under another name`);
     this.#write(record);
     return record;
   }

@@ -24,12 +24,12 @@ const addedSchema = z.looseObject({
   added_tokens: z.array(z.looseObject({ id: z.int(), content: z.string(), special: z.boolean().optional() })).optional(),
 });
 
-/** ChatML, for models that come without a template of their own. */
+/** ChatML, for models that come without a template. */
 const PLAIN_TEMPLATE =
   "{% for m in messages %}{{ '<|im_start|>' + m.role + '\\n' + m.content + '<|im_end|>\\n' }}{% endfor %}{% if add_generation_prompt %}{{ '<|im_start|>assistant\\n' }}{% endif %}";
 
 export class ModelText {
-  /** Ids beyond the tokenizer's own exist in padded vocabularies and have no text. */
+  /** Ids beyond those of the tokenizer exist in padded vocabularies and have no text. */
   readonly size: number;
   readonly #tokenizer: Tokenizer;
   readonly #template: Template;
