@@ -1,6 +1,6 @@
 // `lab train` and `lab resume`: a run from the command line, in a separate training process, with the same store and
-// the same numbers as in the window. Progress with an estimate goes to stderr. Ctrl-C once finishes the update and saves a
-// checkpoint; `lab resume` continues exactly there.
+// the same numbers as in the window. Progress with an estimate goes to stderr. Ctrl-C once finishes the
+// batch under way and saves; `lab resume` continues exactly there.
 
 import { readFileSync, statSync } from 'node:fs';
 import type { Command } from 'commander';
@@ -180,7 +180,7 @@ export async function trainHere(store: Store, id: number, options: { restart?: b
   const ignore = onInterrupt(() => {
     asked += 1;
     if (asked === 1) {
-      note('\nFinishing this update and saving a checkpoint; Ctrl-C again ends at once');
+      note('\nSaving before stopping; Ctrl-C again ends at once');
       queue.stop(id);
     } else queue.cancel(id);
   });

@@ -32,7 +32,7 @@ export async function working<T>(store: Store, jobs: number, act: (work: WorkOpt
   const stop = new AbortController();
   const ignore = onInterrupt(() => {
     if (stop.signal.aborted) process.exit(130);
-    note('\nFinishing the current updates and saving checkpoints; Ctrl-C again ends at once');
+    note('\nSaving checkpoints before stopping; Ctrl-C again ends at once');
     stop.abort();
   });
   try {

@@ -9,7 +9,7 @@ import { float, floats, scalarValue } from './session.ts';
 import type { Feeds, Session, Value } from './session.ts';
 import { applyGraph, readGraph, stepGraph, sumGraph } from './training-graphs.ts';
 import { readReport } from './training-report.ts';
-import type { MicroBatch, StateKeeper, StepReport, TrainingState } from './training-report.ts';
+import type { MicroBatch, Poll, StateKeeper, StepReport, TrainingState } from './training-report.ts';
 
 type Kind = 'values' | 'first' | 'second' | 'sum';
 const KEPT = ['values', 'first', 'second'] as const;
@@ -30,15 +30,16 @@ export class DeviceState implements StateKeeper {
     for (const kind of KEPT) this.#upload(kind, state[kind]);
   }
 
-  async step(batches: readonly MicroBatch[], learningRate: number): Promise<StepReport> {
+  async step(batches: readonly MicroBatch[], learningRate: number, poll?: Poll): Promise<StepReport> {
     const scalars = stepScalars(this.#settings, learningRate, this.#state.step + 1);
     const feeds = Object.fromEntries(SCALARS.map((name) => [name, scalarValue(scalars[name])]));
     const [only] = batches;
     if (only && batches.length === 1) {
+      await poll?.();
       const { session, metrics } = await this.#programs.get(`step ${only.key}`, () => stepGraph(only, this.#layout, this.#settings));
       return readReport(await this.#run(session, KEPT, { ...only.feeds, ...feeds }), metrics);
     }
-    const report = await this.#sum(batches);
+    const report = await this.#sum(batches, poll);
     const { session } = await this.#programs.get('apply', () => applyGraph(this.#layout, this.#settings));
     const applied = await this.#run(session, KEPT, { ...feeds, ...this.#inputs(['sum']), loss: scalarValue(report.loss) });
     return { ...report, gradientNorm: readReport(applied, []).gradientNorm };
@@ -64,11 +65,12 @@ export class DeviceState implements StateKeeper {
   }
 
   /** Adds the gradients of all micro-batches up in `sum`; losses and metrics add up as well. */
-  async #sum(batches: readonly MicroBatch[]): Promise<StepReport> {
+  async #sum(batches: readonly MicroBatch[], poll?: Poll): Promise<StepReport> {
     this.#upload('sum', this.#layout.zeros());
     let loss = 0;
     const totals: Record<string, number> = {};
     for (const batch of batches) {
+      await poll?.();
       const { session, metrics } = await this.#programs.get(`sum ${batch.key}`, () => sumGraph(batch, this.#layout));
       const report = readReport(await this.#run(session, ['sum'], { ...batch.feeds, ...this.#inputs(['values']) }), metrics);
       loss += report.loss;

@@ -10,7 +10,7 @@ import { float, floats, release } from './session.ts';
 import type { Value } from './session.ts';
 import { gradientGraph } from './training-graphs.ts';
 import { readReport } from './training-report.ts';
-import type { MicroBatch, StateKeeper, StepReport, TrainingState } from './training-report.ts';
+import type { MicroBatch, Poll, StateKeeper, StepReport, TrainingState } from './training-report.ts';
 
 export class HostState implements StateKeeper {
   readonly #layout: ParameterLayout;
@@ -29,8 +29,8 @@ export class HostState implements StateKeeper {
     );
   }
 
-  async step(batches: readonly MicroBatch[], learningRate: number): Promise<StepReport> {
-    const { report, sums } = await this.#gradients(batches);
+  async step(batches: readonly MicroBatch[], learningRate: number, poll?: Poll): Promise<StepReport> {
+    const { report, sums } = await this.#gradients(batches, poll);
     if (Number.isFinite(report.loss) && Number.isFinite(report.gradientNorm)) {
       for (const group of this.#layout.groups) {
         const { values, first, second, step } = this.#state;
@@ -56,11 +56,12 @@ export class HostState implements StateKeeper {
   dispose(): void {}
 
   /** The gradients of all micro-batches, added up; losses and metrics add up as well. */
-  async #gradients(batches: readonly MicroBatch[]): Promise<{ report: StepReport; sums: Record<string, Value> }> {
+  async #gradients(batches: readonly MicroBatch[], poll?: Poll): Promise<{ report: StepReport; sums: Record<string, Value> }> {
     const sums: Record<string, Value> = {};
     const metrics: Record<string, number> = {};
     let loss = 0;
     for (const batch of batches) {
+      await poll?.();
       const program = await this.#programs.get(`gradient ${batch.key}`, () => gradientGraph(batch, this.#layout));
       const results = await program.session.run({ ...batch.feeds, ...this.#weights });
       const part = readReport(floats(lookupValue(results, 'report')), program.metrics);

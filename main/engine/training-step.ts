@@ -11,10 +11,10 @@ import { LossScale } from './loss-scale.ts';
 import { ProgramCache } from './program-cache.ts';
 import type { MemoryPool } from './session-cache.ts';
 import type { SessionOptions } from './session.ts';
-import type { MicroBatch, StateKeeper, StepReport, TrainingState } from './training-report.ts';
+import type { MicroBatch, Poll, StateKeeper, StepReport, TrainingState } from './training-report.ts';
 
 export type { LossAndMetrics } from './training-graphs.ts';
-export type { MicroBatch, StepReport, TrainingState } from './training-report.ts';
+export type { MicroBatch, Poll, StepReport, TrainingState } from './training-report.ts';
 
 /** Loss or gradient norm is NaN or infinite; the state was left as it was before the step. */
 export class NotFiniteError extends Error {
@@ -61,10 +61,10 @@ export class Trainer {
   }
 
   /** Takes one optimizer step on the sum of the micro-batches' losses. */
-  async step(batches: readonly MicroBatch[], learningRate: number): Promise<StepReport> {
+  async step(batches: readonly MicroBatch[], learningRate: number, poll?: Poll): Promise<StepReport> {
     this.#check(batches);
-    let report = await this.#keeper.step(this.#scaled(batches), learningRate);
-    while (this.#scale?.retry(report)) report = await this.#keeper.step(this.#scaled(batches), learningRate);
+    let report = await this.#keeper.step(this.#scaled(batches), learningRate, poll);
+    while (this.#scale?.retry(report)) report = await this.#keeper.step(this.#scaled(batches), learningRate, poll);
     if (!Number.isFinite(report.loss) || !Number.isFinite(report.gradientNorm)) throw new NotFiniteError(report, this.#state.step + 1);
     this.#state.step++;
     return report;

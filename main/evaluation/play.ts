@@ -3,7 +3,7 @@
 
 import type { Task } from '../environment/environment.ts';
 import type { Split } from '../vocabulary.ts';
-import { type Actor, drawAt, rollout } from '../rollout/rollout.ts';
+import { type Actor, type RolloutOptions, drawAt, rollout } from '../rollout/rollout.ts';
 import type { EvaluationReport } from './evaluation-report.ts';
 import { diagnoseTrajectory, evaluationSeed, resultOf } from './evaluate.ts';
 
@@ -25,6 +25,7 @@ export async function evaluatePolicy(
   actor: Actor,
   request: EvaluationRequest,
   progress?: (done: number, total: number) => void,
+  poll?: RolloutOptions['poll'],
 ): Promise<EvaluationReport> {
   const start = performance.now();
   const { environment } = actor;
@@ -34,7 +35,7 @@ export async function evaluatePolicy(
     const seed = evaluationSeed(task, request.seed);
     return { task, seed, purpose: 'evaluation' as const, update, relabel: false, level: undefined };
   });
-  const episodes = await rollout(actor, requests, drawAt(temperature), (done) => progress?.(done, tasks.length));
+  const episodes = await rollout(actor, requests, drawAt(temperature), { progress: (done) => progress?.(done, tasks.length), poll });
   const trajectories = episodes.map(({ trajectory }, index) => {
     const task = tasks[index];
     if (task) diagnoseTrajectory(trajectory, environment, task);

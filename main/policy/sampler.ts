@@ -40,8 +40,8 @@ export interface SampledEpisode {
 export type Settle = (waiting: readonly SampledEpisode[]) => void;
 
 export interface RunOptions {
-  /** Asked between calls. */
-  readonly stop?: () => boolean;
+  /** Awaited between calls of the model; what it throws ends the run there. */
+  readonly poll?: () => Promise<void>;
   readonly settle?: Settle;
   /** At most so many episodes at once, where that is fewer than the sampler's capacity. */
   readonly most?: number;
@@ -92,7 +92,7 @@ export class Sampler {
 
   /** Plays all episodes to their end; they are taken from the list when there is room. */
   async run(episodes: Iterable<SampledEpisode>, settings: DrawSettings = {}, options: RunOptions = {}): Promise<void> {
-    const { stop = () => false, settle = () => {}, most = this.#capacity } = options;
+    const { poll, settle = () => {}, most = this.#capacity } = options;
     const capacity = Math.min(most, this.#capacity);
     const waiting = episodes[Symbol.iterator]();
     const drawer = new Drawer(this.#network.vocabulary, settings);
@@ -104,7 +104,8 @@ export class Sampler {
         if (done) break;
         if (!episode.done) rows.push(this.#feed({ episode, tokens: [], flags: [], position: 0 }));
       }
-      if (rows.length === 0 || stop()) return;
+      if (rows.length === 0) return;
+      await poll?.();
       await this.#read(rows, drawer);
       this.#settle(rows, settle);
       for (let i = rows.length - 1; i >= 0; i--) {

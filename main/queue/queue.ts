@@ -120,7 +120,7 @@ export class RunQueue {
     this.#options.onChange?.(this.#store.runs.get(id));
   }
 
-  /** Finishes the current update, writes a checkpoint and waits. */
+  /** Finishes the current batch or optimizer step, saves and waits. */
   pause(id: number): void {
     const run = this.#need(id, ['running', 'queued'], 'paused');
     if (run.state === 'queued') return this.#set(id, { state: 'paused', reason: 'Paused before it started', position: null });
@@ -170,12 +170,12 @@ export class RunQueue {
     this.#launch(id);
   }
 
-  /** Ends a run after its current update, with a checkpoint. It can be resumed. */
+  /** Ends a run after its current batch or optimizer step, with a checkpoint. It can be resumed. */
   stop(id: number): void {
     const run = this.#need(id, ['running', 'queued', 'paused', 'interrupted', 'stopping'], 'stopped');
     const live = this.#live.get(id);
     if (run.state === 'running' && live !== undefined) {
-      this.#set(id, { state: 'stopping', reason: 'Finishes its current update' });
+      this.#set(id, { state: 'stopping', reason: 'Saving before it stops' });
       live.process.send({ type: 'stop' });
     } else if (run.state !== 'stopping') this.#end(id, { state: 'stopped', reason: 'Stopped by the user' });
   }

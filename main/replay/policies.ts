@@ -68,7 +68,7 @@ export async function referencePolicy(
   const known = store.references.find(referenceRecipe(setup));
   let weights = known && loadWeights(store.references.path(known), setup.referenceLayout);
   if (!weights) {
-    const made = await cloneReference(setup, threadsOf(setup), ({ step, steps }) => progress(step, steps));
+    const made = await cloneReference(setup, threadsOf(setup), { report: ({ step, steps }) => progress(step, steps) });
     store.references.add(keepReference(store.dataFolder, setup, made.weights, made.success));
     ({ weights } = made);
   }

@@ -16,12 +16,19 @@ export interface Actor {
 /** How many beginnings a world in another process hears of at once. */
 const ANNOUNCED = 64;
 
-/** Plays all requests to their end; the answer is in their order. `progress` is called after every finished episode. */
+export interface RolloutOptions {
+  /** Called after every finished episode. */
+  readonly progress?: (done: number) => void;
+  /** Awaited between calls of the model; what it throws ends the rollout there. */
+  readonly poll?: (() => Promise<void>) | undefined;
+}
+
+/** Plays all requests to their end; the answer is in their order. */
 export async function rollout(
   player: Actor,
   requests: readonly EpisodeRequest[],
   draw: DrawSettings,
-  progress: (done: number) => void = () => {},
+  { progress, poll }: RolloutOptions = {},
 ): Promise<Episode[]> {
   const { environment } = player;
   const { concurrent: most } = environment;
@@ -32,7 +39,7 @@ export async function rollout(
     for (const [index, request] of requests.entries()) {
       if (environment.announce && index % ANNOUNCED === 0) environment.announce(requests.slice(index, index + ANNOUNCED));
       const batched = { ...request, batched: stepMany !== undefined };
-      const episode = new EpisodeInPlay(environment, player.codec, batched, () => progress(++finished));
+      const episode = new EpisodeInPlay(environment, player.codec, batched, () => progress?.(++finished));
       playing.push(episode);
       yield episode;
     }
@@ -42,7 +49,7 @@ export async function rollout(
     const turns = stepMany?.(episodes.map(({ move }) => move)) ?? [];
     for (const [index, turn] of turns.entries()) episodes[index]?.answer(turn);
   };
-  await player.sampler.run(begin(), draw, { settle, ...(most !== undefined && { most }) });
+  await player.sampler.run(begin(), draw, { settle, ...(poll && { poll }), ...(most !== undefined && { most }) });
   return playing.map((episode) => episode.finish());
 }
 

@@ -48,6 +48,11 @@ export class DataFolderGone extends Error {
   }
 }
 
+const UNFINISHED = '-unfinished';
+
+/** Whether the evaluation of the checkpoint's update is still to come. */
+export const isUnfinished = ({ file }: Pick<CheckpointFile, 'file'>): boolean => file.endsWith(`${UNFINISHED}.safetensors`);
+
 /** What the training process uses: files only, no database. */
 export class CheckpointFiles {
   readonly #dataFolder: string;
@@ -61,10 +66,11 @@ export class CheckpointFiles {
 
   /**
    * `write` puts a complete, flushed file at the path it is given (engine/checkpoint.ts does). A full disk shows as
-   * ENOSPC, and earlier checkpoints are untouched.
+   * ENOSPC, and earlier checkpoints are untouched. An unfinished one (training stopped inside an evaluation) has a name of its own:
+   * the one that replaces it must not overwrite its file before its row.
    */
-  save(update: number, write: (path: string) => void): CheckpointFile {
-    const file = `${this.#folder}/${String(update).padStart(8, '0')}.safetensors`;
+  save(update: number, write: (path: string) => void, unfinished = false): CheckpointFile {
+    const file = `${this.#folder}/${String(update).padStart(8, '0')}${unfinished ? UNFINISHED : ''}.safetensors`;
     const path = this.path({ file });
     // A folder made anew would stand in the way of the one that comes back.
     if (!existsSync(this.#dataFolder)) throw new DataFolderGone(this.#dataFolder);

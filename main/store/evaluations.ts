@@ -174,6 +174,12 @@ export class EvaluationStore {
     this.summarise(run);
   }
 
+  /** Forgets what training evaluated after an update; evaluations by hand stay. */
+  dropTraining(run: number, update: number): void {
+    this.#db.prepare(`DELETE FROM evaluations WHERE run_id = ? AND update_no = ? AND kind != 'manual'`).run(run, update);
+    this.summarise(run);
+  }
+
   /** Test, latest and best validation of the policy, kept on the run for the list. */
   summarise(run: number): void {
     const own = this.list(run).filter((evaluation) => evaluation.agent === 'policy' && evaluation.success.n > 0);

@@ -39,6 +39,13 @@ export class EventStore {
       .map(({ update_no: update, data, ...row }) => ({ ...row, update, data: parseCanonical(data) }));
   }
 
+  /** Alerts follow from the evaluation of an update; those of its metrics' names do not. */
+  dropAlerts(run: number, update: number): void {
+    this.#db
+      .prepare(`DELETE FROM events WHERE run_id = ? AND update_no = ? AND kind = 'alert' AND json_extract(data, '$.state') IS NOT NULL`)
+      .run(run, update);
+  }
+
   /** What belongs to the queue ("interrupted", "resumed") is history and stays. */
   truncate(run: number, lastUpdate: number): void {
     this.#db.prepare(`DELETE FROM events WHERE run_id = ? AND update_no > ? AND kind != 'state'`).run(run, lastUpdate);

@@ -34,7 +34,7 @@ export class MetricStore {
   readonly #tailSize: Statement<[number], { n: number }>;
   readonly #tail: Statement<[number, number, number], { update_no: number; data: Buffer }>;
   readonly #chunks: Statement<[number, number, number, number], { data: Buffer }>;
-  readonly #newest: Statement<[number, number], { id: number; points: number; data: Buffer }>;
+  readonly #newest: Statement<[number, number], { id: number; points: number; last_update: number; data: Buffer }>;
   readonly #addChunk: Statement<[number, number, number, number, number, Buffer]>;
   readonly #setChunk: Statement<[number, number, Buffer, number]>;
 
@@ -48,7 +48,7 @@ export class MetricStore {
       'SELECT data FROM metric_chunks WHERE run_id = ? AND metric = ? AND last_update >= ? AND first_update <= ? ORDER BY first_update',
     );
     this.#newest = db.prepare(
-      'SELECT id, points, data FROM metric_chunks WHERE run_id = ? AND metric = ? ORDER BY first_update DESC LIMIT 1',
+      'SELECT id, points, last_update, data FROM metric_chunks WHERE run_id = ? AND metric = ? ORDER BY first_update DESC LIMIT 1',
     );
     this.#addChunk = db.prepare(
       'INSERT INTO metric_chunks (run_id, metric, first_update, last_update, points, data) VALUES (?, ?, ?, ?, ?, ?)',
@@ -96,8 +96,12 @@ export class MetricStore {
     this.#dictionary.write(() => this.#addPoints(run, this.#dictionary.label(name), [...updates], [...values]));
   }
 
-  #addPoints(run: number, metric: number, updates: number[], values: number[]): void {
+  /** A point that is there already is not added again: the same update gives the same number. */
+  #addPoints(run: number, metric: number, allUpdates: number[], allValues: number[]): void {
     const newest = this.#newest.get(run, metric);
+    const fresh = (index: number): boolean => newest === undefined || newest.points === 0 || (allUpdates[index] ?? 0) > newest.last_update;
+    const updates = allUpdates.filter((_, index) => fresh(index));
+    const values = allValues.filter((_, index) => fresh(index));
     if (newest !== undefined && newest.points + updates.length <= CHUNK_POINTS) {
       const old = unpackChunk(newest.data);
       const all = { updates: [...old.updates, ...updates], values: [...old.values, ...values] };

@@ -4,7 +4,7 @@
 
 import type { Trajectory } from '../rollout/trajectory.ts';
 import type { RunReport } from '../training/reports.ts';
-import type { Checkpoint } from './checkpoints.ts';
+import { type Checkpoint, isUnfinished } from './checkpoints.ts';
 import { KEEP_ALL, type RetentionSettings, retained } from './retention.ts';
 import type { Store } from './store.ts';
 
@@ -124,6 +124,7 @@ export function rewind(store: Store, run: number): Checkpoint | undefined {
     store.trajectories.truncate(run, last);
     store.evaluations.truncate(run, last);
     store.vstar.truncate(run, last);
+    if (checkpoint && isUnfinished(checkpoint)) dropEvaluation(store, run, last);
     store.events.truncate(run, last);
     store.checkpoints.truncate(run, last);
     store.runs.cutSpark(run, last);
@@ -137,4 +138,11 @@ export function rewind(store: Store, run: number): Checkpoint | undefined {
   });
   store.checkpoints.sweep(store.runs.get(run).uid, run);
   return checkpoint;
+}
+
+/** The evaluation of an update whose checkpoint was saved before it: it happens again. */
+function dropEvaluation(store: Store, run: number, update: number): void {
+  store.evaluations.dropTraining(run, update);
+  store.trajectories.dropEvaluated(run, update);
+  if (update > 0) store.events.dropAlerts(run, update);
 }

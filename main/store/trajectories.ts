@@ -173,6 +173,12 @@ export class TrajectoryStore {
   truncate(run: number, lastUpdate: number): void {
     this.#db.prepare('DELETE FROM episodes WHERE run_id = ? AND recorded > ?').run(run, lastUpdate);
   }
+
+  /** Forgets the evaluation episodes recorded in an update. */
+  dropEvaluated(run: number, update: number): void {
+    const purpose = this.#dictionary.write(() => this.#dictionary.label('evaluation'));
+    this.#db.prepare('DELETE FROM episodes WHERE run_id = ? AND recorded = ? AND purpose = ?').run(run, update, purpose);
+  }
 }
 
 function joinActions(actions: readonly string[]): string {

@@ -48,7 +48,7 @@ export interface VstarLookup {
 
 export interface TrainingHost {
   readonly dataFolder: string;
-  readonly files: { save(update: number, write: (path: string) => void): CheckpointFile };
+  readonly files: { save(update: number, write: (path: string) => void, unfinished?: boolean): CheckpointFile };
   /** Reference policies that earlier runs have made. */
   readonly references: { find(recipe: string): ReferenceFile | undefined; path(policy: Pick<ReferenceFile, 'file'>): string };
   readonly vstar: VstarLookup;

@@ -5,7 +5,7 @@ import { at, field } from '../indexed.ts';
 import type { Prepared, Progress } from '../algorithm/algorithm.ts';
 import type { Flat } from '../engine/parameters.ts';
 import type { MemoryPool } from '../engine/session-cache.ts';
-import type { StepReport, Trainer } from '../engine/training-step.ts';
+import type { Poll, StepReport, Trainer } from '../engine/training-step.ts';
 import { PackedBatch } from '../policy/batch.ts';
 import { Scorer } from '../policy/scorer.ts';
 import type { PolicyModel } from '../policy/network.ts';
@@ -34,16 +34,16 @@ export class Learner {
     this.#critic = new Scorer(setup.model, policy, options);
   }
 
-  /** Fills in what the algorithm needs to know of each token: log π_ref, and the critic's value. */
-  async score(episodes: readonly Episode[]): Promise<void> {
+  /** Fills in what the algorithm needs to know of each token: log π_ref, and the critic's value. `poll` is awaited between batches. */
+  async score(episodes: readonly Episode[], poll?: Poll): Promise<void> {
     const { needs } = this.#setup.algorithm;
     if (needs.reference !== 'none') {
-      await this.#scoreWith(this.#reference, this.#setup.referenceModel, episodes, (trajectory, { logProbs }) => {
+      await this.#scoreWith(this.#reference, this.#setup.referenceModel, episodes, poll, (trajectory, { logProbs }) => {
         share(trajectory, logProbs, (tokens, numbers) => (tokens.referenceLogProbs = numbers));
       });
     }
     if (needs.critic) {
-      await this.#scoreWith(this.#critic, this.#setup.model, episodes, (trajectory, { values }) => {
+      await this.#scoreWith(this.#critic, this.#setup.model, episodes, poll, (trajectory, { values }) => {
         if (!values) throw new Error('The algorithm needs a critic, but the model has no value head');
         share(trajectory, values, (tokens, numbers) => (tokens.values = numbers));
       });
@@ -64,8 +64,15 @@ export class Learner {
     return prepared;
   }
 
-  /** The optimizer steps of one update. Undefined when the algorithm kept no episode: then there is nothing to learn. */
-  async update(episodes: readonly Episode[], prepared: Prepared, update: number, learningRate: number): Promise<StepReport | undefined> {
+  /**
+   * The optimizer steps of one update. Undefined when the algorithm kept no episode: then there is nothing to learn. `poll` is awaited
+   * between batches as long as the weights are those of before.
+   */
+  async update(
+    episodes: readonly Episode[],
+    prepared: Prepared,
+    { update, learningRate, poll }: { update: number; learningRate: number; poll?: Poll },
+  ): Promise<StepReport | undefined> {
     const { config, algorithm } = this.#setup;
     const samples = episodes.flatMap(({ rows }, index) => (prepared.keep[index] ? [sample(rows, prepared, index)] : []));
     if (samples.length === 0) return undefined;
@@ -77,7 +84,7 @@ export class Learner {
       for (let part = 0; part < count; part++) {
         const from = Math.floor((part * order.length) / count);
         const to = Math.floor(((part + 1) * order.length) / count);
-        reports.push(await this.#minibatches.step(order.slice(from, to), objective, learningRate));
+        reports.push(await this.#minibatches.step(order.slice(from, to), objective, learningRate, reports.length === 0 ? poll : undefined));
       }
     }
     return average(reports);
@@ -108,10 +115,12 @@ export class Learner {
     scorer: Scorer,
     model: PolicyModel,
     episodes: readonly Episode[],
+    poll: Poll | undefined,
     note: (trajectory: Trajectory, scores: { logProbs: Float32Array; values: Float32Array | undefined }) => void,
   ): Promise<void> {
     for (const { part, shape } of this.#minibatches.cut(episodes, this.#objective())) {
       const rows = part.map((episode) => episode.rows);
+      await poll?.();
       const { logProbs, values } = await scorer.score(new PackedBatch(rows, model, shape));
       for (const [index, { trajectory }] of part.entries()) {
         note(trajectory, { logProbs: at(logProbs, index), values: values?.[index] });

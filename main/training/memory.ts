@@ -26,6 +26,8 @@ export const TrainingMemory = z.strictObject({
   validations: z.array(Validation).default([]),
   /** The latest episodes of each task. */
   groups: GroupMemory.default({}),
+  /** A run that stopped in the middle of something: valuing tasks before the first update, or the evaluation of its latest one. */
+  unfinished: z.enum(['start', 'evaluation']).optional(),
 });
 export type TrainingMemory = z.infer<typeof TrainingMemory>;
 
@@ -78,6 +80,18 @@ export function nextMemory(memory: TrainingMemory, config: RunConfig, levels: nu
     history,
     validations,
     alerts: alertsOf({ updates: history, validations }).map(({ id }) => id),
+  };
+}
+
+/** The memory of an update that was recorded before its evaluation, with the evaluation added. */
+export function evaluatedMemory(memory: TrainingMemory, evaluations: readonly EvaluationReport[], seconds: number): TrainingMemory {
+  const { unfinished: _finished, ...rest } = memory;
+  const validations = [...memory.validations, ...validationsOf(evaluations)];
+  return {
+    ...rest,
+    totals: { ...memory.totals, seconds: memory.totals.seconds + seconds },
+    validations,
+    alerts: alertsOf({ updates: memory.history, validations }).map(({ id }) => id),
   };
 }
 

@@ -8,7 +8,7 @@ import type { Graph } from '../engine/graph.ts';
 import { peakBytes } from '../engine/memory.ts';
 import { gradientGraph } from '../engine/training-graphs.ts';
 import type { Feeds } from '../engine/session.ts';
-import type { MicroBatch, LossAndMetrics, StepReport, Trainer } from '../engine/training-step.ts';
+import type { MicroBatch, LossAndMetrics, Poll, StepReport, Trainer } from '../engine/training-step.ts';
 import { type BatchShape, PackedBatch, type PolicyOptions, type LossInput, type PolicyTensors } from '../policy/batch.ts';
 import { type PolicyModel, type PolicyNetwork, networkOf, policyObjective } from '../policy/network.ts';
 import { memoryLimit } from './session-pool.ts';
@@ -70,7 +70,7 @@ export class MinibatchTrainer {
   }
 
   /** One optimizer step over all samples. */
-  async step(samples: readonly TrainingEpisode[], objective: LossDefinition, learningRate: number): Promise<StepReport> {
+  async step(samples: readonly TrainingEpisode[], objective: LossDefinition, learningRate: number, poll?: Poll): Promise<StepReport> {
     const agentTokens = samples.reduce((sum, sample) => sum + tokensOf(sample), 0);
     const batches: MicroBatch[] = [];
     for (const { part, shape } of this.cut(samples, objective)) {
@@ -87,6 +87,7 @@ export class MinibatchTrainer {
       for (const name of Object.keys(first.token)) {
         feeds[`token.${name}`] = packed.perToken(part.map(({ token }) => field(token, name)));
       }
+      if (objective.extra) await poll?.();
       Object.assign(feeds, await objective.extra?.(packed, part));
       batches.push({
         key: `${objective.name} ${Object.values(packed.shape).join('×')}`,
@@ -94,7 +95,7 @@ export class MinibatchTrainer {
         feeds,
       });
     }
-    return this.#trainer.step(batches, learningRate);
+    return this.#trainer.step(batches, learningRate, poll);
   }
 
   /** Episodes in micro-batches that fit the limits, with the shape of each. */

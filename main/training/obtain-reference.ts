@@ -1,6 +1,8 @@
 // The reference policy of a run: found where an earlier run with the same recipe has left it, or cloned now and kept.
 
 import type { Flat } from '../engine/parameters.ts';
+import { UnfinishedClone } from './clone-state.ts';
+import type { CommandHandler } from './commands.ts';
 import type { TrainingHost } from './host.ts';
 import { PHASES, type ProgressReporter } from './progress.ts';
 import { cloneReference, keepReference, referenceRecipe } from './reference.ts';
@@ -13,19 +15,31 @@ export interface Reference {
   readonly sha256: string;
 }
 
+/** With `commands` a request is obeyed between the batches of cloning; what is cloned by then is kept. */
 export async function obtainReference(
   setup: RunSetup,
   threads: number,
   host: Pick<TrainingHost, 'dataFolder' | 'references' | 'report'>,
   progress: ProgressReporter,
+  commands?: CommandHandler,
 ): Promise<Reference> {
-  const found = host.references.find(referenceRecipe(setup));
+  const recipe = referenceRecipe(setup);
+  const found = host.references.find(recipe);
   if (found) return { weights: loadWeights(host.references.path(found), setup.referenceLayout), sha256: found.sha256 };
-  const { weights, success } = await cloneReference(setup, threads, async ({ step, steps, success: measured }) => {
-    const result = measured === undefined ? '' : ` (${(100 * measured).toFixed(0)}% success)`;
-    await progress.report(0, `${PHASES.reference}${result}`, step, steps);
-  });
+  const unfinished = new UnfinishedClone(host.dataFolder, setup, recipe);
+  const clone = unfinished.open();
+  const work = () =>
+    cloneReference(setup, threads, {
+      clone,
+      poll: commands?.poll,
+      report: async ({ step, steps, success: measured }) => {
+        const result = measured === undefined ? '' : ` (${(100 * measured).toFixed(0)}% success)`;
+        await progress.report(0, `${PHASES.reference}${result}`, step, steps);
+      },
+    });
+  const { weights, success } = await (commands ? commands.during(0, () => unfinished.save(clone), work) : work());
   const policy = keepReference(host.dataFolder, setup, weights, success);
   await reportReference(host, policy, success, setup.config.reference);
+  unfinished.remove();
   return { weights, sha256: policy.sha256 };
 }

@@ -6,7 +6,7 @@ import { mkdirSync, readFileSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { neg } from '../engine/operators.ts';
 import type { Flat } from '../engine/parameters.ts';
-import { Trainer, freshState } from '../engine/training-step.ts';
+import { type Poll, Trainer } from '../engine/training-step.ts';
 import { demonstrations } from '../environment/demonstrations.ts';
 import { evaluationSeed } from '../evaluation/evaluate.ts';
 import { Relabelling, relabelled } from '../policy/prompt.ts';
@@ -17,6 +17,7 @@ import { Random } from '../random.ts';
 import { EpisodeInPlay } from '../rollout/episode.ts';
 import { drawAt, rollout } from '../rollout/rollout.ts';
 import { contentHash, sha256 } from '../canonical.ts';
+import { type CloneState, freshClone } from './clone-state.ts';
 import type { ReferenceFile } from './host.ts';
 import { type TrainingEpisode, MinibatchTrainer, type LossDefinition, minibatchSettings } from './minibatch.ts';
 import { sessionPool } from './session-pool.ts';
@@ -66,20 +67,24 @@ const CLONING: LossDefinition = {
   loss: (_graph, policy) => ({ loss: neg(policy.tokenMean(policy.logProbs)) }),
 };
 
-/** Clones a reference policy. `report` is called after every step. */
+export interface CloningOptions {
+  /** Called after every step. */
+  readonly report: (progress: CloningProgress) => void | Promise<void>;
+  /** Where to continue; it moves along with the work. Default: the beginning. */
+  readonly clone?: CloneState;
+  /** Awaited between batches; what it throws ends cloning there. */
+  readonly poll?: Poll | undefined;
+}
+
+/** Clones a reference policy. */
 export async function cloneReference(
   setup: RunSetup,
   threads: number,
-  report: (progress: CloningProgress) => void | Promise<void>,
+  { report, clone = freshClone(setup), poll }: CloningOptions,
 ): Promise<{ weights: Flat; success: number }> {
-  const { config, environment, codec, referenceModel: model, referenceLayout: layout } = setup;
+  const { config, referenceModel: model, referenceLayout: layout } = setup;
   const { reference } = config;
-  const normal = Random.from('reference-weights', reference.seed);
-  const state = freshState(
-    layout,
-    layout.initialise(() => normal.normal()),
-  );
-  setup.start?.(state.values);
+  const { state } = clone;
   const trainer = new Trainer({
     layout,
     state,
@@ -90,21 +95,6 @@ export async function cloneReference(
   });
   const minibatches = new MinibatchTrainer(trainer, model, minibatchSettings(config));
   const sampler = new Sampler(model, state.values, { capacity: 128, threads });
-  const success = async (): Promise<number> => {
-    const requests = environment
-      .tasks('validation')
-      .slice(0, reference.checkTasks)
-      .map((task) => ({
-        task,
-        seed: evaluationSeed(task, 0),
-        purpose: 'evaluation' as const,
-        update: 0,
-        relabel: false,
-        level: undefined,
-      }));
-    const episodes = await rollout({ environment, codec, sampler }, requests, drawAt(1));
-    return episodes.filter(({ trajectory }) => trajectory.success).length / Math.max(1, episodes.length);
-  };
   try {
     // Without demonstrations the reference is the untrained policy.
     const steps = reference.demonstrations === 0 ? 0 : reference.steps;
@@ -112,20 +102,46 @@ export async function cloneReference(
     const order = Random.from('cloning', reference.seed);
     let queue: TrainingEpisode[] = [];
     let measured: number | undefined;
+    const done = state.step;
     for (let step = 0; step < steps; step++) {
       if (queue.length < reference.batch) queue = order.shuffle(samples);
-      const batch = queue.splice(0, reference.batch).map((sample, index) => underNewNames(setup, sample, step, index));
-      const { loss } = await minibatches.step(batch, CLONING, cloningRate(reference, step));
+      const drawn = queue.splice(0, reference.batch);
       const due = (step + 1) % reference.checkEvery === 0 || step + 1 === reference.steps;
-      if (due) measured = await success();
+      // What was done before is drawn again, so that the order stays the same, and only checked where that is missing.
+      if (step + 1 < done || (step + 1 === done && clone.checked)) continue;
+      let loss = Number.NaN;
+      if (step >= done) {
+        const batch = drawn.map((sample, index) => underNewNames(setup, sample, step, index));
+        ({ loss } = await minibatches.step(batch, CLONING, cloningRate(reference, step), poll));
+        clone.checked = !due;
+      }
+      if (due) measured = await sampledSuccess(setup, sampler, poll);
+      clone.checked = true;
       await report({ step: step + 1, steps: reference.steps, loss, success: due ? measured : undefined });
       if (due && measured !== undefined && measured >= reference.targetSuccess.high) break;
     }
-    return { weights: state.values, success: measured ?? (await success()) };
+    return { weights: state.values, success: measured ?? (await sampledSuccess(setup, sampler, poll)) };
   } finally {
     await trainer.dispose();
     await sampler.dispose();
   }
+}
+
+/** Sampled success on validation tasks. */
+async function sampledSuccess({ environment, codec, config }: RunSetup, sampler: Sampler, poll: Poll | undefined): Promise<number> {
+  const requests = environment
+    .tasks('validation')
+    .slice(0, config.reference.checkTasks)
+    .map((task) => ({
+      task,
+      seed: evaluationSeed(task, 0),
+      purpose: 'evaluation' as const,
+      update: 0,
+      relabel: false,
+      level: undefined,
+    }));
+  const episodes = await rollout({ environment, codec, sampler }, requests, drawAt(1), { poll });
+  return episodes.filter(({ trajectory }) => trajectory.success).length / Math.max(1, episodes.length);
 }
 
 function cloningRate({ learningRate, warmup, steps }: RunSetup['config']['reference'], step: number): number {

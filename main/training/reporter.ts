@@ -18,7 +18,8 @@ export interface UpdateResult {
   readonly trajectories: Trajectory[];
   /** V* of tasks that were met for the first time. */
   readonly valued: VstarEntry[];
-  readonly evaluations: readonly EvaluationReport[];
+  /** Undefined: they are still to come, with the alerts that follow from them. */
+  readonly evaluations: readonly EvaluationReport[] | undefined;
   /** The run's memory before and after. */
   readonly before: TrainingMemory;
   readonly after: TrainingMemory;
@@ -68,9 +69,15 @@ export class RunReporter {
     });
     await this.#unknownMetrics(update, unknown);
     if (valued.length > 0) await this.vstar(update, valued, []);
-    for (const evaluation of evaluations) await this.evaluation(evaluation);
+    for (const evaluation of evaluations ?? []) await this.evaluation(evaluation);
     if (after.curriculum.level !== before.curriculum.level) await this.#level(update, after.curriculum.level);
     await this.progress(update, PHASES.training, update, this.#updates);
+    if (evaluations) await this.#alerts(update, before, after);
+  }
+
+  /** The evaluations of an update that was reported before them. */
+  async evaluated(update: number, evaluations: readonly EvaluationReport[], before: TrainingMemory, after: TrainingMemory): Promise<void> {
+    for (const evaluation of evaluations) await this.evaluation(evaluation);
     await this.#alerts(update, before, after);
   }
 
@@ -80,8 +87,8 @@ export class RunReporter {
   }
 
   /** What is known of an update only when its record has been handed over: how long that took. */
-  async measured(update: number): Promise<void> {
-    await this.#host.report({ type: 'measured', update, metrics: { 'system/time.storage': this.#storageSeconds } });
+  async measured(update: number, metrics: Readonly<Record<string, number>> = {}): Promise<void> {
+    await this.#host.report({ type: 'measured', update, metrics: { ...metrics, 'system/time.storage': this.#storageSeconds } });
     this.#storageSeconds = 0;
   }
 

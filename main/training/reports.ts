@@ -100,7 +100,7 @@ export const runReport = z.discriminatedUnion('type', [
 ]);
 export type RunReport = z.infer<typeof runReport>;
 
-/** The commands of a running training process. Each takes effect after the current update, with a checkpoint. */
+/** The commands of a running training process. Each takes effect after the current batch (during an optimizer step: after the update), with a checkpoint. */
 export const runCommand = z.discriminatedUnion('type', [
   z.object({ type: z.literal('pause') }),
   z.object({ type: z.literal('stop') }),

@@ -13,45 +13,59 @@ import { evaluateNow } from './validation.ts';
 
 /** A new run values its tasks and evaluates the policy it starts from; a resumed one brings its values back. */
 export async function beginRun(run: TrainingRun): Promise<void> {
-  const { config, pool, vstar, reporter, policy } = run;
+  const { pool, vstar, reporter, commands } = run;
+  const { unfinished, ...memory } = run.memory;
+  run.memory = unfinished === 'start' ? memory : run.memory;
   if (run.resumed) {
-    await vstar.restore(run.memory.valued, pool);
-    return vstar.release();
+    const keepNothing = (): void => {}; // the checkpoint is there
+    await commands.during(memory.update, keepNothing, () => vstar.restore(memory.valued, pool));
+    if (unfinished !== 'start') return vstar.release();
+  } else {
+    const { environment, algorithm, config } = run.setup;
+    const optimistic = algorithm.needs.vstar && optimisticVstar(environment.chance === true, config.vstar.estimator);
+    if (optimistic) await reporter.alert(0, optimistic);
   }
-  const optimistic = run.setup.algorithm.needs.vstar && optimisticVstar(run.setup.environment.chance === true, config.vstar.estimator);
-  if (optimistic) await reporter.alert(0, optimistic);
-  if (config.curriculum.mode === 'off' && config.vstar.samples.length === 1) await valueTasks(run, pool, policy.environment.levels - 1, 0);
-  await vstar.release();
-  if (config.evaluation.every > 0) {
-    const evaluation = await evaluateNow(run, 0, 'periodic');
-    run.memory = { ...run.memory, validations: validationsOf([evaluation]) };
-    await reporter.evaluation(evaluation);
-  }
-  await saveCheckpoint(run, 0, false);
+  await commands.during(
+    0,
+    () => saveCheckpoint(run, 0, { unfinished: 'start' }),
+    () => valueAndEvaluate(run),
+  );
+  await saveCheckpoint(run, 0);
 }
 
-/** The training tasks of a level; with `dropUnsolved` only those that the reference has solved at least once, with the V* that this took. */
-export async function drawableTasks(
+async function valueAndEvaluate(run: TrainingRun): Promise<void> {
+  const { config, pool, vstar, reporter, policy } = run;
+  const early = config.curriculum.mode === 'off' && config.vstar.samples.length === 1;
+  if (early) await valueTasks(run, pool, policy.environment.levels - 1, 0, []);
+  await vstar.release();
+  if (config.evaluation.every === 0) return;
+  const evaluation = await evaluateNow(run, 0, 'periodic');
+  run.memory = { ...run.memory, validations: validationsOf([evaluation]) };
+  await reporter.evaluation(evaluation);
+}
+
+/** The training tasks of a level; with `dropUnsolved` only those that the reference has solved at least once. The V* that this took is added to `valued`. */
+export async function drawableTasks(run: TrainingRun, level: number, update: number, valued: VstarEntry[]): Promise<readonly Task[]> {
+  const tasks = run.pool.filter((task) => task.level <= level);
+  if (!run.config.vstar.dropUnsolved || !run.setup.algorithm.needs.vstar) return tasks;
+  await valueTasks(run, tasks, level, update, valued);
+  return tasks.filter((task) => run.vstar.of(task.id, level).solved);
+}
+
+/** Values the tasks that have no V* yet. Before the first update they are reported at once, later they are added to `valued`. */
+export async function valueTasks(
   run: TrainingRun,
+  tasks: readonly Task[],
   level: number,
   update: number,
-): Promise<{ tasks: readonly Task[]; valued: readonly VstarEntry[] }> {
-  const tasks = run.pool.filter((task) => task.level <= level);
-  if (!run.config.vstar.dropUnsolved || !run.setup.algorithm.needs.vstar) return { tasks, valued: [] };
-  const valued = await valueTasks(run, tasks, level, update);
-  return { tasks: tasks.filter((task) => run.vstar.of(task.id, level).solved), valued };
-}
-
-/** Values the tasks that have no V* yet. Before the first update they are reported at once, later they are returned. */
-export async function valueTasks(run: TrainingRun, tasks: readonly Task[], level: number, update: number): Promise<VstarEntry[]> {
+  valued: VstarEntry[],
+): Promise<void> {
   const { config, vstar, reporter } = run;
-  if (!run.setup.algorithm.needs.vstar) return [];
-  const collected: VstarEntry[] = [];
+  if (!run.setup.algorithm.needs.vstar) return;
   const samples = scheduled(config.vstar.samples, Math.max(0, update - 1), config.training.updates);
   await vstar.ensure(tasks, level, samples, async (entries, episodes, done, total) => {
     if (update === 0) await reporter.vstar(update, entries, episodes);
-    else collected.push(...entries);
+    else valued.push(...entries);
     await reporter.progress(update, PHASES.vstar, done, total);
   });
-  return collected;
 }

@@ -53,6 +53,8 @@ export interface TrainingRun {
   readonly files: TrainingHost['files'];
   /** Whether it continues from a checkpoint. */
   readonly resumed: boolean;
+  /** The update of the newest checkpoint from which the run could continue as it stands; −1: none yet. */
+  saved: number;
   /** Replaced after every update. */
   memory: TrainingMemory;
   /** Starts a stopwatch for an update. */
@@ -69,9 +71,10 @@ export async function openTraining(config: RunConfig, host: TrainingHost): Promi
   const setup = openRun(config, { progress: (share, what) => void progress.report(0, what, share, 1), dataFolder: host.dataFolder });
   const threads = config.threads || availableParallelism();
   const { training } = config;
-  const reference = await obtainReference(setup, threads, host, progress);
+  const commands = new CommandHandler(host);
+  const reference = await obtainReference(setup, threads, host, progress, commands);
   const { state, memory } = initialState(setup, reference.weights, host.resumeFrom);
-  const recorder = new Recorder();
+  const recorder = new Recorder(commands.now);
   const reporter = new RunReporter(host, progress, { world: setup.environment.name, updates: training.updates });
   await reporter.started(memory.update, config.device);
 
@@ -93,18 +96,19 @@ export async function openTraining(config: RunConfig, host: TrainingHost): Promi
     recorder,
     reporter,
     memory,
-    vstar: new VstarStage(config, original, reference.sha256, host.vstar),
+    vstar: new VstarStage(config, original, reference.sha256, host.vstar, commands.poll),
     pool: trainingPool(config, environment),
     tasks: new TaskSampler(training.taskSampling, memory.tasks),
     groups: new TaskGroups(memory.groups),
     system: new SystemSampler(),
-    commands: new CommandHandler(host),
+    commands,
     files: host.files,
     resumed: host.resumeFrom !== undefined,
+    saved: host.resumeFrom === undefined || memory.unfinished ? -1 : memory.update,
     startClock() {
-      const [begin, environmentBegin] = [performance.now(), environmentSeconds()];
+      const [begin, environmentBegin] = [commands.now(), environmentSeconds()];
       return () => ({
-        total: (performance.now() - begin) / 1e3,
+        total: (commands.now() - begin) / 1e3,
         environment: environmentSeconds() - environmentBegin,
       });
     },

@@ -12,7 +12,7 @@ import { at } from '../indexed.ts';
 import type { TrainingRun, UpdateTime } from './training-run.ts';
 import type { VstarStage } from './vstar-stage.ts';
 
-interface UpdateParts {
+export interface UpdateParts {
   readonly update: number;
   readonly time: UpdateTime;
   readonly rates: { readonly level: number; readonly temperature: number; readonly learningRate: number };

@@ -18,7 +18,9 @@ export async function evaluateUpdate(run: TrainingRun, update: number): Promise<
 
 /** The current policy on validation tasks (`periodic`) or test tasks (`final`), at the hardest level. */
 export async function evaluateNow(run: TrainingRun, update: number, kind: EvaluationReport['kind']): Promise<EvaluationReport> {
-  const { policy, reporter } = run;
+  const { policy, reporter, commands } = run;
+  const phase = kind === 'final' ? PHASES.test : PHASES.validation;
+  const progress = (done: number, total: number) => void reporter.progress(update, phase, done, total);
   const { evaluation } = run.config;
   const request = {
     split: kind === 'final' ? 'test' : evaluation.split,
@@ -30,6 +32,5 @@ export async function evaluateNow(run: TrainingRun, update: number, kind: Evalua
     agent: 'policy',
     worldHash: worldHash(policy.environment, policy.environment.levels - 1),
   } as const;
-  const phase = kind === 'final' ? PHASES.test : PHASES.validation;
-  return evaluatePolicy(policy, request, (done, total) => void reporter.progress(update, phase, done, total));
+  return evaluatePolicy(policy, request, progress, commands.poll);
 }

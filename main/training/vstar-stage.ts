@@ -6,7 +6,7 @@ import { at } from '../indexed.ts';
 import { vstarOf } from '../algorithm/vstar.ts';
 import type { Task } from '../environment/environment.ts';
 import { Random } from '../random.ts';
-import { type Actor, drawAt, rollout } from '../rollout/rollout.ts';
+import { type Actor, type RolloutOptions, drawAt, rollout } from '../rollout/rollout.ts';
 import type { Trajectory } from '../rollout/trajectory.ts';
 import type { RunConfig } from '../config/config.ts';
 import type { VstarLookup, VstarSamples } from './host.ts';
@@ -31,16 +31,18 @@ export class VstarStage {
   readonly #actor: Actor;
   readonly #reference: string;
   readonly #cache: VstarLookup;
+  readonly #poll: RolloutOptions['poll'];
   readonly #known = new Map<string, VstarValue>();
   #asked = 0;
   #found = 0;
 
-  /** `reference` is the hash of the reference's weights; `actor` acts with them. */
-  constructor(config: RunConfig, actor: Actor, reference: string, cache: VstarLookup) {
+  /** `reference` is the hash of the reference's weights; `actor` acts with them. `poll` is awaited between batches of episodes. */
+  constructor(config: RunConfig, actor: Actor, reference: string, cache: VstarLookup, poll?: RolloutOptions['poll']) {
     this.#config = config;
     this.#actor = actor;
     this.#reference = reference;
     this.#cache = cache;
+    this.#poll = poll;
   }
 
   /** V* of a task at a level; `ensure` must have been asked for it. */
@@ -111,7 +113,7 @@ export class VstarStage {
         return { task, seed: episodeSeed, purpose: 'vstar' as const, update: 0, relabel: true, level };
       }),
     );
-    const episodes = await rollout(this.#actor, requests, drawAt(TEMPERATURE));
+    const episodes = await rollout(this.#actor, requests, drawAt(TEMPERATURE), { poll: this.#poll });
     return new Map(
       tasks.map((task, index) => {
         const samplesOfTask = episodes.slice(index * samples, (index + 1) * samples).map(({ trajectory }) => trajectory);

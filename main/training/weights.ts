@@ -38,6 +38,26 @@ export function adopt(from: ParameterLayout, weights: Flat, to: ParameterLayout,
   fill(to, target, new Map(named(from, weights, '')), '', true);
 }
 
+/** Weights and optimizer state: all that an optimizer needs to continue exactly. */
+export function saveOptimizer(file: string, layout: ParameterLayout, state: TrainingState, notes: Readonly<Record<string, string>>): void {
+  const tensors = new Map([
+    ...named(layout, state.values, ''),
+    ...named(layout, state.first, 'optimizer.first.'),
+    ...named(layout, state.second, 'optimizer.second.'),
+  ]);
+  writeCheckpoint(file, { tensors, step: state.step, notes });
+}
+
+export function loadOptimizer(file: string, layout: ParameterLayout): { state: TrainingState; notes: Readonly<Record<string, string>> } {
+  const { tensors, step, notes } = readCheckpoint(file);
+  const state: TrainingState = { values: layout.zeros(), first: layout.zeros(), second: layout.zeros(), step };
+  fill(layout, state.values, tensors, '');
+  fill(layout, state.first, tensors, 'optimizer.first.');
+  fill(layout, state.second, tensors, 'optimizer.second.');
+  return { state, notes };
+}
+
+/** The whole state of a run. */
 export function saveState(
   file: string,
   layout: ParameterLayout,
@@ -45,19 +65,10 @@ export function saveState(
   memory: TrainingMemory,
   notes: Readonly<Record<string, string>>,
 ): void {
-  const tensors = new Map([
-    ...named(layout, state.values, ''),
-    ...named(layout, state.first, 'optimizer.first.'),
-    ...named(layout, state.second, 'optimizer.second.'),
-  ]);
-  writeCheckpoint(file, { tensors, step: state.step, notes: { ...notes, memory: JSON.stringify(memory) } });
+  saveOptimizer(file, layout, state, { ...notes, memory: JSON.stringify(memory) });
 }
 
 export function loadState(file: string, layout: ParameterLayout): { state: TrainingState; memory: TrainingMemory } {
-  const { tensors, step, notes } = readCheckpoint(file);
-  const state: TrainingState = { values: layout.zeros(), first: layout.zeros(), second: layout.zeros(), step };
-  fill(layout, state.values, tensors, '');
-  fill(layout, state.first, tensors, 'optimizer.first.');
-  fill(layout, state.second, tensors, 'optimizer.second.');
+  const { state, notes } = loadOptimizer(file, layout);
   return { state, memory: TrainingMemory.parse(JSON.parse(notes.memory ?? 'null')) };
 }

@@ -50,7 +50,7 @@ async function prepare(folder: string, given: string | undefined, cloning: numbe
   const bench = openRun({ ...preset, reference });
   const { layout, model, config } = bench;
   const weights =
-    given === undefined ? (await cloneReference(bench, threads, () => {})).weights : loadWeights(given, bench.referenceLayout);
+    given === undefined ? (await cloneReference(bench, threads, { report: () => {} })).weights : loadWeights(given, bench.referenceLayout);
   const file = join(folder, 'weights.safetensors');
   saveWeights(file, layout, weights, {});
 
@@ -88,7 +88,7 @@ async function prepare(folder: string, given: string | undefined, cloning: numbe
     const scored = now() - scoring;
     const prepared = learner.prepare(episodes, { update: number, updates: config.training.updates, reward: config.training.reward });
     const learning = now();
-    const step = await learner.update(episodes, prepared, number, learningRate);
+    const step = await learner.update(episodes, prepared, { update: number, learningRate });
     const seconds = { rollout: rolled, scoring: scored, update: now() - learning, total: now() - begin };
     const recorded = join(folder, `update-${number}.json`);
     writeFileSync(recorded, JSON.stringify(record(episodes, prepared.episode.advantage)));

@@ -199,11 +199,14 @@ describe('the sampler', () => {
     expect(said(after)).toEqual(said(swapped));
   });
 
-  it('stops between calls when asked, and refuses an episode that outgrows the context', async () => {
+  it('ends between calls when its poll throws, and refuses an episode that outgrows the context', async () => {
     const sampler = keep(new Sampler(config, weights, { capacity: 4, threads: 1 }));
     let calls = 0;
     const episodes = seeds.map((seed) => new Babble(seed));
-    await sampler.run(episodes, {}, { stop: () => calls++ === 3 });
+    const poll = async (): Promise<void> => {
+      if (calls++ === 3) throw new Error('stop here');
+    };
+    await expect(sampler.run(episodes, {}, { poll })).rejects.toThrow('stop here');
     expect(calls).toBe(4);
     expect(episodes.some(({ done }) => !done)).toBe(true);
     const long: SampledEpisode = {

@@ -19,7 +19,7 @@ const SETTINGS = [
   'checkpoints.every=0',
 ];
 
-test.skipIf(process.platform === 'win32')('Ctrl-C finishes the update under way and saves it', async () => {
+test.skipIf(process.platform === 'win32')('Ctrl-C ends the run in order, with a checkpoint', async () => {
   const cli = join(import.meta.dirname, '..', '..', 'main', 'cli.ts');
   const args = ['train', '--preset', 'shop-tiny', '--data', data, '--json', ...SETTINGS.flatMap((setting) => ['--set', setting])];
   // A group of its own, as a terminal's foreground job is.

@@ -69,6 +69,8 @@ describe('a run repeats', () => {
 
   test('stopped after an update, it says so and can go on', async () => {
     const stopped = host();
+    // Comes when the first update has been recorded, and so at its end.
+    stopped.takeCommand = () => (stopped.reports.some(({ type }) => type === 'update') ? stopped.commands.shift() : undefined);
     stopped.commands = [{ type: 'stop' }];
     expect(await train(smallest(), stopped)).toBe('stopped');
     expect(stopped.reports.filter(({ type }) => type === 'update').length).toBe(1);

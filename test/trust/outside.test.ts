@@ -40,7 +40,7 @@ describe.skipIf(!posix)('the data folder vanishes while a run trains', () => {
 });
 
 describe.skipIf(!posix)('the terminal is lost', () => {
-  test('a hang-up finishes the update, saves a checkpoint and ends with exit code 4', async () => {
+  test('a hang-up saves a checkpoint and ends with exit code 4', async () => {
     const folder = temporaryFolder();
     const lab = startLab(folder, tinyRun());
     await lab.hears('training:');
