@@ -194,7 +194,7 @@ async function testTask({ folder, task, label }: Attempt, progress: ProgressFile
 function launchHere(dataFolder: string): Launch {
   return ({ run, checkpoint, until }, report) => {
     const resumeFrom = checkpoint ? join(dataFolder, ...checkpoint.file.split('/')) : null;
-    const job = { kind: 'train' as const, dataFolder, uid: run.uid, config: run.config, resumeFrom, until };
+    const job = { kind: 'train' as const, dataFolder, uid: run.uid, config: run.config, resumeFrom, branchFrom: null, until };
     const ended = new Promise<string>((resolve) =>
       setImmediate(() =>
         runTraining(job, report).then(

@@ -10,6 +10,7 @@ import { evaluationSeed, type EvaluationTable, playAgent, tabulateIn } from '../
 import { evaluatePolicy } from '../evaluation/play.ts';
 import { policyOfRun, referencePolicy, type StoredPolicy } from '../replay/policies.ts';
 import { evaluationText, summaryText } from '../report/report.ts';
+import type { Store } from '../store/store.ts';
 import { parseConfig } from '../config/config.ts';
 import { loadPreset } from '../config/presets.ts';
 import type { EvaluationReport } from '../evaluation/evaluation-report.ts';
@@ -22,6 +23,7 @@ interface EvalOptions extends WorldOptions {
   readonly world?: string;
   readonly agent?: AgentName | 'reference' | 'all';
   readonly preset?: string;
+  readonly checkpoint?: number | 'best';
   readonly temperature: number;
   readonly split: Split;
   readonly tasks: number;
@@ -36,9 +38,11 @@ export function register(program: Command): void {
     .addOption(new Option('--split <name>', 'which tasks').choices(['test', 'validation', 'train']).default('test'))
     .option('--tasks <n>', 'how many of them', wholeNumber('--tasks'), 500)
     .option('--temperature <t>', 'of a policy; 0 takes the most probable token', decimal('--temperature'), 0)
+    .option('--checkpoint <update>', 'of the run: the update, or `best` (validation); default is the newest', checkpointNumber)
     .option('--preset <name>', 'whose reference plays, with --agent reference (default: the world’s flagship)')
     .option('--seed <n>', 'seed of the episodes', wholeNumber('--seed'), 1)
     .action((run: string | undefined, options: EvalOptions) => {
+      if (run === undefined && options.checkpoint !== undefined) throw new CallError('--checkpoint belongs to a run; give the run');
       if (run !== undefined && options.agent !== undefined) throw new CallError('Give a run or --agent, not both');
       if (run !== undefined) return evaluateRun(run, options);
       return options.agent === 'reference' ? evaluateReference(options) : evaluateAgents(options);
@@ -49,7 +53,7 @@ export function register(program: Command): void {
 async function evaluateRun(reference: string, options: EvalOptions): Promise<void> {
   await withStore(async (store) => {
     const run = findRun(store, reference);
-    const policy = policyOfRun(store, run);
+    const policy = policyOfRun(store, run, updateOf(store, run, options.checkpoint));
     const report = await play(policy, 'policy', options);
     const { episodes: _episodes, ...kept } = report;
     store.evaluations.add(run, kept, []);
@@ -72,6 +76,19 @@ async function evaluateRun(reference: string, options: EvalOptions): Promise<voi
       `${evaluationText(own)}\n\n${summaryText([own, ...baselines])}`,
     );
   });
+}
+
+/** The update of a checkpoint; undefined is the newest. */
+function updateOf(store: Store, run: number, wanted: number | 'best' | undefined): number | undefined {
+  if (wanted === undefined) return undefined;
+  const { best } = store.runs.get(run);
+  const update = wanted === 'best' ? best?.update : wanted;
+  if (update === undefined)
+    throw new CallError(`Run ${run} has no validation yet, so it has no best checkpoint`, 'Give the update instead');
+  const kept = store.checkpoints.list(run).map((checkpoint) => checkpoint.update);
+  if (!kept.includes(update))
+    throw new CallError(`Run ${run} has no checkpoint of update ${update}`, `It has ${kept.join(', ') || 'none'}`);
+  return update;
 }
 
 /** The reference policy that the world's flagship preset (or --preset) describes, in the world as the command line sets it. */
@@ -142,6 +159,10 @@ function decimal(option: string): (text: string) => number {
       throw new CallError(`${option} takes a number from 0 up, not "${text}"`);
     return value;
   };
+}
+
+function checkpointNumber(text: string): number | 'best' {
+  return text === 'best' ? text : wholeNumber('--checkpoint')(text);
 }
 
 function wholeNumber(option: string): (text: string) => number {

@@ -123,7 +123,7 @@ function filterOf(options: ListOptions): RunFilter {
 }
 
 function listed(run: RunSummary) {
-  const { id, name, variant, seed, state, updates, world, preset, planned, episodes, seconds, tags, reason, damaged } = run;
+  const { id, name, variant, seed, state, updates, world, preset, planned, episodes, seconds, tags, reason, origin, damaged } = run;
   const success = run.test && { ...wilson(run.test.k, run.test.n), temperature: run.test.temperature };
   const during = (found: RunSummary['validation']) => found && { ...wilson(found.k, found.n), update: found.update };
   const [validation, bestValidation] = [during(run.validation), during(run.best)];
@@ -144,14 +144,17 @@ function listed(run: RunSummary) {
     seconds,
     tags,
     reason,
+    branchedFrom: origin,
     damaged,
   };
 }
 
+const originText = ({ run, uid, update }: NonNullable<RunSummary['origin']>): string => `from ${run ?? uid}@${update}`;
+
 function runsTable(runs: readonly ReturnType<typeof listed>[]): string {
-  const rows = runs.map(({ run, name, variant, seed, state, updates, planned, success, validation }) => [
+  const rows = runs.map(({ run, name, variant, seed, state, updates, planned, success, validation, branchedFrom }) => [
     String(run),
-    name,
+    branchedFrom ? `${name} (${originText(branchedFrom)})` : name,
     variant,
     String(seed),
     state,

@@ -17,6 +17,7 @@ import { applyOverrides } from '../config/overrides.ts';
 import { loadPreset, presetIds } from '../config/presets.ts';
 import { RunQueue } from '../queue/queue.ts';
 import type { RunReport } from '../training/reports.ts';
+import { branchConfig, branchIssues } from '../queue/branch.ts';
 import { newRun, writerOptions } from '../queue/new-run.ts';
 import { CallError, answer, exitWith, note, noteLine } from './output.ts';
 import { onInterrupt } from './interrupt.ts';
@@ -28,6 +29,7 @@ interface TrainOptions extends OnOptions {
   readonly seeds?: string;
   readonly wait?: boolean;
   readonly preset?: string;
+  readonly from?: string;
   readonly config?: string;
   readonly seed?: string;
   readonly set: readonly string[];
@@ -42,6 +44,7 @@ export function register(program: Command): void {
   addDataOptions(addOn(program.command('train')))
     .description('train a run: reference policy, V*, updates, evaluation')
     .option('--preset <name>', `where the config starts from (${presetIds().join(', ')})`)
+    .option('--from <run@update>', 'branch: start from a checkpoint of another run, with its config (run@best: the best validation)')
     .option('--config <file>', 'a JSON file with a run config instead of a preset')
     .option('--seed <n>', 'every random draw of the run follows from it')
     .option('--seeds <list>', 'a run for each of these seeds, for example 1-20')
@@ -51,9 +54,9 @@ export function register(program: Command): void {
     .option('--name <text>', 'name of the run, for people')
     .option('--tag <text>', 'a tag for the list of runs (repeatable)', collect, [])
     .action(async (options: TrainOptions) => {
-      const config = configOf(options);
-      const seeds = seedsOf(options, config);
       await withStore(async (store) => {
+        const config = configOf(store, options);
+        const seeds = seedsOf(options, config);
         if (options.on !== undefined)
           return trainOn(
             store,
@@ -97,13 +100,23 @@ function readConfigFile(file: string): string {
   return readFileSync(file, 'utf8');
 }
 
-function configOf(options: TrainOptions): RunConfig {
-  if (options.preset === undefined && options.config === undefined) {
-    throw new CallError('Expected --preset or --config', `Presets: ${presetIds().join(', ')}`);
+/** What the config starts from: a preset, a file, or a checkpoint of another run. */
+function baseOf(store: Store, { preset, config, from, on }: TrainOptions): unknown {
+  if (from !== undefined) {
+    if (preset !== undefined || config !== undefined) throw new CallError('Expected --from or --preset or --config, not several');
+    if (on !== undefined) throw new CallError('--from trains on this machine, where the checkpoint is; leave --on out');
+    const match = /^(.+)@(\d+|best)$/.exec(from);
+    if (!match?.[1]) throw new CallError(`--from expects RUN@UPDATE or RUN@best, found "${from}"`, 'For example --from 3@40');
+    return branchConfig(store, findRun(store, match[1]), match[2] === 'best' ? 'best' : Number(match[2]));
   }
+  if (config !== undefined) return JSON.parse(readConfigFile(config));
+  if (preset !== undefined) return loadPreset(preset).config;
+  throw new CallError('Expected --preset, --config or --from', `Presets: ${presetIds().join(', ')}`);
+}
+
+function configOf(store: Store, options: TrainOptions): RunConfig {
   try {
-    let base: unknown = options.preset === undefined ? {} : loadPreset(options.preset).config;
-    if (options.config !== undefined) base = JSON.parse(readConfigFile(options.config));
+    const base = baseOf(store, options);
     const changes = [...options.set];
     if (options.seed !== undefined) changes.push(`seed=${options.seed}`);
     if (options.device !== undefined) changes.push(`device=${options.device}`);
@@ -111,7 +124,7 @@ function configOf(options: TrainOptions): RunConfig {
     const config = applyOverrides(parseConfig(base), changes);
     const data = dataSetting(config.world, options);
     const chosen = data ? applyOverrides(config, [`world.settings.${data[0]}=${data[1]}`]) : config;
-    const [issue] = worldIssues(chosen);
+    const [issue] = [...worldIssues(chosen), ...branchIssues(store, chosen)];
     if (issue) throw new CallError(`${issue.key}: ${issue.message}`, `--set ${issue.key}=…`);
     return chosen;
   } catch (error) {

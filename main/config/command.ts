@@ -32,17 +32,28 @@ function overridesOf(config: RunConfig, preset: RunConfig): string[] | null {
   }
 }
 
+/** What a command starts from: `--preset NAME`, or `--from RUN@UPDATE`, with the config that this stands for. */
+export interface CommandBase {
+  readonly option: string;
+  readonly config: RunConfig;
+}
+
+/** Null where there is no such preset. */
+export function presetBase(preset: string | null): CommandBase | null {
+  return preset === null || !presetIds().includes(preset) ? null : { option: `--preset ${preset}`, config: loadPreset(preset).config };
+}
+
 /** One line per config, a loop over its seeds where there are several; null when a command could not make the same. */
-export function trainCommands(runs: readonly RunConfig[], preset: string | null, tags: readonly string[] = []): string | null {
-  if (preset === null || !presetIds().includes(preset)) return null;
-  const base = loadPreset(preset).config;
+export function trainCommands(runs: readonly RunConfig[], from: CommandBase | null, tags: readonly string[] = []): string | null {
+  if (from === null) return null;
+  const { option, config: base } = from;
   const lines: string[] = [];
   for (const [, own] of Map.groupBy(runs, ({ seed: _seed, ...rest }) => canonicalJson(rest))) {
     const [config] = own;
     const overrides = config && overridesOf(config, base);
     if (!config || !overrides) return null;
     const parts = [
-      `npm run lab -- train --preset ${preset}`,
+      `npm run lab -- train ${option}`,
       ...(config.name === base.name ? [] : [`--name ${quote(config.name)}`]),
       ...tags.map((tag) => `--tag ${quote(tag)}`),
       ...overrides.map((text) => `--set ${quote(text)}`),

@@ -226,6 +226,17 @@ const Plugins = z
   .exactOptional(z.record(z.string(), z.string()))
   .meta({ description: 'Hash of the code of each plug-in that the run uses.' });
 
+/** Never set by hand: `lab train --from RUN@UPDATE` and the window's Branch write it. */
+export const BranchPoint = z.strictObject({
+  run: z.uuid().meta({ description: 'uid of the run whose checkpoint this one starts from; the same in every database.' }),
+  update: z.int().min(0).max(1_000_000).meta({ description: 'Update of that checkpoint.' }),
+});
+export type BranchPoint = z.infer<typeof BranchPoint>;
+
+const Branch = z
+  .exactOptional(BranchPoint)
+  .meta({ description: 'The checkpoint of another run that this one starts from, instead of from the reference.' });
+
 /** One member per algorithm: its id and its settings side by side. */
 function algorithmSchema() {
   const [first, ...others] = algorithms.map((algorithm) =>
@@ -264,6 +275,7 @@ const runSchema = (algorithm: ReturnType<typeof algorithmSchema>) =>
       checkpoints: Checkpoints,
       retention: Retention,
       plugins: Plugins,
+      branch: Branch,
     })
     .superRefine((config, context) => {
       const { width, heads } = config.policy;

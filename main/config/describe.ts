@@ -75,6 +75,9 @@ export function describeMistakes({ mistakes, title }: World): KnobGroup[] {
   return groups;
 }
 
+/** Written by the lab itself, so no form shows them. */
+const NOTED: ReadonlySet<string> = new Set(['plugins', 'branch']);
+
 function collect(node: Node, key: string, title: string, variant: string | null, groups: KnobGroup[]): void {
   const knobs: Knob[] = [];
   const group: KnobGroup = { key, title, description: node.description, variant, knobs };
@@ -82,7 +85,7 @@ function collect(node: Node, key: string, title: string, variant: string | null,
   for (const [name, raw] of Object.entries(node.properties ?? {})) {
     const inner = Node.parse(raw);
     const path = key === '' ? name : `${key}.${name}`;
-    if (inner.const !== undefined || path === 'plugins') continue;
+    if (inner.const !== undefined || NOTED.has(path)) continue;
     const variants = inner.oneOf ?? (inner.type === undefined ? inner.anyOf : undefined);
     if (variants) for (const one of variants.map((member) => Node.parse(member))) collect(one, path, one.title ?? path, idOf(one), groups);
     else if (inner.properties) collect(inner, path, path, variant, groups);

@@ -5,7 +5,8 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
 import { resourceFile } from '../paths.ts';
-import { ConfigError, parseConfig, type RunConfig } from './config.ts';
+import { completeConfig, ConfigError, parseConfig, type RunConfig } from './config.ts';
+import { diffConfigs } from './overrides.ts';
 
 const PresetFile = z.strictObject({
   title: z.string().min(3).max(80),
@@ -69,3 +70,17 @@ export function loadPreset(id: string): Preset {
 }
 
 export const allPresets = (): Preset[] => presetIds().map(loadPreset);
+
+export interface PresetChange {
+  readonly key: string;
+  readonly before: unknown;
+  readonly after: unknown;
+}
+
+/** What a stored config changes of its preset: only what a person would have typed. Null when there is no such preset. */
+export function changesFromPreset(preset: string | null, stored: unknown): PresetChange[] | null {
+  if (preset === null || !presetIds().includes(preset)) return null;
+  return diffConfigs([loadPreset(preset).config, completeConfig(stored)])
+    .filter(({ key }) => key !== 'name' && key !== 'seed' && !key.startsWith('branch.'))
+    .map(({ key, values: [before, after] }) => ({ key, before, after }));
+}

@@ -163,5 +163,11 @@ function wantedOf(order: Order, preset: string | null, tags: readonly string[]):
   const [fault] = issues;
   if (fault)
     throw new CallFailure('invalid-config', `Nothing was submitted. ${fault.key}: ${fault.message}`, 'Fix that field and try again.');
+  if (runs.some(({ branch }) => branch !== undefined))
+    throw new CallFailure(
+      'invalid-config',
+      'Nothing was submitted. A branch trains on this machine, where the checkpoint is.',
+      'Train it here.',
+    );
   return runs.map((config) => ({ config, preset, tags }));
 }

@@ -1,15 +1,16 @@
 // Calls that set runs up and steer them.
 
-import type { queueCalls } from '../../preload/contract/queue.ts';
+import type { Order, queueCalls } from '../../preload/contract/queue.ts';
 import { algorithms } from '../algorithm/registry.ts';
 import { WORLDS } from '../environment/registry.ts';
-import { trainCommands } from '../config/command.ts';
-import { parseConfig } from '../config/config.ts';
+import { type CommandBase, presetBase, trainCommands } from '../config/command.ts';
+import { ConfigError, type RunConfig, parseConfig } from '../config/config.ts';
 import { describeConfig, describeMistakes, describeSettings, type KnobGroup } from '../config/describe.ts';
 import { estimateRun, probeKey } from '../queue/estimate.ts';
 import { launchWith } from '../process/launch.ts';
 import { newRun } from '../queue/new-run.ts';
-import { checkOrder } from '../config/orders.ts';
+import { branchConfig, branchIssues } from '../queue/branch.ts';
+import { type CheckedOrder, checkOrder } from '../config/orders.ts';
 import { allPresets } from '../config/presets.ts';
 import { probe } from '../queue/probe.ts';
 import { NoSoundCheckpoint } from '../queue/resume.ts';
@@ -32,22 +33,10 @@ export function queueHandlers(context: Context): Handlers<typeof queueCalls> {
       }),
     }),
 
-    'setup.schema': () => ({
-      groups: [
-        ...describeConfig().map((group) => ({ ...groupOf(group), world: null })),
-        ...WORLDS.flatMap((world) =>
-          [...describeSettings(world.settings, `Settings of the world ${world.title}`), ...describeMistakes(world)].map((group) => ({
-            ...groupOf(group),
-            world: world.name,
-          })),
-        ),
-      ],
-      worlds: WORLDS.map(({ name, title, summary }) => ({ name, title, summary })),
-      variants: algorithms.map(({ id, title }) => ({ id, title })),
-    }),
+    'setup.schema': schemaOfSettings,
 
     'setup.check': (order) => {
-      const { config, issues, runs, seeds } = checkOrder(order);
+      const { config, issues, runs, seeds } = checked(context, order);
       return {
         config: config && tree(config),
         issues: issues.map(({ key, message }) => ({ key, message })),
@@ -58,9 +47,11 @@ export function queueHandlers(context: Context): Handlers<typeof queueCalls> {
       };
     },
 
+    'setup.branch': ({ run, update }) => branchSetup(context, run, update),
+
     'setup.command': ({ order, preset, tags }) => {
-      const { runs, issues } = checkOrder(order);
-      return { command: issues.length > 0 ? null : trainCommands(runs, preset, tags) };
+      const { runs, issues } = checked(context, order);
+      return { command: issues.length > 0 ? null : trainCommands(runs, originBase(context, runs[0]) ?? presetBase(preset), tags) };
     },
 
     'setup.probe': async ({ config: raw }) => {
@@ -82,7 +73,7 @@ export function queueHandlers(context: Context): Handlers<typeof queueCalls> {
     },
 
     'queue.add': ({ order, preset, tags }) => {
-      const { runs, issues } = checkOrder(order);
+      const { runs, issues } = checked(context, order);
       const [fault] = issues;
       if (fault)
         throw new CallFailure('invalid-config', `No run was created. ${fault.key}: ${fault.message}`, 'Fix that field and try again.');
@@ -101,6 +92,51 @@ export function queueHandlers(context: Context): Handlers<typeof queueCalls> {
       return {};
     },
   };
+}
+
+/** An order, checked; one that branches from a checkpoint is compared with the run it branches from. */
+function checked(context: Context, order: Order): CheckedOrder {
+  const result = checkOrder(order);
+  const issues = result.config ? branchIssues(context.lab.store, result.config) : [];
+  return issues.length === 0 ? result : { ...result, runs: [], issues: [...result.issues, ...issues] };
+}
+
+/** Every setting of a run, of all worlds and algorithms. */
+function schemaOfSettings() {
+  return {
+    groups: [
+      ...describeConfig().map((group) => ({ ...groupOf(group), world: null })),
+      ...WORLDS.flatMap((world) =>
+        [...describeSettings(world.settings, `Settings of the world ${world.title}`), ...describeMistakes(world)].map((group) => ({
+          ...groupOf(group),
+          world: world.name,
+        })),
+      ),
+    ],
+    worlds: WORLDS.map(({ name, title, summary }) => ({ name, title, summary })),
+    variants: algorithms.map(({ id, title }) => ({ id, title })),
+  };
+}
+
+/** The config that a branch starts with, and the checkpoints it could start from. */
+function branchSetup({ lab: { store } }: Context, run: number, update: number) {
+  try {
+    const config = branchConfig(store, run, update);
+    const updates = store.checkpoints.list(run).map((checkpoint) => checkpoint.update);
+    return { config: tree(config), updates, best: store.runs.get(run).best?.update ?? null };
+  } catch (error) {
+    if (!(error instanceof ConfigError)) throw error;
+    throw new CallFailure('no-checkpoint', error.message, 'Choose another checkpoint.');
+  }
+}
+
+/** What the command of a branch starts from. */
+function originBase(context: Context, config: RunConfig | undefined): CommandBase | null {
+  const { store } = context.lab;
+  const parent = config?.branch && store.runs.findByUid(config.branch.run);
+  if (!config?.branch || !parent) return null;
+  const { update } = config.branch;
+  return { option: `--from ${parent.id}@${update}`, config: branchConfig(store, parent.id, update) };
 }
 
 /** What the queue refuses, as a failure with what to do. */

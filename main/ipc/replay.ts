@@ -68,12 +68,13 @@ export function replayHandlers(context: Context): Handlers<typeof replayCalls> {
       const policies = store.runs
         .list()
         .filter((other) => other.world === world && worldOf(store.runs.get(other.id).config) === sameWorld)
-        .map(({ id, name, variant, seed }) => ({
+        .map(({ id, name, variant, seed, best }) => ({
           run: id,
           name,
           variant,
           seed,
           updates: store.checkpoints.list(id).map(({ update }) => update),
+          best: best?.update ?? null,
         }))
         .filter(({ updates }) => updates.length > 0);
       return { policies };

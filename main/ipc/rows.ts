@@ -45,6 +45,7 @@ function soundRow(runs: RunStore, run: RunSummary): RunRow {
     best: best && { ...proportionOf(best), update: best.update },
     spark: thin(run.spark.map(([, share]) => share)),
     tags: [...run.tags],
+    origin: run.origin && { run: run.origin.run, update: run.origin.update },
   };
 }
 
@@ -76,6 +77,7 @@ function damagedRow({ id, state, deletedAt: _deleted, name, createdAt, damaged }
     createdAt: Number.isFinite(createdAt) ? createdAt : 0,
     startedAt: null,
     finishedAt: null,
+    origin: null,
     damaged: damaged === null ? fault : `${damaged}; ${fault}`,
   };
 }

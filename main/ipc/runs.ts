@@ -9,8 +9,8 @@ import type { RunEvent as StoredEvent } from '../store/events.ts';
 import type { Run, RunStore } from '../store/runs.ts';
 import { stages } from '../vocabulary.ts';
 import { checkConfig, completeConfig } from '../config/config.ts';
-import { diffConfigs, flatten } from '../config/overrides.ts';
-import { loadPreset, presetIds } from '../config/presets.ts';
+import { flatten } from '../config/overrides.ts';
+import { changesFromPreset } from '../config/presets.ts';
 import type { Context } from './context.ts';
 import { CallFailure } from './dispatch.ts';
 import type { Handlers } from './dispatch.ts';
@@ -136,16 +136,15 @@ function evaluationsOf(context: Context, run: number) {
   };
 }
 
-/** Only what a person would have typed: name and seed differ in every run. */
-function changesOf(run: Run): Difference[] | null {
-  if (run.preset === null || !presetIds().includes(run.preset)) return null;
-  return diffConfigs([loadPreset(run.preset).config, completeConfig(run.config)])
-    .filter(({ key }) => key !== 'name' && key !== 'seed')
-    .map(({ key, values: [before, after] }) => ({
+/** As it goes over the wire: what is absent on one side has no value there. */
+function changesOf({ preset, config }: Run): Difference[] | null {
+  return (
+    changesFromPreset(preset, config)?.map(({ key, before, after }) => ({
       key,
       ...(before !== undefined && { before: plain(before) }),
       ...(after !== undefined && { after: plain(after) }),
-    }));
+    })) ?? null
+  );
 }
 
 /** The setting in every run; a run from before the setting existed has its default. */

@@ -7,7 +7,8 @@ import type { Launch } from '../queue/queue.ts';
 import type { WorkerProcess } from './supervisor.ts';
 
 export function launchWith(spawn: () => WorkerProcess, dataFolder: string): Launch {
-  return ({ run, checkpoint, until }, report) => {
+  const path = (saved: { file: string } | undefined): string | null => (saved ? join(dataFolder, ...saved.file.split('/')) : null);
+  return ({ run, checkpoint, origin, until }, report) => {
     const worker = spawn();
     const ended = new Promise<string>((resolve) => worker.onExit(resolve));
     worker.onMessage((raw) => {
@@ -22,7 +23,8 @@ export function launchWith(spawn: () => WorkerProcess, dataFolder: string): Laun
         dataFolder,
         uid: run.uid,
         config: run.config,
-        resumeFrom: checkpoint ? join(dataFolder, ...checkpoint.file.split('/')) : null,
+        resumeFrom: path(checkpoint),
+        branchFrom: path(origin),
         until,
       },
     });

@@ -14,6 +14,7 @@ const job = z.discriminatedUnion('kind', [
     uid: z.string(),
     config: z.unknown(),
     resumeFrom: z.string().nullable(),
+    branchFrom: z.string().nullable(),
     until: z.number().nullable(),
   }),
   /** Continues from a step of a recorded episode with a policy of the store (replay/resample.ts). */

@@ -45,6 +45,7 @@ export async function runTraining(job: Extract<Job, { kind: 'train' }>, tell: (r
       takeCommand: () => commands.shift(),
       waitForCommand: () => new Promise((resolve) => (waiting = resolve)),
       resumeFrom: job.resumeFrom ?? undefined,
+      branchFrom: job.branchFrom ?? undefined,
       until: job.until,
     });
     await report({ type: 'finished', outcome, update });

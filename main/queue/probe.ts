@@ -62,7 +62,7 @@ function perStep(seen: { first: number; last: number; steps: number } | null): n
 }
 
 /** The same model, world and algorithm with as little work as still shows its speed. */
-function shrunk(config: RunConfig): RunConfig {
+function shrunk({ branch: _branch, ...config }: RunConfig): RunConfig {
   const { reference, training } = config;
   const batch = Math.min(MOST_EPISODES, training.batch);
   return {

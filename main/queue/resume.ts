@@ -7,11 +7,14 @@ import { checkIntegrity } from '../store/database.ts';
 import { rewind } from '../store/run-writer.ts';
 import type { Run, RunSummary } from '../store/runs.ts';
 import type { Store } from '../store/store.ts';
+import { branchOf, originOf } from './branch.ts';
 
 export interface StartingPoint {
   readonly run: Run;
   /** Undefined: from the very beginning. */
   readonly checkpoint: Checkpoint | undefined;
+  /** For the beginning of a branch: the other run's checkpoint that it starts from. */
+  readonly origin: Checkpoint | undefined;
 }
 
 /** Everything the run recorded would be dropped: only on request. */
@@ -42,6 +45,8 @@ export function begin(store: Store, run: number, restart = false): StartingPoint
     if (!restart) checkResumable(store, run);
     const before = store.runs.get(run);
     const checkpoint = rewind(store, run);
+    const branch = checkpoint ? undefined : branchOf(before.config);
+    const origin = branch && originOf(store, branch).checkpoint;
     const update = checkpoint?.update ?? 0;
     store.write(() => {
       if (before.startedAt !== null) {
@@ -58,7 +63,7 @@ export function begin(store: Store, run: number, restart = false): StartingPoint
         startedAt: before.startedAt ?? Date.now(),
       });
     });
-    return { run: store.runs.get(run), checkpoint };
+    return { run: store.runs.get(run), checkpoint, origin };
   } catch (error) {
     store.locks.release(run);
     throw error;

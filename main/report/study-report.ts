@@ -7,7 +7,7 @@ import type { Run } from '../store/runs.ts';
 import type { Store } from '../store/store.ts';
 import { episodesJsonLines } from '../store/tables.ts';
 import { RunConfig } from '../config/config.ts';
-import { trainCommands } from '../config/command.ts';
+import { presetBase, trainCommands } from '../config/command.ts';
 import { compare, type Comparison } from '../evaluation/compare.ts';
 import { BUDGET_NAMES, BUDGETS, type Budgets, budgetsOf, meanBudget } from './budget.ts';
 import { contenderOf } from './contenders.ts';
@@ -342,7 +342,9 @@ function learningLine(store: Store, run: Run): FigureLine {
 /** The command that trains the run again: its preset and whatever was changed about it. */
 function trainCommand(run: Run): string {
   const { data: config } = RunConfig.safeParse(run.config);
-  return (config && trainCommands([config], run.preset)) ?? `npm run lab -- train --config run-${run.id}.json --seed ${run.seed}`;
+  return (
+    (config && trainCommands([config], presetBase(run.preset))) ?? `npm run lab -- train --config run-${run.id}.json --seed ${run.seed}`
+  );
 }
 
 function reportMarkdown(report: StudyReport): string {

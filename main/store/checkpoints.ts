@@ -112,10 +112,13 @@ export class CheckpointStore {
 
   /** The newest checkpoint whose file is there and unaltered: where a run continues. */
   newestSound(run: number): Checkpoint | undefined {
-    return this.list(run).findLast((checkpoint) => {
-      const path = this.path(checkpoint);
-      return existsSync(path) && statSync(path).size === checkpoint.bytes && sha256(readFileSync(path)) === checkpoint.sha256;
-    });
+    return this.list(run).findLast((checkpoint) => this.isSound(checkpoint));
+  }
+
+  /** Whether its file is there and unaltered. */
+  isSound(checkpoint: CheckpointFile): boolean {
+    const path = this.path(checkpoint);
+    return existsSync(path) && statSync(path).size === checkpoint.bytes && sha256(readFileSync(path)) === checkpoint.sha256;
   }
 
   /** The file's content; throws when it was changed since. */

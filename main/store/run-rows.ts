@@ -42,12 +42,16 @@ export interface Row {
   started_at: number | null;
   finished_at: number | null;
   deleted_at: number | null;
+  origin_uid: string | null;
+  origin_update: number | null;
+  origin_id: number | null;
   tags: string | null;
 }
 
 export const SUMMARY_COLUMNS = `id, uid, name, world, variant, preset, seed, device, config_hash, group_hash, state, reason, position, pause_at,
   planned, updates, episodes, tokens, seconds, validation_k, validation_n, validation_update, test_k, test_n, test_update,
-  test_temperature, best_k, best_n, best_update, spark, notes, created_at, started_at, finished_at, deleted_at, (SELECT json_group_array(tag) FROM run_tags WHERE run_id = runs.id) AS tags`;
+  test_temperature, best_k, best_n, best_update, spark, notes, created_at, started_at, finished_at, deleted_at, origin_uid, origin_update,
+  (SELECT parent.id FROM runs AS parent WHERE parent.uid = runs.origin_uid) AS origin_id, (SELECT json_group_array(tag) FROM run_tags WHERE run_id = runs.id) AS tags`;
 
 export function packSpark(points: readonly (readonly [number, number])[]): Buffer {
   const writer = new ByteWriter();
@@ -110,6 +114,8 @@ export function summary(row: Row): RunSummary {
     startedAt: row.started_at,
     finishedAt: row.finished_at,
     deletedAt: row.deleted_at,
+    origin:
+      row.origin_uid === null || row.origin_update === null ? null : { uid: row.origin_uid, run: row.origin_id, update: row.origin_update },
     damaged: faults.length === 0 ? null : `${faults.join(', ')} cannot be read`,
   };
 }

@@ -72,6 +72,8 @@ export interface RunSummary {
   readonly startedAt: number | null;
   readonly finishedAt: number | null;
   readonly deletedAt: number | null;
+  /** The checkpoint it was branched from; `run` is null where this database does not have that run. */
+  readonly origin: { readonly uid: string; readonly run: number | null; readonly update: number } | null;
   /** What of the row cannot be read, in words; null for a sound one. */
   readonly damaged: string | null;
 }
@@ -157,10 +159,27 @@ export class RunStore {
           );
         const created = Number(lastInsertRowid);
         this.setTags(created, run.tags ?? []);
+        this.#keepOrigin(created);
         return created;
       })
       .immediate();
     return this.get(id);
+  }
+
+  /** The checkpoint that a run starts from survives the pruning of old ones. */
+  #keepOrigin(id: number): void {
+    this.#db
+      .prepare(
+        `UPDATE checkpoints SET kept = 1 WHERE (run_id, update_no) IN
+         (SELECT parent.id, child.origin_update FROM runs AS child JOIN runs AS parent ON parent.uid = child.origin_uid WHERE child.id = ?)`,
+      )
+      .run(id);
+  }
+
+  /** Runs that were branched from this one, oldest first. */
+  branches(uid: string): RunSummary[] {
+    const sql = `SELECT ${SUMMARY_COLUMNS} FROM runs WHERE origin_uid = ? AND deleted_at IS NULL ORDER BY id`;
+    return this.#db.prepare<[string], Row>(sql).all(uid).map(summary);
   }
 
   get(id: number): Run {

@@ -59,6 +59,8 @@ export interface TrainingHost {
   waitForCommand(): Promise<RunCommand>;
   /** The checkpoint to resume from. */
   readonly resumeFrom: string | undefined;
+  /** For a new run that branches off: the other run's checkpoint. */
+  readonly branchFrom?: string | undefined;
   /** Pause after this update. */
   readonly until: number | null;
 }

@@ -44,6 +44,14 @@ export class RunReporter {
     await this.#host.report({ type: 'started', update, device });
   }
 
+  /** A branch says what it took from the other run's checkpoint. */
+  async branched(optimizer: boolean): Promise<void> {
+    const text = optimizer
+      ? 'Starts with the weights and the optimizer state of the checkpoint it branches from'
+      : 'Starts with the weights of the checkpoint it branches from; the optimizer starts anew, because this algorithm trains other parameters';
+    await this.#host.report({ type: 'event', update: 0, kind: 'log', severity: 'info', text, data: { optimizer } });
+  }
+
   async progress(update: number, phase: string, done: number, total: number): Promise<void> {
     await this.#progress.report(update, phase, done, total);
   }

@@ -24,7 +24,7 @@ import { sessionPool } from './session-pool.ts';
 import { TaskSampler, trainingPool } from './tasks.ts';
 import { timedEnvironment } from './timed-environment.ts';
 import { VstarStage } from './vstar-stage.ts';
-import { adopt, loadState } from './weights.ts';
+import { adopt, branchState, loadState } from './weights.ts';
 
 /** Seconds of an update, and those of them spent inside the environment. */
 export interface UpdateTime {
@@ -73,10 +73,11 @@ export async function openTraining(config: RunConfig, host: TrainingHost): Promi
   const { training } = config;
   const commands = new CommandHandler(host);
   const reference = await obtainReference(setup, threads, host, progress, commands);
-  const { state, memory } = initialState(setup, reference.weights, host.resumeFrom);
+  const { state, memory, branched } = initialState(setup, reference.weights, host);
   const recorder = new Recorder(commands.now);
   const reporter = new RunReporter(host, progress, { world: setup.environment.name, updates: training.updates });
   await reporter.started(memory.update, config.device);
+  if (branched) await reporter.branched(branched.optimizer);
 
   const session = { threads, spinning: false, ...device };
   const pool = sessionPool(config);
@@ -121,13 +122,23 @@ export async function openTraining(config: RunConfig, host: TrainingHost): Promi
   };
 }
 
-/** The state of a checkpoint; for a new run the reference's weights, with what the reference lacks (a critic) initialised. */
-function initialState(setup: RunSetup, reference: Flat, checkpoint: string | undefined): { state: TrainingState; memory: TrainingMemory } {
-  if (checkpoint !== undefined) return loadState(checkpoint, setup.layout);
+interface InitialState {
+  readonly state: TrainingState;
+  readonly memory: TrainingMemory;
+  /** Set for the first start of a branch. */
+  readonly branched?: { readonly optimizer: boolean };
+}
+
+/** The state of a checkpoint; for a new run the reference's weights, with what the reference lacks (a critic) initialised, or those of the checkpoint it branches from. */
+function initialState(setup: RunSetup, reference: Flat, { resumeFrom, branchFrom }: TrainingHost): InitialState {
+  if (resumeFrom !== undefined) return loadState(resumeFrom, setup.layout);
   const normal = Random.from('weights', setup.config.seed);
   const values = setup.layout.initialise(() => normal.normal());
   adopt(setup.referenceLayout, reference, setup.layout, values);
-  return { state: freshState(setup.layout, values), memory: freshMemory(setup.config, setup.environment.levels) };
+  const memory = freshMemory(setup.config, setup.environment.levels);
+  if (branchFrom === undefined) return { state: freshState(setup.layout, values), memory };
+  const { state, tasks, optimizer } = branchState(branchFrom, setup.layout, values);
+  return { state, memory: { ...memory, tasks }, branched: { optimizer } };
 }
 
 const adam = ({ adamBeta1, adamBeta2, weightDecay, clip }: RunConfig['training']) => ({

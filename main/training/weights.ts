@@ -72,3 +72,23 @@ export function loadState(file: string, layout: ParameterLayout): { state: Train
   const { state, notes } = loadOptimizer(file, layout);
   return { state, memory: TrainingMemory.parse(JSON.parse(notes.memory ?? 'null')) };
 }
+
+/**
+ * The beginning of a branch: the weights of another run's checkpoint on top of `values` (a critic that the other had none of keeps its
+ * first weights), and the optimizer's state where both runs train the same parameters.
+ */
+export function branchState(
+  file: string,
+  layout: ParameterLayout,
+  values: Flat,
+): { state: TrainingState; tasks: TrainingMemory['tasks']; optimizer: boolean } {
+  const { tensors, step, notes } = readCheckpoint(file);
+  fill(layout, values, tensors, '', true);
+  const optimizer = layout.specs.every(({ name }) => tensors.has(`optimizer.first.${name}`) && tensors.has(`optimizer.second.${name}`));
+  const state: TrainingState = { values, first: layout.zeros(), second: layout.zeros(), step: optimizer ? step : 0 };
+  if (optimizer) {
+    fill(layout, state.first, tensors, 'optimizer.first.');
+    fill(layout, state.second, tensors, 'optimizer.second.');
+  }
+  return { state, tasks: TrainingMemory.parse(JSON.parse(notes.memory ?? 'null')).tasks, optimizer };
+}

@@ -89,6 +89,11 @@ export const queueCalls = {
       estimate: estimate.nullable(),
     }),
   },
+  /** What a branch from a checkpoint starts with, and the checkpoints there are. */
+  'setup.branch': {
+    input: z.strictObject({ run: z.int().min(1), update: z.int().min(0) }),
+    answer: z.object({ config, updates: z.array(z.number()), best: z.number().nullable() }),
+  },
   /** The same as a shell command; null when no command makes exactly these runs. */
   'setup.command': {
     input: z.strictObject({ order, preset: z.string().nullable(), tags: z.array(z.string().max(60)).max(20) }),

@@ -150,7 +150,15 @@ const replay = z.object({
 });
 export type Replay = z.infer<typeof replay>;
 
-const policy = z.object({ run, name: z.string(), variant: z.string(), seed: z.number(), updates: z.array(z.number()) });
+const policy = z.object({
+  run,
+  name: z.string(),
+  variant: z.string(),
+  seed: z.number(),
+  /** Its checkpoints, and which of them had the best validation. */
+  updates: z.array(z.number()),
+  best: z.number().nullable(),
+});
 
 export const replayCalls = {
   /** One self-contained HTML file, where the user says; null when they changed their mind. */

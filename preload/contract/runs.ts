@@ -43,6 +43,8 @@ export const runRow = z.object({
   createdAt: z.number(),
   startedAt: z.number().nullable(),
   finishedAt: z.number().nullable(),
+  /** The checkpoint it was branched from; `run` is null where that run is not here. */
+  origin: z.object({ run: runId.nullable(), update: z.number() }).nullable(),
   /** What of it cannot be read, in words; null for a sound run. */
   damaged: z.string().nullable(),
 });

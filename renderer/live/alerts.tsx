@@ -1,12 +1,13 @@
 // The alerts of a run: those that hold now with their advice, and those that have cleared in one line each.
 
-import { useState } from 'react';
+import { type ReactNode, useState } from 'react';
 import { Button } from '../components/button.tsx';
 import { Icon } from '../components/icons.tsx';
 import type { AlertState } from './alert-states.ts';
 import styles from './live.module.css';
 
-export function Alerts({ alerts }: { alerts: readonly AlertState[] }) {
+/** `action` is what can be done about it: branching from the best checkpoint. */
+export function Alerts({ alerts, action }: { alerts: readonly AlertState[]; action: ReactNode }) {
   const [hidden, setHidden] = useState<readonly number[]>([]);
   const active = alerts.filter(({ event, cleared }) => cleared === null && !hidden.includes(event));
   const cleared = alerts.filter((alert) => alert.cleared !== null);
@@ -22,6 +23,7 @@ export function Alerts({ alerts }: { alerts: readonly AlertState[] }) {
                 <br />
                 {text}
               </p>
+              {action}
               <Button kind="quiet" aria-label={`Hide alert: ${title}`} onClick={() => setHidden([...hidden, event])}>
                 Hide
               </Button>

@@ -23,6 +23,7 @@ import { ChartsTab } from './charts-tab.tsx';
 import type { Point } from './charts-tab.tsx';
 import { ConfigTab } from './config-tab.tsx';
 import { EpisodeList } from './episode-list.tsx';
+import { BranchButton, Lineage, branchUpdate } from './lineage.tsx';
 import { Log } from './log.tsx';
 import { Overview } from './overview.tsx';
 import { currentStage } from './stages.ts';
@@ -73,6 +74,7 @@ function Live({ run }: { run: RunRow }) {
   const progress = useProgress(run.id, run.state === 'running' || run.state === 'stopping');
   const { asked, ask } = useSteering(run, currentStage(run, progress));
   const steps = possible(run.state);
+  const branch = branchUpdate(run, evaluations.data?.checkpoints);
   const log = events.data?.events ?? NO_EVENTS;
   const alerts = useMemo(() => alertsOf(log), [log]);
   useActions(
@@ -98,12 +100,14 @@ function Live({ run }: { run: RunRow }) {
           <LinkButton href={`/new/run-${run.id}`} icon="copy">
             Duplicate
           </LinkButton>
+          <BranchButton run={run.id} update={branch} />
           <RunMenu run={run} />
         </>
       }
     >
+      <Lineage run={run} />
       <Overview {...{ run, progress, asked }} />
-      <Alerts alerts={alerts} />
+      <Alerts alerts={alerts} action={<BranchButton run={run.id} update={branch} />} />
       <Tabs
         label="Run views"
         value={tab}

@@ -21,8 +21,13 @@ export default function NewRunPage() {
   const schema = useCall('setup.schema', {});
   const runNumber = Number(/^run-(\d+)$/.exec(address ?? '')?.[1] ?? 0);
   const run = useQuery({ ...callOptions('runs.get', { run: Math.max(1, runNumber) }), enabled: runNumber > 0 });
+  const [, branchRun = '0', branchUpdate = '0'] = /^branch-(\d+)-(\d+)$/.exec(address ?? '') ?? [];
+  const branch = useQuery({
+    ...callOptions('setup.branch', { run: Math.max(1, Number(branchRun)), update: Number(branchUpdate) }),
+    enabled: Number(branchRun) > 0,
+  });
   const preferences = useCall('preferences.read', {});
-  const failed = [presets, schema, run, preferences].find(({ isError }) => isError);
+  const failed = [presets, schema, run, branch, preferences].find(({ isError }) => isError);
   if (failed) {
     return (
       <Page title="New run">
@@ -30,7 +35,8 @@ export default function NewRunPage() {
       </Page>
     );
   }
-  const base = presets.data && baseOf(address, presets.data.presets, run.data);
+  const branched = Number(branchRun) > 0 ? { run: Number(branchRun), update: Number(branchUpdate), data: branch.data } : null;
+  const base = presets.data && (branched ? branchBase(branched) : baseOf(address, presets.data.presets, run.data));
   if (!base || !schema.data || !presets.data || !preferences.data) {
     return (
       <Page title="New run">
@@ -41,8 +47,23 @@ export default function NewRunPage() {
   // What Settings says for new runs counts for presets; a duplicate keeps what its model had.
   const { retention } = preferences.data;
   const preferred =
-    runNumber > 0 || retention === null || retention === getKey(base.config, 'retention.keep') ? {} : { 'retention.keep': retention };
+    runNumber > 0 || branched || retention === null || retention === getKey(base.config, 'retention.keep')
+      ? {}
+      : { 'retention.keep': retention };
   return <Setup key={base.id} base={base} preferred={preferred} presets={presets.data.presets} schema={schema.data} />;
+}
+
+/** A checkpoint of another run as the base: its config, with where it starts. */
+function branchBase({ run, update, data }: { run: number; update: number; data: Answer<'setup.branch'> | undefined }): Base | null {
+  if (!data) return null;
+  const { config, updates, best } = data;
+  return {
+    id: `branch-${run}-${update}`,
+    name: `run ${run} at update ${update}`,
+    preset: null,
+    config,
+    branch: { run, update, updates, best },
+  };
 }
 
 function baseOf(address: string | undefined, presets: readonly Preset[], run: Answer<'runs.get'> | undefined): Base | null {

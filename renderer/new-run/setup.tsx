@@ -18,6 +18,7 @@ import { DeviceField } from './device-field.tsx';
 import { words } from './draft.ts';
 import type { Edits } from './draft.ts';
 import { OnField } from './on-field.tsx';
+import { BranchFrom } from './branch-from.tsx';
 import { KnobSection } from './knob-form.tsx';
 import { Changes, CommandLine, Cost, Errors } from './order-panel.tsx';
 import { PresetList } from './preset-list.tsx';
@@ -85,7 +86,11 @@ export function Setup({ base, preferred, presets, schema }: SetupProps) {
     >
       <div className={styles.columns}>
         <div className={styles.left}>
-          <PresetList presets={presets} runs={runs.data?.runs ?? []} current={base.id} />
+          {base.branch ? (
+            <BranchFrom branch={base.branch} />
+          ) : (
+            <PresetList presets={presets} runs={runs.data?.runs ?? []} current={base.id} />
+          )}
           <Essentials order={order} schema={schema} />
           <Settings order={order} schema={schema} search={search} onSearch={setSearch} />
         </div>

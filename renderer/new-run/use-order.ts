@@ -18,6 +18,8 @@ export interface Base {
   readonly name: string;
   readonly preset: string | null;
   readonly config: ConfigTree;
+  /** The checkpoint it starts from, and those it could start from. */
+  readonly branch?: { readonly run: number; readonly update: number; readonly updates: readonly number[]; readonly best: number | null };
 }
 
 export type OrderState = ReturnType<typeof useOrder>;

@@ -63,7 +63,7 @@ export function Resample({ replay, step, onClose, onOpen }: ResampleProps) {
         <Select
           aria-label="Checkpoint"
           value={String(update ?? '')}
-          options={(policy?.updates ?? []).map((one) => ({ value: String(one), label: `update ${one}` }))}
+          options={policy ? checkpointOptions(policy) : []}
           onValue={(value) => setUpdate(Number(value))}
         />
         <Select
@@ -104,6 +104,9 @@ export function Resample({ replay, step, onClose, onOpen }: ResampleProps) {
     </section>
   );
 }
+
+const checkpointOptions = ({ updates, best }: { updates: readonly number[]; best: number | null }) =>
+  updates.map((one) => ({ value: String(one), label: one === best ? `update ${one} (best validation)` : `update ${one}` }));
 
 function tally({ replay, solved }: { replay: Replay; solved: { k: number; n: number; low: number; high: number } }): string {
   const who = `#${replay.run.id} at update ${replay.update}`;

@@ -2,7 +2,7 @@
 
 import { execFileSync } from 'node:child_process';
 import { expect, test } from 'vitest';
-import { trainCommands } from '../../main/config/command.ts';
+import { presetBase, trainCommands } from '../../main/config/command.ts';
 import { checkOrder } from '../../main/config/orders.ts';
 import { applyOverrides } from '../../main/config/overrides.ts';
 import { loadPreset } from '../../main/config/presets.ts';
@@ -24,7 +24,7 @@ function made(line: string) {
 test('a sweep with tags becomes one command per combination, which makes the same configs', () => {
   const config = applyOverrides(loadPreset('shop-tiny').config, ["name=it's a try", 'training.updates=7']);
   const { runs } = checkOrder({ config, seeds: '3', sweep: [{ key: 'training.learningRate', values: '0.001, 0.003' }] });
-  const command = trainCommands(runs, 'shop-tiny', ['pilot', 'two words']) ?? '';
+  const command = trainCommands(runs, presetBase('shop-tiny'), ['pilot', 'two words']) ?? '';
   const lines = command.split('\n').map(made);
   expect(lines.map((line) => line.config)).toEqual(runs);
   expect(lines.map(({ tags }) => tags)).toEqual([
@@ -36,12 +36,12 @@ test('a sweep with tags becomes one command per combination, which makes the sam
 test('another algorithm and another world come with their own settings', () => {
   const config = applyOverrides(loadPreset('shop-tiny').config, ['algorithm.id=grpo', 'algorithm.clipHigh=0.3']);
   const { runs } = checkOrder({ config, seeds: '1-2', sweep: [] });
-  const command = trainCommands(runs, 'shop-tiny') ?? '';
+  const command = trainCommands(runs, presetBase('shop-tiny')) ?? '';
   expect(command).toMatch(/^for seed in 1 2; do .*--set algorithm\.id=grpo --set algorithm\.clipHigh=0\.3 --seed \$seed; done$/);
 });
 
 test('what no command can make gets none', () => {
   const { config } = loadPreset('shop-tiny');
-  expect(trainCommands([config], null)).toBeNull();
-  expect(trainCommands([config], 'no-such-preset')).toBeNull();
+  expect(trainCommands([config], presetBase(null))).toBeNull();
+  expect(trainCommands([config], presetBase('no-such-preset'))).toBeNull();
 });

@@ -140,4 +140,33 @@ describe('one trained run', () => {
     expect(await accessibilityProblems(lab)).toEqual([]);
     await lab.page.getByRole('tab', { name: 'Charts' }).click();
   }, 60_000);
+
+  test('a run is branched from a checkpoint: New run is prefilled, says what must stay, and the lineage is shown on both pages', async () => {
+    await visit(lab, `/runs/${run}`);
+    const branch = { name: /^Branch from update \d+…$/ };
+    expect(await lab.page.getByRole('link', branch).count(), 'at the head of the page and in the alert').toBe(2);
+    await lab.page.getByRole('list', { name: 'Active alerts' }).getByRole('link', branch).click();
+    const checkpoint = lab.page.getByRole('combobox', { name: `Branch from run ${run}` });
+    await checkpoint.selectOption('1');
+    await lab.page.getByText(`from run ${run} at update 1`, { exact: true }).waitFor();
+    await lab.page.getByText('--from 1@1').waitFor();
+    const find = lab.page.getByRole('textbox', { name: 'Find a setting' });
+    await find.fill('training.updates');
+    await lab.page
+      .locator('[data-key="training.updates"]')
+      .getByRole('textbox')
+      .or(lab.page.locator('input[data-key="training.updates"]'))
+      .first()
+      .fill('1');
+    await lab.page.getByText('--set training.updates=1').waitFor();
+    await lab.page.getByRole('button', { name: 'Start', exact: true }).click();
+    const lineage = lab.page.getByRole('note', { name: 'Lineage' });
+    await lineage.getByText(`at update 1`).waitFor();
+    await lineage.getByRole('link', { name: `run ${run}` }).click();
+    await lineage.getByRole('link', { name: `run ${run + 1}` }).waitFor();
+    expect(await lineage.textContent()).toBe(`Branches: run ${run + 1} (from update 1)`);
+    await lineage.getByRole('link', { name: `run ${run + 1}` }).click();
+    await lab.page.getByText('done', { exact: true }).first().waitFor({ timeout: 90_000 });
+    expect(store.runs.get(run + 1)).toMatchObject({ state: 'done', updates: 1, origin: { run, update: 1 } });
+  }, 150_000);
 });

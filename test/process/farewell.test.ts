@@ -45,7 +45,7 @@ test('everything a run reported arrives before its process counts as ended, howe
   const store = openStore(folder);
   const run = store.runs.create(newRun(applyOverrides(loadPreset('shop-tiny').config, SMALLEST), 'shop-tiny'));
   const heard: RunReport[] = [];
-  const { ended } = launchWith(spawnChild, folder)({ run, checkpoint: undefined, until: null }, (raw) => {
+  const { ended } = launchWith(spawnChild, folder)({ run, checkpoint: undefined, origin: undefined, until: null }, (raw) => {
     if (heard.length === 0) {
       blockUntil(join(folder, 'checkpoints', run.uid, '00000001.safetensors'));
       // By now it would like to go.

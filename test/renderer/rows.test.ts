@@ -33,6 +33,7 @@ function run(id: number, change: Partial<RunRow> = {}): RunRow {
     createdAt: 0,
     startedAt: null,
     finishedAt: null,
+    origin: null,
     damaged: null,
     ...change,
   };

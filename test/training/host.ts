@@ -36,6 +36,7 @@ export class TestHost implements TrainingHost {
   reports: RunReport[] = [];
   commands: RunCommand[] = [];
   resumeFrom: string | undefined;
+  branchFrom: string | undefined;
   until: number | null = null;
   dieAfter = Number.POSITIVE_INFINITY;
   #said = 0;

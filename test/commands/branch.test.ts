@@ -1,0 +1,36 @@
+// Branching and evaluating a chosen checkpoint from the command line, with a run that was really trained.
+
+import { spawnSync } from 'node:child_process';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { trainSmall } from '../e2e/seeded.ts';
+import { temporaryFolder } from '../store/helpers.ts';
+
+const root = join(import.meta.dirname, '..', '..');
+
+test('a run is branched from a checkpoint, evaluated at any, and shown with its lineage', async () => {
+  const data = temporaryFolder();
+  const parent = await trainSmall(data, 2);
+  const lab = (...args: string[]) => {
+    const { status, stdout, stderr } = spawnSync(process.execPath, [join(root, 'main', 'cli.ts'), ...args, '--data', data, '--json'], {
+      encoding: 'utf8',
+      env: { ...process.env, ELECTRON_RUN_AS_NODE: '1', NODE_NO_WARNINGS: '1' },
+    });
+    return { status, stderr, answer: JSON.parse(stdout === '' ? '{}' : stdout) };
+  };
+  const trained = lab('train', '--from', `${parent}@1`, '--set', 'training.updates=1', '--set', 'training.learningRate=0.0001');
+  expect(trained.status, trained.stderr).toBe(0);
+  expect(trained.answer).toMatchObject({ run: 2, state: 'done', updates: 1 });
+  expect(lab('show', String(parent)).answer).toMatchObject({ branchedFrom: null, branches: [{ run: 2, update: 1 }] });
+  expect(lab('show', '2').answer).toMatchObject({ branchedFrom: { run: parent, update: 1 }, branches: [] });
+  expect(lab('runs').answer[0]).toMatchObject({ run: 2, branchedFrom: { run: parent, update: 1 } });
+
+  const best: number = lab('show', String(parent)).answer.best.update;
+  const evaluated = lab('eval', String(parent), '--checkpoint', 'best', '--tasks', '2');
+  expect(evaluated.answer, evaluated.stderr).toMatchObject({ run: parent, update: best, tasks: 2 });
+  const missing = lab('eval', String(parent), '--checkpoint', '77', '--tasks', '2');
+  expect([missing.status, missing.answer]).toEqual([2, { error: expect.objectContaining({ hint: 'It has 0, 1, 2' }) }]);
+  const shape = lab('train', '--from', `${parent}@1`, '--set', 'policy.width=64');
+  expect([shape.status, shape.answer.error.message]).toEqual([2, expect.stringContaining('policy.width: A branch keeps the world')]);
+  expect(lab('train', '--from', String(parent)).status).toBe(2);
+}, 180_000);
