@@ -5,7 +5,7 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { app, BrowserWindow, crashReporter, dialog, nativeTheme } from 'electron';
 import { registerCalls, type Registered } from './ipc/index.ts';
-import { addressOf, PROTOCOL } from './links.ts';
+import { addressOf, fileOf, PROTOCOL } from './links.ts';
 import { buildMenu } from './menu.ts';
 import { defaultDataFolder, projectFolder } from './paths.ts';
 import { hardenProcess, hardenSession } from './security.ts';
@@ -54,15 +54,16 @@ function start(): void {
     return window;
   };
   const openThing = (thing: string): void => openOutside(thing, front(), calls);
-  for (const word of process.argv) if (word.endsWith('.astrolab')) openThing(word);
+  for (const word of process.argv) if (fileOf(word) !== null) openThing(word);
   app.on('second-instance', (_event, words) => {
     front();
-    for (const word of words) if (word.endsWith('.astrolab') || addressOf(word) !== null) openThing(word);
+    for (const word of words) if (fileOf(word) !== null || addressOf(word) !== null) openThing(word);
   });
   // macOS reports opened files and links by these.
   app.on('open-file', (_event, file) => openThing(file));
   app.on('open-url', (_event, url) => openThing(url));
-  app.setAsDefaultProtocolClient(PROTOCOL);
+  // Run from its source it is Electron that would be registered, without the application.
+  if (app.isPackaged) app.setAsDefaultProtocolClient(PROTOCOL);
   app.on('activate', () => {
     if (BrowserWindow.getAllWindows().length === 0) open();
   });
@@ -103,8 +104,9 @@ function openOutside(thing: string, window: BrowserWindow, calls: Registered): v
     void import('./ipc/events.ts').then(({ tell }) => tell(window, 'window.navigate', { address }));
     return;
   }
-  if (!existsSync(thing)) return;
-  calls.openFile(thing).catch((error: unknown) => {
+  const file = fileOf(thing);
+  if (file === null || !existsSync(file)) return;
+  calls.openFile(file).catch((error: unknown) => {
     dialog.showErrorBox('The file was not imported', error instanceof Error ? error.message : String(error));
   });
 }

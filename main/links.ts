@@ -1,5 +1,7 @@
 // Links into the lab: astrolab://run/12, …/run/12/episode/5, …/run/12/episode/5/step/3, …/study/4. They come from outside, so only
-// these forms and only numbers are taken. Imports nothing.
+// these forms and only numbers are taken. Files come from outside too: as a path, or as a file:// address from a desktop.
+
+import { fileURLToPath } from 'node:url';
 
 export const PROTOCOL = 'astrolab';
 
@@ -14,4 +16,15 @@ export function addressOf(link: string): string | null {
   if (run === undefined) return null;
   if (episode === undefined) return `/runs/${run}`;
   return `/replay/${run}/${episode}${step === undefined ? '' : `/${step}`}`;
+}
+
+/** The path of an .astrolab file that the system hands over; null for anything else. */
+export function fileOf(word: string): string | null {
+  if (!word.endsWith('.astrolab')) return null;
+  if (!word.startsWith('file://')) return word;
+  try {
+    return fileURLToPath(word);
+  } catch {
+    return null;
+  }
 }

@@ -10,6 +10,7 @@
 
 import { createWriteStream, existsSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { associations, writeAssociations } from './associations.mjs';
 import { nodeEnvironment } from './electron.mjs';
 import { identity, packageForCluster } from './package-cluster.mjs';
 import { aloud, setUp } from './setup.mjs';
@@ -92,7 +93,11 @@ function configuration(electronDist, output, dev) {
     asarUnpack: ['node_modules/better-sqlite3/**', 'node_modules/onnxruntime-node/**'],
     files: ['out/{main,preload,renderer}/**', '!**/*.map', 'resources/**', 'main/store/migrations/**', 'package.json', ...otherPlatforms()],
     ...(existsSync(join(root, 'resources', 'icon.png')) ? { icon: join(root, 'resources', 'icon.png') } : {}),
-    extraFiles: [{ from: join(root, 'LICENSE'), to: 'LICENSE.astrolab.txt' }],
+    extraFiles: [
+      { from: join(root, 'LICENSE'), to: 'LICENSE.astrolab.txt' },
+      ...writeAssociations(join(root, 'out', 'associations'), process.platform),
+    ],
+    ...associations,
     linux: { target: 'dir', category: 'Science' },
     mac: { target: 'dir', category: 'public.app-category.education', identity: null },
     win: { target: 'dir' },

@@ -15,6 +15,7 @@ import { NO_FILTER } from './rows.ts';
 import { ColumnsDialog, EditDialog, TagDialog } from './run-dialogs.tsx';
 import { RunContextMenu } from './run-menu.tsx';
 import type { MenuPlace } from './run-menu.tsx';
+import { SavedFilters } from './saved-filters.tsx';
 import { RunsTable } from './runs-table.tsx';
 import { BulkBar, FilterBar } from './toolbars.tsx';
 import { useRunActions, useRunSelection } from './use-run-selection.ts';
@@ -91,6 +92,7 @@ function RunList({ runs }: { runs: readonly RunRow[] }) {
             groupKey={view.groupKey}
             onGroup={view.setGroupKey}
             onColumns={() => setDialog('columns')}
+            saved={<SavedFilters settings={view.settings} onSettings={view.setSettings} />}
             search={search}
           />
         )

@@ -1,6 +1,6 @@
 // The two toolbars above the list of runs: filter, grouping and columns, or, once runs are selected, what can be done with them.
 
-import type { RefObject } from 'react';
+import type { ReactNode, RefObject } from 'react';
 import { useLocation } from 'wouter';
 import { z } from 'zod';
 import { runState } from '../../preload/contract/runs.ts';
@@ -60,11 +60,12 @@ interface FilterBarProps {
   groupKey: string;
   onGroup: (key: string) => void;
   onColumns: () => void;
+  saved: ReactNode;
   search: RefObject<HTMLInputElement | null>;
 }
 
 /** Filter, grouping and columns: the toolbar while nothing is selected. */
-export function FilterBar({ runs, filter, onFilter, groupKey, onGroup, onColumns, search }: FilterBarProps) {
+export function FilterBar({ runs, filter, onFilter, groupKey, onGroup, onColumns, saved, search }: FilterBarProps) {
   const keys = useConfigKeys();
   const distinct = (values: readonly string[]): string[] => [...new Set(values)].sort();
   const any = (label: string, values: readonly string[]) => [{ value: '', label }, ...values.map((value) => ({ value, label: value }))];
@@ -99,6 +100,7 @@ export function FilterBar({ runs, filter, onFilter, groupKey, onGroup, onColumns
       {tags.length > 0 && (
         <Select aria-label="Tag" value={filter.tag} options={any('Any tag', tags)} onValue={(tag) => onFilter({ ...filter, tag })} />
       )}
+      {saved}
       <span className={util.spacer} />
       <div className={styles.group}>
         <Select

@@ -23,6 +23,9 @@ const filterSchema: z.ZodType<RunFilter> = z.object({
 const columnsSchema = z.array(z.string()).min(1);
 const sortSchema = z.object({ column: z.string(), descending: z.boolean() });
 const groupSchema = z.string();
+/** What a saved filter keeps. */
+export const listSettings = z.object({ filter: filterSchema, columns: columnsSchema, sort: sortSchema, group: groupSchema });
+export type ListSettings = z.infer<typeof listSettings>;
 const NEWEST_FIRST = { column: 'id', descending: true };
 const FIRST_COLUMNS = [...DEFAULT_COLUMNS];
 /** Grouping that needs no look into the configs. */
@@ -43,7 +46,14 @@ function useViewSettings() {
   const [groupKey, setGroupKey] = useView('runs.group', groupSchema, '');
   /** A second time on the same column turns its order around. */
   const sortBy = (column: string): void => setSort({ column, descending: sort.column === column ? !sort.descending : column !== 'name' });
-  return { filter, setFilter, columnIds, setColumns, sort, sortBy, groupKey, setGroupKey };
+  const settings: ListSettings = { filter, columns: columnIds, sort, group: groupKey };
+  const setSettings = (next: ListSettings): void => {
+    setFilter(next.filter);
+    setColumns(next.columns);
+    setSort(next.sort);
+    setGroupKey(next.group);
+  };
+  return { filter, setFilter, columnIds, setColumns, sort, sortBy, groupKey, setGroupKey, settings, setSettings };
 }
 
 export function useRunView(runs: readonly RunRow[]) {

@@ -202,6 +202,35 @@ describe('the list', () => {
     await row(1).waitFor();
   });
 
+  test('a filter saved under a name comes back from the menu after leaving the page, and can be deleted with undo', async () => {
+    const menu = button('Saved filters');
+    const choose = async (name: string): Promise<void> => {
+      await menu.click();
+      await lab.page.getByRole('menuitem', { name }).click();
+    };
+    await lab.page.getByLabel('Filter by text').fill('seed:12');
+    await row(1).waitFor({ state: 'detached' });
+    await choose('Save current filter…');
+    const dialog = lab.page.getByRole('dialog', { name: 'Save filter' });
+    await dialog.getByLabel('Name').fill('the twelfth');
+    await dialog.getByRole('button', { name: 'Save' }).click();
+    await dialog.waitFor({ state: 'detached' });
+    await lab.page.getByLabel('Filter by text').fill('');
+    await row(1).waitFor();
+    await visit(lab, '/settings');
+    await visit(lab, '/');
+    await choose('the twelfth');
+    await lab.page.getByText('1 of 5 shown').waitFor();
+    expect(await lab.page.getByLabel('Filter by text').inputValue()).toBe('seed:12');
+    await choose('Delete “the twelfth”');
+    await lab.page.getByRole('button', { name: 'Undo' }).click();
+    await lab.page.getByLabel('Filter by text').fill('');
+    await row(1).waitFor();
+    await menu.click();
+    expect(await shown(lab.page.getByRole('menuitem', { name: 'the twelfth' }))).toBe(true);
+    await lab.page.keyboard.press('Escape');
+  });
+
   test('a right-click stars a run and opens its name and notes; the file it exports can be imported', async () => {
     await row(3).click({ button: 'right' });
     await lab.page.getByRole('menuitem', { name: 'Star', exact: true }).click();

@@ -312,12 +312,12 @@ describe('the network is kept out', () => {
 });
 
 describe('one instance', () => {
-  test('a second start with the same data folder gives way to the first, which comes to the front', async () => {
+  test('a second start with the same data folder gives way to the first, which comes to the front and follows the link', async () => {
     await lab.app.evaluate(({ BrowserWindow, app }) => {
       BrowserWindow.getAllWindows()[0]?.hide();
       app.once('second-instance', () => Reflect.set(globalThis, 'secondSeen', true));
     });
-    const second = spawn(electronExecutable(), [...SWITCHES, projectFolder()], {
+    const second = spawn(electronExecutable(), [...SWITCHES, projectFolder(), 'astrolab://run/12/episode/5/step/3'], {
       env: launchEnvironment(lab.data),
       stdio: ['ignore', 'ignore', 'pipe'],
     });
@@ -331,6 +331,7 @@ describe('one instance', () => {
         ({ BrowserWindow }) => Reflect.get(globalThis, 'secondSeen') === true && (BrowserWindow.getAllWindows()[0]?.isVisible() ?? false),
       ),
     );
+    await until('the link’s address', () => lab.page.evaluate(() => window.location.hash === '#/replay/12/5/3'));
   });
 });
 

@@ -2,7 +2,7 @@
 
 import { expect, test } from 'vitest';
 import { createNews } from '../../main/ipc/run-notices.ts';
-import { addressOf } from '../../main/links.ts';
+import { addressOf, fileOf } from '../../main/links.ts';
 
 const run = { id: 3, name: 'try', reason: null, test: { k: 9, n: 10, update: 5, temperature: 0 } };
 
@@ -34,4 +34,14 @@ test.each([
   ['--no-sandbox', null],
 ])('the link %s leads to %s', (link, address) => {
   expect(addressOf(link)).toBe(address);
+});
+
+test.each([
+  ['/home/me/my runs.astrolab', '/home/me/my runs.astrolab'],
+  ['file:///home/me/my%20runs.astrolab', '/home/me/my runs.astrolab'],
+  ['file://another-machine/x.astrolab', process.platform === 'win32' ? '\\\\another-machine\\x.astrolab' : null],
+  ['astrolab://run/12', null],
+  ['--no-sandbox', null],
+])('the word %s names the file %s', (word, file) => {
+  expect(fileOf(word)).toBe(file);
 });
