@@ -109,10 +109,23 @@ const Reference = group(
       'Number of imperfect demonstrations that the reference policy is cloned from.',
       'episodes',
     ),
+    from: knob(
+      z
+        .string()
+        .max(4096)
+        .regex(/^$|^\d+@\d+$|\.safetensors$/, 'expected RUN@UPDATE (such as 3@40), or a .safetensors file'),
+      '',
+      'A stored policy that is the reference instead of a cloned one: RUN@UPDATE for a checkpoint of an earlier run, or the .safetensors file of one. It must read and write as this run’s policy does. Empty: it is cloned.',
+    ),
     imperfection: knob(
       z.record(z.string(), between(0, 1)),
       {},
       'Probability of each mistake that the demonstrator makes (the world declares them, see below); missing ones take the world’s default.',
+    ),
+    skipMistakes: knob(
+      z.boolean(),
+      false,
+      'Have the demonstrator’s mistakes played but not imitated: what is cloned is how to continue from where they lead. For worlds whose demonstrators say which actions are mistakes (FrozenLake, Sokoban, Bandit, Wordle).',
     ),
     batch: knob(whole(1, 4096), 48, 'Demonstrations per cloning step.', 'episodes'),
     steps: knob(whole(0, 1_000_000), 1100, 'Maximum number of cloning steps.', 'steps'),
@@ -401,12 +414,17 @@ function describeIssue(issue: z.core.$ZodIssue): string {
 /** Equal configs, equal text, whatever the order of their keys. */
 export const canonicalConfig = (config: RunConfig): string => canonicalJson(config);
 
+/** The settings of a reference without those that came after version 0.1.0 and are as if they did not exist: hashes of older ones stay. */
+export function recipeSettings({ from, skipMistakes, ...rest }: RunConfig['reference']): object {
+  return { ...rest, ...(from !== '' && { from }), ...(skipMistakes && { skipMistakes }) };
+}
+
 /** Short name of everything that decides a run's numbers: the config without its name. */
 export function configHash(config: RunConfig): string {
-  const { name: _name, policy, ...rest } = config;
+  const { name: _name, policy, reference, ...rest } = config;
   // A small Transformer is what every config meant before there were language models: its hash stays.
   const { kind, model: _model, ...scratch } = policy;
-  return contentHash({ ...rest, policy: kind === 'scratch' ? scratch : policy }).slice(0, 16);
+  return contentHash({ ...rest, policy: kind === 'scratch' ? scratch : policy, reference: recipeSettings(reference) }).slice(0, 16);
 }
 
 /** Learning rate of an update (0-based): warm-up, held for a part of the run, then the chosen fall. */

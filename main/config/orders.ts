@@ -100,8 +100,8 @@ function sweepFault(config: RunConfig, key: string, values: readonly string[]): 
 /** A world nobody can demonstrate trains too, from an untrained reference; that has to be asked for, because it takes longer. */
 function demonstrationIssues({ world, reference }: RunConfig): Issue[] {
   const { demonstrates, title } = findWorld(world.name);
-  if (demonstrates !== false || reference.demonstrations === 0) return [];
-  const message = `${title} has no demonstrations to clone a reference policy from. Set 0: the reference is then the untrained policy`;
+  if (demonstrates !== false || reference.demonstrations === 0 || reference.from !== '') return [];
+  const message = `${title} has no demonstrations to clone a reference policy from. Set 0: the reference is then the untrained policy. Or name a checkpoint in reference.from`;
   return [{ key: 'reference.demonstrations', message }];
 }
 

@@ -36,9 +36,9 @@ export function* demonstrations(world: World, environment: Environment, options:
     const turns: Demonstration['turns'][number][] = [];
     let turn = environment.reset(task, number, level);
     while (!turn.done) {
-      const { thought, action } = world.demonstrate(environment, turn, imperfection, random.next);
-      turns.push({ observation: turn.observation, thought, action });
-      turn = environment.step(turn.state, action);
+      const said = world.demonstrate(environment, turn, imperfection, random.next);
+      turns.push({ observation: turn.observation, ...said });
+      turn = environment.step(turn.state, said.action);
     }
     yield { task, seed: number, success: turn.success, turns };
   }

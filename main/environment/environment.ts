@@ -141,7 +141,15 @@ export interface Demonstration {
   readonly task: Task;
   readonly seed: number;
   readonly success: boolean;
-  readonly turns: readonly { readonly observation: string; readonly thought: string; readonly action: string }[];
+  readonly turns: readonly ({ readonly observation: string } & Said)[];
+}
+
+/** What a demonstrator says in one turn. */
+export interface Said {
+  readonly thought: string;
+  readonly action: string;
+  /** A mistake made on purpose, where a demonstrator says so: a run may have it played and not imitated. */
+  readonly mistake?: boolean;
 }
 
 /** A mistake that a world's demonstrator can make. */
@@ -190,10 +198,5 @@ export interface World<State extends Plain = Plain> {
   /** A sensible hand-written rule that reads the observation, without knowing the answer. */
   heuristic(environment: Environment<State>, turn: Turn<State>, random: () => number): string;
   /** A competent, human-like demonstrator with the given rate of mistakes, and a short thought on what it looked at. */
-  demonstrate(
-    environment: Environment<State>,
-    turn: Turn<State>,
-    imperfection: Imperfection,
-    random: () => number,
-  ): { readonly thought: string; readonly action: string };
+  demonstrate(environment: Environment<State>, turn: Turn<State>, imperfection: Imperfection, random: () => number): Said;
 }

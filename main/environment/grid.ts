@@ -49,6 +49,13 @@ export function readMove(action: string): Direction | undefined {
   return DIRECTIONS.find((direction) => direction === word);
 }
 
+/** The same moves as a short view says them: one word each. */
+export const MOVE_SAYINGS: ReadonlyMap<string, string> = new Map(DIRECTIONS.map((direction) => [direction, `go ${direction}`]));
+
+/** A thing and its cell as one word (`hbc`, a hole at bc), so that a small policy reads both from one token. */
+export const placed = (thing: string, cells: readonly number[], size: number): string[] =>
+  cells.map((cell) => thing + cellName(cell, size));
+
 /** Which split an instance belongs to hangs on what it is, so the same one is never in two: 80 / 10 / 10. */
 export function splitOfInstance(world: string, instance: string): Split {
   const share = Random.from(`${world}-split`, instance).next();

@@ -11,6 +11,7 @@ import type { Actor } from '../rollout/rollout.ts';
 import type { Store } from '../store/store.ts';
 import { parseConfig } from '../config/config.ts';
 import { cloneReference, keepReference, referenceRecipe } from '../training/reference.ts';
+import { storedPolicy } from '../training/stored-policy.ts';
 import { loadState, loadWeights } from '../training/weights.ts';
 import { trainedPart } from '../training/model-policy.ts';
 import { type RunSetup, openRun } from '../training/run-setup.ts';
@@ -67,6 +68,7 @@ export async function referencePolicy(
 ): Promise<StoredPolicy> {
   const known = store.references.find(referenceRecipe(setup));
   let weights = known && loadWeights(store.references.path(known), setup.referenceLayout);
+  if (!weights && setup.config.reference.from !== '') weights = storedPolicy(setup, store.references);
   if (!weights) {
     const made = await cloneReference(setup, threadsOf(setup), { report: ({ step, steps }) => progress(step, steps) });
     store.references.add(keepReference(store.dataFolder, setup, made.weights, made.success));

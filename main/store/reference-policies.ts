@@ -49,6 +49,17 @@ export class ReferencePolicyStore {
     return join(this.#dataFolder, ...policy.file.split('/'));
   }
 
+  /** The file of a run's checkpoint, which another run takes for its reference. */
+  checkpoint(run: number, update: number): string {
+    const rows = this.#db
+      .prepare<[number], { update_no: number; file: string }>('SELECT update_no, file FROM checkpoints WHERE run_id = ? ORDER BY update_no')
+      .all(run);
+    const row = rows.find((candidate) => candidate.update_no === update);
+    if (row) return join(this.#dataFolder, ...row.file.split('/'));
+    const kept = rows.map((candidate) => `${run}@${candidate.update_no}`).join(', ') || 'none';
+    throw new Error(`There is no checkpoint ${run}@${update}. Checkpoints of run ${run}: ${kept}. Set reference.from to one of them`);
+  }
+
   list(): ReferencePolicy[] {
     return this.#db.prepare<[], Row>('SELECT * FROM reference_policies ORDER BY created_at DESC').all().map(fromRow);
   }

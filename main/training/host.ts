@@ -50,7 +50,12 @@ export interface TrainingHost {
   readonly dataFolder: string;
   readonly files: { save(update: number, write: (path: string) => void, unfinished?: boolean): CheckpointFile };
   /** Reference policies that earlier runs have made. */
-  readonly references: { find(recipe: string): ReferenceFile | undefined; path(policy: Pick<ReferenceFile, 'file'>): string };
+  readonly references: {
+    find(recipe: string): ReferenceFile | undefined;
+    path(policy: Pick<ReferenceFile, 'file'>): string;
+    /** The file of a run's checkpoint, for a run that begins from it. */
+    checkpoint(run: number, update: number): string;
+  };
   readonly vstar: VstarLookup;
   /** Resolves when the report is on its way; awaited, so that training never runs far ahead of its record. */
   report(report: RunReport): Promise<void>;

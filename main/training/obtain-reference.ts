@@ -1,4 +1,5 @@
-// The reference policy of a run: found where an earlier run with the same recipe has left it, or cloned now and kept.
+// The reference policy of a run: found where an earlier run with the same recipe has left it, or taken from a checkpoint or cloned now,
+// and kept.
 
 import type { Flat } from '../engine/parameters.ts';
 import { UnfinishedClone } from './clone-state.ts';
@@ -8,6 +9,7 @@ import { PHASES, type ProgressReporter } from './progress.ts';
 import { cloneReference, keepReference, referenceRecipe } from './reference.ts';
 import { reportReference } from './reporter.ts';
 import type { RunSetup } from './run-setup.ts';
+import { storedPolicy } from './stored-policy.ts';
 import { loadWeights } from './weights.ts';
 
 export interface Reference {
@@ -26,6 +28,12 @@ export async function obtainReference(
   const recipe = referenceRecipe(setup);
   const found = host.references.find(recipe);
   if (found) return { weights: loadWeights(host.references.path(found), setup.referenceLayout), sha256: found.sha256 };
+  if (setup.config.reference.from !== '') {
+    const weights = storedPolicy(setup, host.references);
+    const policy = keepReference(host.dataFolder, setup, weights, null);
+    await host.report({ type: 'reference', policy });
+    return { weights, sha256: policy.sha256 };
+  }
   const unfinished = new UnfinishedClone(host.dataFolder, setup, recipe);
   const clone = unfinished.open();
   const work = () =>

@@ -9,7 +9,7 @@ import type { Flat } from '../engine/parameters.ts';
 import { type Poll, Trainer } from '../engine/training-step.ts';
 import { demonstrations } from '../environment/demonstrations.ts';
 import { evaluationSeed } from '../evaluation/evaluate.ts';
-import { Relabelling, relabelled } from '../policy/prompt.ts';
+import { type AgentToken, type EncodedRow, Relabelling, relabelled } from '../policy/prompt.ts';
 import { hashFile } from '../policy/model/registry.ts';
 import { describeModel } from '../policy/network.ts';
 import { Sampler } from '../policy/sampler.ts';
@@ -17,6 +17,7 @@ import { Random } from '../random.ts';
 import { EpisodeInPlay } from '../rollout/episode.ts';
 import { drawAt, rollout } from '../rollout/rollout.ts';
 import { contentHash, sha256 } from '../canonical.ts';
+import { recipeSettings } from '../config/config.ts';
 import { type CloneState, freshClone } from './clone-state.ts';
 import type { ReferenceFile } from './host.ts';
 import { type TrainingEpisode, MinibatchTrainer, type LossDefinition, minibatchSettings } from './minibatch.ts';
@@ -49,9 +50,15 @@ export function referenceRecipe(setup: RunSetup): string {
     ...(config.policy.aids.relabelPrices && { relabelPrices: true }),
     model: describeModel(referenceModel),
     ...(config.policy.model.adapter !== '' && { adapter: hashFile(join(config.policy.model.adapter, 'adapter_model.safetensors')) }),
-    // Mistakes under the names they had in version 0.1.0, so that its references are found again.
-    reference: { ...config.reference, imperfection: formerNames(setup) },
+    reference: recipeOf(setup),
   });
+}
+
+/** What of the config makes the reference: a stored policy's file, or the settings of cloning, mistakes under the names that they had in version 0.1.0, so that its references are found again. */
+function recipeOf(setup: RunSetup): unknown {
+  const { reference } = setup.config;
+  if (reference.from !== '') return { from: reference.from.includes('@') ? reference.from : hashFile(reference.from) };
+  return { ...recipeSettings(reference), imperfection: formerNames(setup) };
 }
 
 function formerNames({ world, config }: RunSetup): Record<string, number> {
@@ -151,21 +158,34 @@ function cloningRate({ learningRate, warmup, steps }: RunSetup['config']['refere
 }
 
 function demonstrated({ world, environment, codec, config }: RunSetup): TrainingEpisode[] {
-  const { demonstrations: count, imperfection, seed } = config.reference;
+  const { demonstrations: count, imperfection, seed, skipMistakes } = config.reference;
   const samples: TrainingEpisode[] = [];
   if (count > 0 && world.demonstrates === false) {
     throw new Error(
-      `Nobody can demonstrate the world ${world.name}: set reference.demonstrations=0, and the reference is the untrained policy`,
+      `Nobody can demonstrate the world ${world.name}: set reference.demonstrations=0, and the reference is the untrained policy, or name a checkpoint in reference.from`,
     );
   }
   for (const { task, seed: episode, turns } of demonstrations(world, environment, { count, seed, imperfection })) {
     // A chat is tokenised under the names it shows; a small policy's tokens are renamed anew at every step instead.
     const request = { task, seed: episode, purpose: 'train' as const, update: 0, relabel: 'chat' in codec, level: undefined };
     const playing = new EpisodeInPlay(environment, codec, request);
-    for (const turn of turns) playing.force(turn);
-    samples.push({ rows: playing.rows, episode: {}, token: {} });
+    const skipped = new Set<AgentToken>();
+    for (const turn of turns) {
+      const before = spoken(playing).length;
+      playing.force(turn);
+      if (skipMistakes && turn.mistake === true) for (const token of spoken(playing).slice(before)) skipped.add(token);
+    }
+    const rows = skipped.size === 0 ? playing.rows : withoutTokens(playing.rows, skipped);
+    if (rows.length > 0) samples.push({ rows, episode: {}, token: {} });
   }
   return samples;
+}
+
+const spoken = ({ rows }: EpisodeInPlay): AgentToken[] => rows.flatMap(({ agent }) => agent);
+
+/** The same rows to read, with fewer tokens to learn; rows with nothing to learn are left out. */
+function withoutTokens(rows: readonly EncodedRow[], skipped: ReadonlySet<AgentToken>): EncodedRow[] {
+  return rows.map((row) => ({ ...row, agent: row.agent.filter((token) => !skipped.has(token)) })).filter(({ agent }) => agent.length > 0);
 }
 
 /** The same demonstration with other names every time it comes up: what is learned can only be how to read. */
@@ -176,7 +196,7 @@ function underNewNames({ codec, config }: RunSetup, sample: TrainingEpisode, ste
 }
 
 /** Writes the weights where the recipe's policy belongs, complete before they are reported. */
-export function keepReference(dataFolder: string, setup: RunSetup, weights: Flat, success: number): ReferenceFile {
+export function keepReference(dataFolder: string, setup: RunSetup, weights: Flat, success: number | null): ReferenceFile {
   const recipe = referenceRecipe(setup);
   const file = `references/${recipe}.safetensors`;
   const path = join(dataFolder, ...file.split('/'));

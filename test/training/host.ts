@@ -44,6 +44,12 @@ export class TestHost implements TrainingHost {
   readonly references = {
     find: (recipe: string) => references.get(recipe)?.policy,
     path: ({ recipe }: ReferencePolicy) => references.get(recipe)?.path ?? '',
+    /** This host has one run. */
+    checkpoint: (_run: number, update: number) => {
+      const found = this.reports.find((report) => report.type === 'checkpoint' && report.checkpoint.update === update);
+      if (found?.type !== 'checkpoint') throw new Error(`There is no checkpoint ${update}`);
+      return this.files.path(found.checkpoint);
+    },
   };
   readonly vstar = { find: () => undefined };
 

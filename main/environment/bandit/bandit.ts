@@ -21,6 +21,12 @@ export const banditSettings = z.strictObject({
     .default(0.5)
     .describe('An episode succeeds when its regret is at most this share of the regret of pulling at random (0.05–1).'),
   machines: z.int().min(30).max(50_000).default(3000).describe('Different machines, over all splits (30–50000).'),
+  view: z
+    .enum(['page', 'short'])
+    .default('page')
+    .describe(
+      'What a policy reads. `page`: the page. `short`: the wins and losses of each arm and the pulls that are left, numbers alone.',
+    ),
   seed: z.int().min(0).max(2_147_483_647).default(1).describe('Seed of the machines: another number, other machines.'),
 });
 type Settings = z.infer<typeof banditSettings>;
@@ -107,6 +113,7 @@ export function createBandit(input: unknown): Bandit {
       { kind: 'choice', options: names },
     ],
   ];
+  const sayings = new Map(names.map((name) => [name, `pull ${name}`]));
   const chancesOf = ({ task }: Pick<BanditState, 'task'>): readonly number[] => {
     const chances = machines.get(task);
     if (!chances) throw new Error(`The bandit has no task "${task}" with these settings`);
@@ -130,6 +137,7 @@ export function createBandit(input: unknown): Bandit {
     },
     step: (state, action) => pull(settings, chancesOf(state), state, action),
     grammar: (state) => (state.done ? [] : grammar),
+    ...(settings.view === 'short' && { view: (state: BanditState) => ({ text: inShort(settings, state), sayings }) }),
     oracle(state) {
       const chances = chancesOf(state);
       return state.done ? undefined : `pull ${armName(chances.indexOf(Math.max(...chances)))}`;
@@ -146,6 +154,10 @@ export function createBandit(input: unknown): Bandit {
     chancesOf,
   };
 }
+
+/** Wins and losses of each arm and the pulls that are left, as numbers alone: `2 1 0 2 0 0 15`. */
+const inShort = ({ pulls }: Settings, { wins, losses, steps }: BanditState): string =>
+  [...wins.flatMap((won, arm) => [won, losses[arm] ?? 0]), pulls - steps].join(' ');
 
 /** Every arm with its wins and losses: all there is to know. */
 function describe({ pulls }: Settings, { wins, losses, steps }: BanditState): string {

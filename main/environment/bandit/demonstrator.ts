@@ -1,7 +1,7 @@
 // Who can play a bandit without learning: `blind` pulls at random, `heuristic` is Thompson sampling (the usual yardstick), and the
 // demonstrator pulls the arm that won most often once each was tried, with mistakes at adjustable rates. None knows the chances.
 
-import type { Mistake, Turn } from '../environment.ts';
+import type { Mistake, Said, Turn } from '../environment.ts';
 import { armName, type Bandit, type BanditState } from './bandit.ts';
 
 export const BANDIT_MISTAKES = {
@@ -32,8 +32,8 @@ export function demonstrate(
   { state }: Turn<BanditState>,
   { anyArm: careless }: BanditMistakes,
   random: () => number,
-): { thought: string; action: string } {
-  if (random() < careless) return { thought: 'any', action: anyArm(state.wins.length, random) };
+): Said {
+  if (random() < careless) return { thought: 'any', action: anyArm(state.wins.length, random), mistake: true };
   const untried = state.wins.findIndex((won, arm) => won + (state.losses[arm] ?? 0) === 0);
   if (untried >= 0) return { thought: 'untried', action: `pull ${armName(untried)}` };
   return { thought: 'best so far', action: bestBy(state.wins.map((won, arm) => (won + 1) / (won + (state.losses[arm] ?? 0) + 2))) };

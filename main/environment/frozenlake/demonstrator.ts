@@ -1,7 +1,7 @@
 // Who can walk on a lake without learning. `blind` looks only at where the goal lies; `heuristic` takes the shortest way over ice
 // as if it were not slippery; the demonstrator follows value iteration, with mistakes at adjustable rates.
 
-import type { Mistake, Turn } from '../environment.ts';
+import type { Mistake, Said, Turn } from '../environment.ts';
 import { DIRECTIONS, neighbour } from '../grid.ts';
 import type { FrozenLake, LakeState } from './frozenlake.ts';
 import { distances } from './lake.ts';
@@ -35,13 +35,8 @@ export function heuristic(lake: FrozenLake, { state }: Turn<LakeState>): string 
   return `go ${DIRECTIONS.reduce((best, way) => (length(way) < length(best) ? way : best))}`;
 }
 
-export function demonstrate(
-  lake: FrozenLake,
-  turn: Turn<LakeState>,
-  mistakes: LakeMistakes,
-  random: () => number,
-): { thought: string; action: string } {
-  if (random() < mistakes.anyWay) return { thought: 'any way', action: `go ${pick(DIRECTIONS, random) ?? 'up'}` };
-  if (random() < mistakes.unaware) return { thought: 'towards the goal', action: heuristic(lake, turn) };
+export function demonstrate(lake: FrozenLake, turn: Turn<LakeState>, mistakes: LakeMistakes, random: () => number): Said {
+  if (random() < mistakes.anyWay) return { thought: 'any way', action: `go ${pick(DIRECTIONS, random) ?? 'up'}`, mistake: true };
+  if (random() < mistakes.unaware) return { thought: 'towards the goal', action: heuristic(lake, turn), mistake: true };
   return { thought: 'away from holes', action: lake.oracle(turn.state) ?? 'go up' };
 }

@@ -10,6 +10,7 @@ import type { FailureClass } from '../failures.ts';
 import { cellName, cellNames, MOVES, neighbour, readMove, splitOfInstance } from '../grid.ts';
 import { distances, drawLake, type Lake, outcomes, type Plan, planFor } from './lake.ts';
 import { drawLakePage } from './page.ts';
+import { lakeView, lakeViewCorpus } from './view.ts';
 
 export const lakeSettings = z.strictObject({
   size: z.int().min(3).max(8).default(4).describe('Rows and columns of a lake (3–8).'),
@@ -19,11 +20,17 @@ export const lakeSettings = z.strictObject({
     .default(true)
     .describe('On slippery ice a step goes the wanted way or to one of its sides, with a chance of a third each.'),
   maxSteps: z.int().min(1).max(100).default(20).describe('Steps after which an episode ends (1–100).'),
-  lakes: z.int().min(30).max(50_000).default(5000).describe('Different lakes, over all splits (30–50000); small sizes run out earlier.'),
+  lakes: z.int().min(30).max(200_000).default(5000).describe('Different lakes, over all splits (30–200000); small sizes run out earlier.'),
   observation: z
     .enum(['cells', 'grid'])
     .default('cells')
     .describe('What is shown: the names of cells (one word each), or the grid in signs (P you, _ ice, O hole, G goal).'),
+  view: z
+    .enum(['page', 'short'])
+    .default('page')
+    .describe(
+      'What a policy reads. `page`: every page. `short`: the lake once, then only where it stands and the steps that are left; each thing and its cell are one word.',
+    ),
   seed: z.int().min(0).max(2_147_483_647).default(1).describe('Seed of the lakes: another number, other lakes.'),
 });
 
@@ -140,8 +147,10 @@ export function createFrozenLake(input: unknown): FrozenLake {
     },
     step: (state, action) => walk(settings, lakeAt(state), state, action),
     grammar: (state) => (state.done ? [] : MOVES),
+    ...(settings.view === 'short' && { view: (state: LakeState) => lakeView(lakeAt(state), state, maxSteps) }),
     oracle: (state) => (state.done ? undefined : `go ${planAt(state).best(state.at, maxSteps - state.steps)}`),
     *corpus() {
+      if (settings.view === 'short') return yield* lakeViewCorpus(size, maxSteps);
       for (let cell = 0; cell < size * size; cell++) yield `you ${cellName(cell, size)} goal holes none left`;
       for (let left = 0; left <= maxSteps; left++) yield String(left);
       yield 'TASK: Walk over the ice to the goal without falling into a hole. go left down right up P _ O G X';

@@ -1,7 +1,7 @@
 // Who can push boxes without learning. `blind` walks at random; `heuristic` pushes the box towards the target along the axis where
 // that is possible at once and does not see deadlocks; the demonstrator follows the solver, with mistakes at adjustable rates.
 
-import type { Mistake, Turn } from '../environment.ts';
+import type { Mistake, Said, Turn } from '../environment.ts';
 import { DIRECTIONS } from '../grid.ts';
 import { greedyMove, solve } from './level.ts';
 import type { Sokoban, SokobanState } from './sokoban.ts';
@@ -21,14 +21,10 @@ export function heuristic(sokoban: Sokoban, { state }: Turn<SokobanState>, rando
   return direction ? `go ${direction}` : anyWay(random);
 }
 
-export function demonstrate(
-  sokoban: Sokoban,
-  turn: Turn<SokobanState>,
-  mistakes: SokobanMistakes,
-  random: () => number,
-): { thought: string; action: string } {
-  if (random() < mistakes.anyWay) return { thought: 'any way', action: anyWay(random) };
-  if (random() < mistakes.hasty) return { thought: 'push it', action: heuristic(sokoban, turn, random) };
+export function demonstrate(sokoban: Sokoban, turn: Turn<SokobanState>, mistakes: SokobanMistakes, random: () => number): Said {
+  if (random() < mistakes.anyWay) return { thought: 'any way', action: anyWay(random), mistake: true };
+  if (random() < mistakes.hasty) return { thought: 'push it', action: heuristic(sokoban, turn, random), mistake: true };
   const [next] = solve(sokoban.levelAt(turn.state), turn.state) ?? [];
-  return { thought: 'to the target', action: next ? `go ${next}` : anyWay(random) };
+  if (!next) return { thought: 'any way', action: anyWay(random), mistake: true };
+  return { thought: 'to the target', action: `go ${next}` };
 }

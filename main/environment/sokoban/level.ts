@@ -40,6 +40,10 @@ function wallsOf(level: Level): Uint8Array {
   return bitmap;
 }
 
+/** The walls that do not surround the room. */
+export const innerWalls = ({ size, walls }: Pick<Level, 'size' | 'walls'>): number[] =>
+  walls.filter((cell) => cell >= size && cell < size * (size - 1) && cell % size > 0 && cell % size < size - 1);
+
 /** What a step does: undefined where a wall, or the box before a wall, is in the way. */
 export function push(level: Level, { player, box }: Place, direction: Direction): Place | undefined {
   const table = neighbours(level.size);

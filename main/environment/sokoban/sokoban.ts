@@ -7,13 +7,14 @@ import { type Split, splits } from '../../vocabulary.ts';
 import type { Environment, Task, Turn } from '../environment.ts';
 import type { FailureClass } from '../failures.ts';
 import { cellName, cellNames, MOVES, readMove, splitOfInstance } from '../grid.ts';
-import { drawLevel, greedySolves, type Level, push, solve } from './level.ts';
+import { drawLevel, greedySolves, innerWalls, type Level, push, solve } from './level.ts';
 import { drawLevelPage } from './page.ts';
+import { levelView, levelViewCorpus } from './view.ts';
 
 export const sokobanSettings = z.strictObject({
   size: z.int().min(5).max(8).default(6).describe('Rows and columns of a room, its walls included (5–8).'),
   maxSteps: z.int().min(5).max(100).default(20).describe('Steps after which an episode ends (5–100); levels need 2 to 15.'),
-  levels: z.int().min(50).max(50_000).default(2000).describe('Different levels, over all splits (50–50000); half of them need a detour.'),
+  levels: z.int().min(50).max(200_000).default(2000).describe('Different levels, over all splits (50–200000); half of them need a detour.'),
   reward: z
     .enum(['binary', 'gym'])
     .default('binary')
@@ -22,6 +23,12 @@ export const sokobanSettings = z.strictObject({
     .enum(['cells', 'grid'])
     .default('cells')
     .describe('What is shown: the names of cells (one word each), or the room in signs (# wall, _ floor, O target, X box, P you).'),
+  view: z
+    .enum(['page', 'short'])
+    .default('page')
+    .describe(
+      'What a policy reads. `page`: every page. `short`: the room once, then only player, box and the steps that are left; each thing and its cell are one word.',
+    ),
   seed: z.int().min(0).max(2_147_483_647).default(1).describe('Seed of the levels: another number, other levels.'),
 });
 
@@ -130,11 +137,13 @@ export function createSokoban(input: unknown): Sokoban {
     },
     step: (state, action) => move(settings, levelAt(state), state, action),
     grammar: (state) => (state.done ? [] : MOVES),
+    ...(settings.view === 'short' && { view: (state: SokobanState) => levelView(levelAt(state), state, maxSteps) }),
     oracle(state) {
       const next = state.done ? undefined : solve(levelAt(state), state)?.[0];
       return next && `go ${next}`;
     },
     *corpus() {
+      if (settings.view === 'short') return yield* levelViewCorpus(size, maxSteps);
       for (let cell = 0; cell < size * size; cell++) yield `you ${cellName(cell, size)} box target walls none left`;
       for (let left = 0; left <= maxSteps; left++) yield String(left);
       yield 'TASK: Push the box onto the target. go left down right up # _ O X P S';
@@ -149,9 +158,8 @@ export function createSokoban(input: unknown): Sokoban {
 
 function describe({ observation, maxSteps }: Settings, { size, walls, target }: Level, { player, box, steps }: SokobanState): string {
   const left = `left ${maxSteps - steps}`;
-  const inner = walls.filter((cell) => cell >= size && cell < size * (size - 1) && cell % size > 0 && cell % size < size - 1);
   if (observation === 'cells')
-    return `you ${cellName(player, size)} box ${cellName(box, size)} target ${cellName(target, size)} walls ${cellNames(inner, size)} ${left}`;
+    return `you ${cellName(player, size)} box ${cellName(box, size)} target ${cellName(target, size)} walls ${cellNames(innerWalls({ size, walls }), size)} ${left}`;
   const sign = (cell: number): string => {
     if (walls.includes(cell)) return '#';
     if (cell === box) return cell === target ? '√' : 'X';

@@ -3,6 +3,9 @@
 
 export const LENGTH = 5;
 
+/** `crane` as it is said: `c r a n e`. */
+export const spelled = (word: string): string => [...word].join(' ');
+
 /** Right letters are counted first; of the others as many are near as the word has left. */
 export function cluesFor(guess: string, word: string): string {
   const left = new Map<string, number>();

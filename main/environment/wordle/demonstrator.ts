@@ -1,9 +1,9 @@
 // Who can play Wordle without learning: `blind` guesses any word, `heuristic` the most frequent letters that no clue has excluded
 // (it forgets where near letters cannot be), and the demonstrator any word that fits all clues, with mistakes at adjustable rates.
 
-import type { Mistake, Turn } from '../environment.ts';
-import { letters } from './clues.ts';
-import { spelled, type Wordle, type WordleState } from './wordle.ts';
+import type { Mistake, Said, Turn } from '../environment.ts';
+import { letters, spelled } from './clues.ts';
+import type { Wordle, WordleState } from './wordle.ts';
 
 export const WORDLE_MISTAKES = {
   forgets: { chance: 0.3, meaning: 'Chance of a guess that heeds the latest clues only.' },
@@ -27,13 +27,9 @@ export function heuristic(wordle: Wordle, { state }: Turn<WordleState>, random: 
   return said(pick(fitting.length > 0 ? fitting : wordle.words, random));
 }
 
-export function demonstrate(
-  wordle: Wordle,
-  { state }: Turn<WordleState>,
-  mistakes: WordleMistakes,
-  random: () => number,
-): { thought: string; action: string } {
-  if (random() < mistakes.anyWord) return { thought: 'any word', action: said(pick(wordle.words, random)) };
-  const remembered = random() < mistakes.forgets ? state.guesses.slice(-1) : state.guesses;
-  return { thought: 'could be it', action: said(pick(wordle.candidates(remembered), random)) };
+export function demonstrate(wordle: Wordle, { state }: Turn<WordleState>, mistakes: WordleMistakes, random: () => number): Said {
+  if (random() < mistakes.anyWord) return { thought: 'any word', action: said(pick(wordle.words, random)), mistake: true };
+  const forgets = random() < mistakes.forgets;
+  const remembered = forgets ? state.guesses.slice(-1) : state.guesses;
+  return { thought: 'could be it', action: said(pick(wordle.candidates(remembered), random)), ...(forgets && { mistake: true }) };
 }

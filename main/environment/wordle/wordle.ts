@@ -10,12 +10,19 @@ import type { Environment, Grammar, Task, Turn } from '../environment.ts';
 import type { FailureClass } from '../failures.ts';
 import { tidy } from '../grammar.ts';
 import { splitOfInstance } from '../grid.ts';
-import { cluesFor, fits, type Guess, type Knowledge, LENGTH, letters } from './clues.ts';
+import { cluesFor, fits, type Guess, type Knowledge, LENGTH, letters, spelled } from './clues.ts';
 import { drawWordlePage } from './page.ts';
+import { wordleSayings, wordleView, wordleViewCorpus } from './view.ts';
 
 export const wordleSettings = z.strictObject({
   words: z.int().min(50).max(1365).default(1365).describe('Words of the list that are used, chosen by the seed (50–1365).'),
   guesses: z.int().min(1).max(20).default(6).describe('Guesses of an episode (1–20).'),
+  view: z
+    .enum(['page', 'short'])
+    .default('page')
+    .describe(
+      'What a policy reads and says. `page`: the page, and guesses letter by letter. `short`: the clues of the latest guess, a letter with its place and its clue in one word, and a guess is one word too.',
+    ),
   seed: z.int().min(0).max(2_147_483_647).default(1).describe('Which words are used where it is not all of them.'),
 });
 type Settings = z.infer<typeof wordleSettings>;
@@ -32,9 +39,6 @@ export interface Wordle extends Environment<WordleState> {
   /** The words that the clues leave. */
   candidates(guesses: readonly Guess[]): readonly string[];
 }
-
-/** `crane` as it is said: `c r a n e`. */
-export const spelled = (word: string): string => [...word].join(' ');
 
 export const WORDLE_FAILURES: readonly FailureClass[] = [
   {
@@ -94,6 +98,7 @@ export function createWordle(input: unknown): Wordle {
       { kind: 'choice', options: words.map(spelled) },
     ],
   ];
+  const sayings = wordleSayings(words);
   const left = new Map<string, readonly string[]>([['', words]]);
   const candidates = (guesses: readonly Guess[]): readonly string[] => {
     const key = guesses.map(({ word, clues }) => word + clues).join(' ');
@@ -133,8 +138,10 @@ export function createWordle(input: unknown): Wordle {
     },
     step: (state, action) => guess(settings, { known, candidates }, wordOf(state), state, action),
     grammar: (state) => (state.done ? [] : grammar),
+    ...(settings.view === 'short' && { view: (state: WordleState) => wordleView(state, settings.guesses, sayings) }),
     oracle: (state) => (state.done ? undefined : `guess ${spelled(wordOf(state))}`),
     *corpus() {
+      if (settings.view === 'short') return yield* wordleViewCorpus(words, settings.guesses);
       yield 'TASK: Find the word of five letters. guess a b c d e f g h i j k l m n o p q r s t u v w x y z + ? - . = near absent none left';
       for (let count = 0; count <= settings.guesses; count++) yield `left ${count}`;
       yield 'Found. It was. Say guess and a word of the list, letter by letter. The episode is over. could be it any word';
