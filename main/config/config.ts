@@ -125,7 +125,7 @@ const Reference = group(
     skipMistakes: knob(
       z.boolean(),
       false,
-      'Have the demonstrator’s mistakes played but not imitated: what is cloned is how to continue from where they lead. For worlds whose demonstrators say which actions are mistakes (FrozenLake, Sokoban, Bandit, Wordle).',
+      'Have the demonstrator’s mistakes played but not imitated: what is cloned is how to continue from where they lead. For worlds whose demonstrators say which actions are mistakes; the games do.',
     ),
     batch: knob(whole(1, 4096), 48, 'Demonstrations per cloning step.', 'episodes'),
     steps: knob(whole(0, 1_000_000), 1100, 'Maximum number of cloning steps.', 'steps'),
