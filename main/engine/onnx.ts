@@ -1,6 +1,7 @@
 // Writes a graph as an ONNX model. Most nodes go over one to one; the table below spells out those whose ONNX form needs
 // constant inputs (Reshape, Slice, …) or depends on the target: the CPU has fused kernels that a GPU lacks or gets wrong
 // (measured: a fused RMSNorm returns a wrong second output on WebGPU; a Split with many outputs exceeds its buffer limit).
+// Whole numbers have 32 bits on a GPU: WebGPU computes with no others, and only the rotary kernel wants 64 (as they are given).
 // Nodes that no output needs are left out.
 
 import { dirname, isAbsolute, relative, sep } from 'node:path';
@@ -79,6 +80,7 @@ class Writer {
   #used = new Set<Tensor>();
   #extra: TensorProto[] = [];
   #constants = new Map<string, string>();
+  #wide = new Set<Tensor>();
   #fresh = 0;
 
   constructor(graph: Graph, target: Target, half: boolean) {
@@ -92,6 +94,18 @@ class Writer {
   name(tensor: Tensor): string {
     if (tensor.data || tensor.external) this.#used.add(tensor);
     return this.#names.get(tensor) ?? tensor.name;
+  }
+
+  /** The tensor's element type as it is written. */
+  type(dtype: DType): DType {
+    return this.target === 'gpu' && dtype === 'int64' ? 'int32' : dtype;
+  }
+
+  /** A constant or input of 64-bit numbers that stays so on every target. */
+  wide(tensor: Tensor): string {
+    if (!tensor.data || tensor.dtype !== 'int64' || this.target === 'cpu') return this.name(tensor);
+    this.#wide.add(tensor);
+    return wideName(tensor);
   }
 
   emit(op: string, inputs: readonly string[], outputs: readonly string[], attributes: Attributes = {}, domain = ''): void {
@@ -119,6 +133,16 @@ class Writer {
     return this.constant(`int64[${values.join(',')}]`, BigInt64Array.from(values, BigInt), [values.length], 'int64');
   }
 
+  /** 0, 1, 2, … as 32-bit numbers. */
+  counting(length: number, shape: readonly number[]): string {
+    return this.constant(
+      `0…${length}[${shape.join(',')}]`,
+      Int32Array.from({ length }, (_, i) => i),
+      shape,
+      'int32',
+    );
+  }
+
   number(value: number): string {
     return this.constant(`float32(${value})#`, Float32Array.of(value), [], 'float32');
   }
@@ -135,9 +159,10 @@ class Writer {
     const used = [...this.#used].map((tensor) =>
       tensor.external
         ? externalProto(tensor, tensor.external, this.#folder)
-        : tensorProto(tensor.name, constantData(tensor), tensor.shape, tensor.dtype),
+        : tensorProto(tensor.name, narrowed(constantData(tensor), this.type(tensor.dtype)), tensor.shape, this.type(tensor.dtype)),
     );
-    return [...used, ...this.#extra];
+    const wide = [...this.#wide].map((tensor) => tensorProto(wideName(tensor), constantData(tensor), tensor.shape, tensor.dtype));
+    return [...used, ...wide, ...this.#extra];
   }
 }
 
@@ -155,22 +180,26 @@ function withInputs(op: string, extra: (node: Node, writer: Writer) => string[],
   };
 }
 
-const shapeOf = (node: Node, writer: Writer): string[] => [
-  writer.integers(at(node.outputs, 0).shape.map((dimension) => (typeof dimension === 'string' ? -1 : dimension))),
-];
+/** The output's shape, with a number in place of every size that is only known when run. */
+const shapeOf =
+  (open: number) =>
+  (node: Node, writer: Writer): string[] => [
+    writer.integers(at(node.outputs, 0).shape.map((dimension) => (typeof dimension === 'string' ? open : dimension))),
+  ];
 const axesOf = (node: Node, writer: Writer): string[] => [writer.integers(list(node, 'axes'))];
 
 const SPELLED: Readonly<Record<string, Spell>> = {
-  Reshape: withInputs('Reshape', shapeOf),
-  Expand: withInputs('Expand', shapeOf),
+  Reshape: withInputs('Reshape', shapeOf(-1)),
+  Expand: withInputs('Expand', shapeOf(1)),
   ReduceSum: withInputs('ReduceSum', axesOf, ['keepdims']),
   ReduceMean: withInputs('ReduceMean', axesOf, ['keepdims']),
   ReduceMax: withInputs('ReduceMax', axesOf, ['keepdims']),
   Slice: withInputs('Slice', (node, writer) => ['start', 'end', 'axis'].map((key) => writer.integers([number(node, key)]))),
   StopGradient: withInputs('Identity', () => []),
   Cast: (node, writer) => {
-    const to = at(node.outputs, 0).dtype;
-    writer.emit('Cast', names(node.inputs, writer), names(node.outputs, writer), { to: TYPES[to] });
+    const to = writer.type(at(node.outputs, 0).dtype);
+    if (to === writer.type(at(node.inputs, 0).dtype)) writer.emit('Identity', names(node.inputs, writer), names(node.outputs, writer));
+    else writer.emit('Cast', names(node.inputs, writer), names(node.outputs, writer), { to: TYPES[to] });
   },
   Split: (node, writer) => {
     const sizes = list(node, 'sizes');
@@ -206,12 +235,17 @@ const SPELLED: Readonly<Record<string, Spell>> = {
   // The CPU's kernel adds rows up in several threads without a lock: where two rows have the same index, one of them may be lost. So
   // many rows are added a few at a time, each time too few for a second thread.
   ScatterND: (node, writer) => {
+    if (writer.target === 'gpu') {
+      spellScatter(node, writer);
+      return;
+    }
     const [data = '', column = '', rows = ''] = names(node.inputs, writer);
     const shape = at(node.inputs, 2).sizes;
     const [count = 0] = shape;
     const each = Math.max(1, Math.floor((ONE_THREAD_ELEMENTS * count) / Math.max(1, elementCount(shape))));
-    if (writer.target !== 'cpu' || node.attributes.reduction !== 'add' || count <= each) {
-      plain(node, writer);
+    const attributes = { reduction: node.attributes.reduction ?? 'none' };
+    if (attributes.reduction !== 'add' || count <= each) {
+      writer.emit('ScatterND', [data, column, rows], names(node.outputs, writer), attributes);
       return;
     }
     const starts = Array.from({ length: Math.ceil(count / each) }, (_, i) => i * each);
@@ -225,8 +259,8 @@ const SPELLED: Readonly<Record<string, Spell>> = {
     let sum = data;
     for (const [i, part] of parts.entries()) {
       const inputs = [sum, at(columns, i), part];
-      if (i === parts.length - 1) writer.emit('ScatterND', inputs, names(node.outputs, writer), node.attributes);
-      else sum = writer.step(node, 'ScatterND', inputs, node.attributes);
+      if (i === parts.length - 1) writer.emit('ScatterND', inputs, names(node.outputs, writer), attributes);
+      else sum = writer.step(node, 'ScatterND', inputs, attributes);
     }
   },
   MatMul: (node, writer) => {
@@ -268,9 +302,65 @@ const SPELLED: Readonly<Record<string, Spell>> = {
     writer.emit('Mul', [x, inverse], [y]);
   },
   Rotary: (node, writer) => {
-    writer.emit('RotaryEmbedding', names(node.inputs, writer), names(node.outputs, writer), { interleaved: 0 }, MICROSOFT);
+    const inputs = node.inputs.map((tensor) => writer.wide(tensor));
+    writer.emit('RotaryEmbedding', inputs, names(node.outputs, writer), { interleaved: 0 }, MICROSOFT);
+  },
+  LogSoftmax: (node, writer) => {
+    if (writer.target === 'cpu') {
+      plain(node, writer);
+      return;
+    }
+    const [x = ''] = names(node.inputs, writer);
+    const last = writer.integers([-1]);
+    const shifted = writer.step(node, 'Sub', [x, writer.step(node, 'ReduceMax', [x, last])]);
+    const sum = writer.step(node, 'ReduceSum', [writer.step(node, 'Exp', [shifted]), last]);
+    writer.emit('Sub', [shifted, writer.step(node, 'Log', [sum])], names(node.outputs, writer));
   },
 };
+
+/** Up to so many rows a table's gradient is a product with one-hot rows: exact to repeat, where adding rows with atomics is not. */
+const ONE_HOT_ROWS = 8192;
+
+/**
+ * WebGPU's ScatterND takes 64-bit indices, which nothing there can compute. Where rows may have the same index, they are added up by a
+ * product with one-hot rows, in an order that is always the same.
+ */
+function spellScatter(node: Node, writer: Writer): void {
+  const [data, column, rows, tokens] = node.inputs;
+  if (!data || !column || !rows) throw new GraphError(`ScatterND "${node.name}" needs data, indices and rows`);
+  const add = node.attributes.reduction === 'add';
+  const shaped = (tensor: Tensor, shape: readonly number[]): string =>
+    writer.step(node, 'Reshape', [writer.name(tensor), writer.integers(shape)]);
+  const oneHot = (left: string, right: string): string =>
+    writer.step(node, 'Cast', [writer.step(node, 'Equal', [left, right])], { to: TYPES.float32 });
+  const addTo = (product: string): void => writer.emit('Add', [writer.name(data), product], names(node.outputs, writer));
+  const [count = 0] = rows.sizes;
+  const [height = 0] = data.sizes;
+  if (add && tokens) {
+    const [batch = 0, time = 0] = tokens.sizes;
+    const width = number(node, 'vocabulary');
+    const hot = oneHot(shaped(tokens, [batch, time, 1]), writer.counting(width, [width]));
+    const product = writer.step(node, 'MatMul', [shaped(rows, [batch, count / (batch * time), time]), hot]);
+    addTo(writer.step(node, 'Reshape', [product, writer.integers([height])]));
+  } else if (add && data.rank === 2 && height <= ONE_HOT_ROWS) {
+    const hot = oneHot(writer.counting(height, [height, 1]), shaped(column, [1, count]));
+    addTo(writer.step(node, 'MatMul', [hot, writer.name(rows)]));
+  } else {
+    const indices = shaped(
+      column,
+      rows.sizes.map((size, axis) => (axis === 0 ? size : 1)),
+    );
+    const spread = rows.rank === 1 ? indices : writer.step(node, 'Expand', [indices, writer.integers(rows.sizes)]);
+    const attributes = { axis: 0, ...(add && { reduction: 'add' }) };
+    writer.emit('ScatterElements', [writer.name(data), spread, writer.name(rows)], names(node.outputs, writer), attributes);
+  }
+}
+
+const wideName = (tensor: Tensor): string => `${tensor.name}/wide`;
+
+/** The numbers of a constant as they are written. */
+const narrowed = (data: ConstantData, dtype: DType): ConstantData =>
+  data instanceof BigInt64Array && dtype === 'int32' ? Int32Array.from(data, Number) : data;
 
 /** 1 / √(mean(x²) + ε) over the last axis. */
 function spellInverse(node: Node, writer: Writer, x: string, inverse: string): void {

@@ -219,8 +219,17 @@ export function pick(x: Tensor, indices: Tensor): Tensor {
   return reshape(one(x, 'GatherElements', [x, column], column.shape, { axis: x.rank - 1 }), indices.shape);
 }
 
+/**
+ * Logits [batch · queries · vocabulary] to which amounts [batch · queries · time] are added at places `row · vocabulary + token` of the
+ * tokens [batch, time]: a GPU does better with this than with the places alone.
+ */
+export interface Pointed {
+  readonly tokens: Tensor;
+  readonly vocabulary: number;
+}
+
 /** A copy of `data` whose rows named by `indices` [n] are replaced by (or, with 'add', increased by) `rows` [n, …]. */
-export function scatterRows(data: Tensor, indices: Tensor, rows: Tensor, reduction: 'none' | 'add' = 'none'): Tensor {
+export function scatterRows(data: Tensor, indices: Tensor, rows: Tensor, reduction: 'none' | 'add' = 'none', pointed?: Pointed): Tensor {
   needInteger('ScatterND', indices);
   const expected = [...indices.shape, ...data.shape.slice(1)];
   if (indices.rank !== 1 || showShape(rows.shape) !== showShape(expected)) {
@@ -229,7 +238,8 @@ export function scatterRows(data: Tensor, indices: Tensor, rows: Tensor, reducti
     );
   }
   const column = reshape(cast(indices, 'int64'), [...indices.shape, 1]);
-  return one(data, 'ScatterND', [data, column, rows], data.shape, { reduction });
+  const inputs = pointed ? [data, column, rows, pointed.tokens] : [data, column, rows];
+  return one(data, 'ScatterND', inputs, data.shape, { reduction, ...(pointed && { vocabulary: pointed.vocabulary }) });
 }
 
 // ── reductions and normalisation ─────────────────────────────────────────────────────────────────────────────────

@@ -118,7 +118,14 @@ export class Session {
         enableMemPattern: plannedMemory,
         logSeverityLevel: 3,
         ...(keepOnDevice.length > 0 ? { preferredOutputLocation: locations } : {}),
-        extra: { session: { set_denormal_as_zero: '1', intra_op: { allow_spinning: spinning ? '1' : '0' }, ...mapped(graph) } },
+        extra: {
+          session: {
+            set_denormal_as_zero: '1',
+            intra_op: { allow_spinning: spinning ? '1' : '0' },
+            ...(providers.includes('webgpu') && { disable_cpu_ep_fallback: '1' }),
+            ...mapped(graph),
+          },
+        },
         ...extra,
       });
       return new Session(graph, session);

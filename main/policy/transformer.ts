@@ -263,6 +263,7 @@ export function logitsAt(
       places,
       op.reshape(amounts, places.shape),
       'add',
+      { tokens, vocabulary: config.vocabulary },
     );
     return { hidden: chosen, logits: op.reshape(pointed, logits.shape) };
   });

@@ -1,13 +1,11 @@
 // A device is offered only when it computes what the CPU computes. The GPU's code path is real here even without a graphics
 // card: Electron ships a software Vulkan, over which the bundled WebGPU provider runs.
 
-import { execFile } from 'node:child_process';
-import { existsSync } from 'node:fs';
-import { dirname, join } from 'node:path';
-import { promisify } from 'node:util';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
+import { builtInAlgorithms } from '../../main/algorithm/registry.ts';
 import { deviceOptions, judge, listDevices, requireDevice } from '../../main/engine/device.ts';
+import { hasVulkan, overVulkan } from './vulkan.ts';
 import { tenSteps } from './webgpu-steps.ts';
 
 const trace = { losses: [2.4, 2.2], norms: [1.5, 1.1] };
@@ -38,28 +36,24 @@ describe('the list of devices', () => {
   });
 });
 
-const vulkan = dirname(process.execPath);
-const hasVulkan = process.platform === 'linux' && existsSync(join(vulkan, 'vk_swiftshader_icd.json'));
-
-describe.runIf(hasVulkan)('training on WebGPU over software Vulkan', () => {
+describe.runIf(hasVulkan)('WebGPU over software Vulkan', () => {
   it('gives the losses, gradient norms and weights of the CPU for ten steps', async () => {
-    const env = {
-      ...process.env,
-      LD_LIBRARY_PATH: vulkan,
-      VK_ICD_FILENAMES: join(vulkan, 'vk_swiftshader_icd.json'),
-      ELECTRON_RUN_AS_NODE: '1',
-      NODE_NO_WARNINGS: '1',
-      ORT_DISABLE_TELEMETRY: '1',
-    };
-    const child = promisify(execFile)(process.execPath, [join(import.meta.dirname, 'webgpu-steps.ts'), 'webgpu'], { env });
+    const child = overVulkan('webgpu-steps.ts');
     const cpu = await tenSteps({ threads: 1 });
     const numbers = z.array(z.number());
-    const gpu = z.object({ losses: numbers, norms: numbers, weights: numbers }).parse(JSON.parse((await child).stdout));
+    const gpu = z.object({ losses: numbers, norms: numbers, weights: numbers }).parse(await child);
     expect(cpu.losses[9]).toBeLessThan(0.7 * (cpu.losses[0] ?? 0));
     for (let step = 0; step < 10; step++) {
       expect(Math.abs((gpu.losses[step] ?? 0) / (cpu.losses[step] ?? 1) - 1)).toBeLessThan(1e-4);
       expect(Math.abs((gpu.norms[step] ?? 0) / (cpu.norms[step] ?? 1) - 1)).toBeLessThan(1e-4);
     }
     expect(Math.max(...cpu.weights.map((weight, i) => Math.abs(weight - (gpu.weights[i] ?? Number.NaN))))).toBeLessThan(1e-4);
+  }, 300_000);
+
+  it('has everything that the graphs of a run need, for every algorithm: nothing goes through the CPU', async () => {
+    const { made, refused } = z.object({ made: z.array(z.string()), refused: z.string() }).parse(await overVulkan('webgpu-graphs.ts'));
+    for (const { id } of builtInAlgorithms) expect(made).toContain(`step ${id}`);
+    expect(made).toEqual(expect.arrayContaining(['sum full KL', 'apply', 'read values']));
+    expect(refused).toContain('fallback to CPU EP has been explicitly disabled');
   }, 300_000);
 });

@@ -10,6 +10,7 @@ import { tokenMask } from '../../main/policy/grammar-mask.ts';
 import type { ModelConfig } from '../../main/policy/transformer.ts';
 import { modelLayout } from '../../main/policy/transformer.ts';
 import { Random } from '../../main/random.ts';
+import { answer, webgpu } from './vulkan.ts';
 
 const config: ModelConfig = {
   vocabulary: 24,
@@ -51,7 +52,4 @@ export async function tenSteps(session: SessionOptions): Promise<{ losses: numbe
   return { losses, norms, weights: [...state.values.decay] };
 }
 
-if (process.argv[2] === 'webgpu') {
-  const result = await tenSteps({ providers: ['webgpu'], target: 'gpu' });
-  process.stdout.write(`${JSON.stringify(result)}\n`, () => process.exit(0));
-}
+await answer('webgpu-steps.ts', () => tenSteps(webgpu));

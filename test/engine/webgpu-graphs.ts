@@ -1,0 +1,60 @@
+// Makes every graph that a run needs on a device, where whatever the device lacks is an error instead of a silent way through the CPU.
+// Run by device.test.ts over software Vulkan; prints the names of those that were made.
+
+import { algorithmOf, builtInAlgorithms } from '../../main/algorithm/registry.ts';
+import { ADAMW } from '../../main/engine/optimizer.ts';
+import { Graph } from '../../main/engine/graph.ts';
+import { Session } from '../../main/engine/session.ts';
+import { applyGraph, readGraph, stepGraph, sumGraph } from '../../main/engine/training-graphs.ts';
+import { policyObjective } from '../../main/policy/network.ts';
+import type { ModelConfig } from '../../main/policy/transformer.ts';
+import { modelLayout } from '../../main/policy/transformer.ts';
+import { answer, webgpu } from './vulkan.ts';
+
+const shape = { rows: 2, time: 8, agentTokens: 4, masks: 3, episodes: 2 };
+
+const model = (valueHead: boolean): ModelConfig => ({
+  vocabulary: 24,
+  width: 16,
+  layers: 1,
+  heads: 2,
+  feedForward: 24,
+  gate: 'swiglu',
+  contextLength: 16,
+  valueHead,
+  aids: { matchFlag: true, pointer: true, tokenShift: 3 },
+});
+
+function* graphs(): Generator<Graph> {
+  for (const { id } of builtInAlgorithms) {
+    const { needs, loss } = algorithmOf({ id });
+    const config = model(needs.critic);
+    yield stepGraph({ key: id, build: policyObjective(config, shape, { recompute: needs.critic }, loss) }, modelLayout(config), ADAMW)
+      .graph;
+  }
+  const config = model(false);
+  const layout = modelLayout(config);
+  const full = policyObjective(config, shape, { referenceLogits: true }, (_graph, { kl, tokenMean }) => {
+    if (!kl) throw new Error('The policy has no KL');
+    return { loss: tokenMean(kl) };
+  });
+  yield sumGraph({ key: 'full KL', build: full }, layout).graph;
+  yield applyGraph(layout, ADAMW).graph;
+  yield readGraph(layout, 'values').graph;
+}
+
+await answer('webgpu-graphs.ts', async () => {
+  const made: string[] = [];
+  for (const graph of graphs()) {
+    const session = await Session.create(graph, webgpu);
+    await session.dispose();
+    made.push(graph.name);
+  }
+  const lacking = new Graph('an operator that WebGPU lacks');
+  lacking.output('y', lacking.node('Det', [lacking.input('x', 'float32', [2, 2])], [{ shape: [], dtype: 'float32' }])[0]!);
+  const refused = await Session.create(lacking, webgpu).then(
+    () => '',
+    (error: Error) => error.message,
+  );
+  return { made, refused };
+});
