@@ -1,7 +1,7 @@
 // The documented interface of plug-ins in TypeScript, version 1. Only types: a plug-in gets everything it works with as one object (`lab`), so it
 // imports nothing at run time. TypeScript is run by stripping the types: no enums, no namespaces, no parameter properties.
 
-/** An ordinary zod 4; `lab.z`. Use the types of your own zod if you want them precise. */
+/** An ordinary zod 4; `lab.z`. Use the types of your zod if you want them precise. */
 // oxlint-disable-next-line typescript/no-explicit-any -- the schema library itself
 type Zod = any;
 type Schema = Zod;

@@ -1,4 +1,4 @@
-// V* in a world with chance: what the estimators say of a task whose best value is known, and that a run is warned.
+// V* in a world with chance: what the estimators say of a task whose best value is given, and that a run is warned.
 
 import { expect, test } from 'vitest';
 import { smoothMaximum, vstarOf } from '../../main/algorithm/vstar.ts';

@@ -8,7 +8,7 @@ import { trajectory } from './batch.ts';
 
 const binary = (k: number, n: number) => Array.from({ length: n }, (_, i) => (i < k ? 1 : 0));
 
-test('V* has the known values for β1 = 0.5 and 8 binary samples', () => {
+test('V* has the expected values for β1 = 0.5 and 8 binary samples', () => {
   for (const [k, value] of [
     [0, 0],
     [1, 0.2935],

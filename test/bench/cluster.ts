@@ -1,5 +1,5 @@
 // `npm run bench -- cluster [--runs N]`: what a cluster costs, on a real Slurm of two nodes on this machine. Processor time of N tiny runs
-// (200 unless told) through Slurm against the same runs through the local queue; collecting 200 results (copies of a real one under other
+// (200 by default) through Slurm against the same runs through the local queue; collecting 200 results (copies of a real one under other
 // uids); the states of 1,000 tasks of a real array that is held. Processor time, because a scheduler's waiting is not the lab's.
 
 import { appendFileSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';

@@ -1,6 +1,6 @@
 // `npm run bench -- engine`: the training step and the sampler against PyTorch on the same machine, in the same run, eager and compiled;
 // the better mode counts. All sides are child processes that take turns; the idle ones are stopped, because their waiting threads would spin on
-// the other's cores. Nothing is installed: where no PyTorch is found, our own numbers are printed and that is said.
+// the other's cores. Nothing is installed: where no PyTorch is found, our numbers are printed and that is said.
 
 import { availableParallelism } from 'node:os';
 import { parseArgs } from 'node:util';
@@ -24,7 +24,7 @@ const SMALL = { ...model, vocabulary: 512, width: 128, layers: 4, heads: 4, feed
 const MEDIUM = { ...model, vocabulary: 2048, width: 256, layers: 6, heads: 8, feedForward: 824, contextLength: 256 };
 const TINY = { ...model, vocabulary: 128, width: 32, layers: 2, heads: 2, feedForward: 96, contextLength: 32 };
 
-/** Each size in its own pair of processes, so that the peak memory is that of this work alone. */
+/** Each size in its pair of processes, so that the peak memory is that of this work alone. */
 const STEPS = [
   { name: 'training step, 0.94 M parameters', config: SMALL, batch: 32, goal: 0.85, rounds: 9, count: 2 },
   { name: 'training step, 5.9 M parameters', config: MEDIUM, batch: 8, goal: 0.85, rounds: 7, count: 1 },

@@ -10,7 +10,7 @@ test.each([
   ['a higher ratio than the goal misses it', { ...row, ours: 90 }, 0.9, false],
   ['where higher is better the goal is a floor', { ...row, better: 'higher', ours: 90 } as const, 0.9, true],
   ['without a peer there is nothing to judge', { ...row, peer: null }, null, null],
-  ['an absolute goal bounds our own number', { ...row, peer: null, absolute: true, goal: 100 }, null, true],
+  ['an absolute goal bounds our number', { ...row, peer: null, absolute: true, goal: 100 }, null, true],
   ['a row without a goal is information', { ...row, goal: null }, 0.8, null],
 ])('%s', (_, given, ratio, met) => {
   expect(judge(given)).toMatchObject({ ratio, met });

@@ -1,6 +1,6 @@
 // How every benchmark reports: rows of ours against a peer measured in the same run, as a table for people or with
 // --json as the document that DESIGN.md names. A goal bounds the ratio ours/peer, because ratios of one run hold on
-// other machines and seconds do not; a row marked `absolute` bounds our own number instead.
+// other machines and seconds do not; a row marked `absolute` bounds our number instead.
 
 import { arch, availableParallelism, cpus, totalmem, type } from 'node:os';
 

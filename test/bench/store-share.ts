@@ -2,7 +2,7 @@
 // trained by the lab as `lab train` does it. Counted is processor time of the lab's process, as if it did not run beside
 // the training (that of storing what the run reports, every metric and every episode with its tokens, and all of it, with receiving and
 // checking the reports), and the time in which the training process hands its reports over. The first updates, in which everything is done for the first
-// time, are left out, and the last, which does not tell how long its report took. Beside other work the updates take longer and the share looks smaller.
+// time, are left out, and the last, which does not say how long its report took. Beside other work the updates take longer and the share looks smaller.
 
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';

@@ -43,7 +43,7 @@ const seconds = (work: () => void): number => {
   return (performance.now() - start) / 1000;
 };
 
-/** The best of several timings in ms, each on a connection of its own: what the work takes when nothing else runs. */
+/** The best of several timings in ms, each on a separate connection: what the work takes when nothing else runs. */
 function readTime(times: number, work: (store: Store) => void): number {
   return Math.min(
     ...Array.from({ length: times }, () => {

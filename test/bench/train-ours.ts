@@ -1,4 +1,4 @@
-// Our side of `npm run bench -- train`: the flagship's own loop, with the modules that train.ts uses, one update per request.
+// Our side of `npm run bench -- train`: the flagship's loop, with the modules that train.ts uses, one update per request.
 // What each update played is written to a file, so that the peer can play, score and learn from the very same episodes.
 // V* belongs to the stage before the loop; a constant stands for it on both sides.
 

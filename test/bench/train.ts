@@ -104,7 +104,7 @@ const told = ({ rollout, scoring, update, total }: Seconds): string =>
 
 function compare(loss: number, { loss: other, drift }: z.infer<typeof theirUpdate>): void {
   if (Math.abs(loss - other) > TOLERANCE * Math.abs(other) || drift > TOLERANCE * 10) {
-    throw new Error(`The two sides do not do the same: losses ${loss} and ${other}, the peer's own log-probabilities differ by ${drift}`);
+    throw new Error(`The two sides do not do the same: losses ${loss} and ${other}, the peer's log-probabilities differ by ${drift}`);
   }
 }
 

@@ -107,7 +107,7 @@ async function filterTimes(lab: Lab, run: number): Promise<number[]> {
         if (!(field instanceof HTMLInputElement)) throw new Error('the filter is not on the page');
         const before = total();
         const begin = performance.now();
-        // As React hears it from a keyboard: the browser's own setter, then the event.
+        // As React hears it from a keyboard: the browser's setter, then the event.
         Object.getOwnPropertyDescriptor(HTMLInputElement.prototype, 'value')?.set?.call(field, words);
         field.dispatchEvent(new Event('input', { bubbles: true }));
         const loaded = (): boolean => total() !== before && (document.querySelector('[role="option"]')?.textContent ?? '…') !== '…';

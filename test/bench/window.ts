@@ -1,7 +1,7 @@
 // `npm run bench -- window`: the real application on a real display (or a virtual one). How long from the start of the
 // process to a list one can use, to open a run with 10,000 points, whether 5,000 runs scroll without a gap, whether the
 // page stays smooth while five runs report 50 updates a second each, and what all processes together take of memory
-// with 1,000 runs. There is no peer: each row has a bound of its own.
+// with 1,000 runs. There is no peer: each row has an absolute bound.
 
 import { spawn } from 'node:child_process';
 import { readFileSync, rmSync } from 'node:fs';
@@ -131,8 +131,8 @@ const UPDATES_PER_SECOND = 50;
 const LIVE_SECONDS = 8;
 
 /**
- * Five runs report 50 updates a second each while the Live page of one of them is open. They are told to the window as
- * the main process tells them (main/ipc/news.ts: everything since the last time, four times a second, and the rows), from
+ * Five runs report 50 updates a second each while the Live page of one of them is open. They are sent to the window as
+ * the main process sends them (main/ipc/news.ts: everything since the last time, four times a second, and the rows), from
  * inside that process; the page then asks for what it shows, as it always does. Frames are counted meanwhile.
  */
 async function live(lab: Lab, newest: number): Promise<{ longest: number; frames: number; seconds: number; behind: number }> {

@@ -1,4 +1,4 @@
-// A pretended scheduler with a clock of its own, for what no real cluster can show in a test: ten thousand tasks, preemptions, lost nodes
+// A pretended scheduler with a simulated clock, for what no real cluster can show in a test: ten thousand tasks, preemptions, lost nodes
 // (some of which work on unseen), jobs that are forgotten some minutes after their end, and minutes in which no command is answered. Its
 // tasks train nothing; they write the progress files that real ones write.
 

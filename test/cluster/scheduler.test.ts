@@ -15,7 +15,7 @@ test('squeue: one line per task, also of waiting ones; reasons may have bars in 
   ]);
 });
 
-test('scontrol: waiting tasks share a line and are told apart', () => {
+test('scontrol: waiting tasks share a line and are distinguished', () => {
   const text =
     'JobId=15 ArrayJobId=12 ArrayTaskId=3-5,9%2 JobName=astrolab-a-1 UserId=root(0) JobState=PENDING Reason=Resources Dependency=(null) NodeList=\n' +
     'JobId=14 ArrayJobId=12 ArrayTaskId=1 JobName=astrolab-a-1 UserId=root(0) JobState=NODE_FAIL Reason=NodeDown NodeList=n2\n';
@@ -78,7 +78,7 @@ test('a job that squeue has forgotten is looked up in the accounts', async () =>
   ]);
 });
 
-test('sbatch: a refusal is told apart from silence, after which a job may exist', async () => {
+test('sbatch: a refusal is distinguished from silence, after which a job may exist', async () => {
   const submit = (sbatch: Partial<Answer>) => new Slurm(place({ sbatch }).place).submit('x.sh');
   expect(await submit({ code: 0, output: '31;cluster\n', errors: '' })).toBe('31');
   const refusal = 'sbatch: error: Batch job submission failed: Invalid partition name specified';

@@ -30,7 +30,7 @@ test('doctor answers with one JSON document in the shape that DESIGN.md promises
   expect(diagnosis.freeDisk).toBeGreaterThan(0);
 });
 
-test('doctor tells people the same in words, and --data is obeyed before or after the command', () => {
+test('doctor prints the same as text, and --data is obeyed before or after the command', () => {
   expect(lab('--data', '/tmp/astrolab-elsewhere', 'doctor').out).toContain('folder       /tmp/astrolab-elsewhere');
   const after = lab('doctor', '--data', '/tmp/astrolab-elsewhere');
   expect(after.out).toMatch(/electron {5}42\.0\.0[\s\S]*folder {7}\/tmp\/astrolab-elsewhere[\s\S]*ok +cpu[\s\S]*The lab is ready\./);
@@ -57,7 +57,7 @@ test.each([
   });
 });
 
-test('without --json a wrong call is told on stderr, and stdout stays empty', () => {
+test('without --json a wrong call is reported on stderr, and stdout stays empty', () => {
   const { code, out, err } = lab('doctor', '--nope');
   expect(code).toBe(2);
   expect(out).toBe('');

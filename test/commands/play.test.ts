@@ -46,7 +46,7 @@ describe('lab play', () => {
     expect(played.steps[1]).toMatchObject({ observation: 'You bought Classic Blanket.', reward: 1, done: true });
   });
 
-  it('plays by hand: the oracle answers ?, every reward is explained', () => {
+  it('plays interactively: the oracle answers ?, every reward is explained', () => {
     const { code, out, errors } = lab(['play', 'maths', '--instruction', 'What is 7 * 43?', '--set', 'tasksPerLevel=5000'], '?\n300\n');
     expect(code).toBe(0);
     expect(errors).toContain('the oracle would say: 301');

@@ -33,7 +33,7 @@ test('a sweep with tags becomes one command per combination, which makes the sam
   ]);
 });
 
-test('another algorithm and another world come with their own settings', () => {
+test('another algorithm and another world come with their settings', () => {
   const config = applyOverrides(loadPreset('shop-tiny').config, ['algorithm.id=grpo', 'algorithm.clipHigh=0.3']);
   const { runs } = checkOrder({ config, seeds: '1-2', sweep: [] });
   const command = trainCommands(runs, presetBase('shop-tiny')) ?? '';

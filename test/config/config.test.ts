@@ -35,7 +35,7 @@ test('every setting says what it means, and every number has a range', () => {
   expect(gaps).toEqual([]);
 });
 
-test('wrong configs are told field by field', () => {
+test('wrong configs are reported field by field', () => {
   expect(() => parseConfig({ training: { updates: 0 }, policy: { width: 30 } })).toThrow(/training\.updates: .*>=1 \(found 0\)/);
   expect(() => parseConfig({ policy: { width: 30 } })).toThrow(/policy\.width: expected a multiple of 8/);
   expect(() => parseConfig({ trainig: {} })).toThrow(/trainig/);
@@ -57,7 +57,7 @@ test('--set changes one key, of the kind that stands there', () => {
   expect(applyOverrides({}, ['training.temperature=0.9']).training.temperature).toEqual([0.9]);
 });
 
-test('another variant comes with its own settings', () => {
+test('another variant comes with its settings', () => {
   const config = applyOverrides({ algorithm: { id: 'astar-po', beta2: 0.5 } }, ['algorithm.id=grpo', 'algorithm.group=4']);
   expect(config.algorithm).toMatchObject({ id: 'grpo', group: 4, clipHigh: 0.28 });
   expect(config.algorithm).not.toHaveProperty('beta2');
@@ -143,7 +143,7 @@ test('a world declares its demonstrator’s mistakes; configs of version 0.1.0 w
   expect(foreign.reference.imperfection).toEqual({ haste: 0.5 });
 });
 
-test('another world brings its own settings and mistakes', () => {
+test('another world brings its settings and mistakes', () => {
   const moved = applyOverrides(loadPreset('maths-multiplication').config, ['world.name=shop', 'reference.imperfection.wrongWord=0.2']);
   expect(moved.world).toEqual({ name: 'shop', settings: {} });
   expect(moved.reference.imperfection).toEqual({ wrongWord: 0.2, earlyPurchase: 0.4, uselessClick: 0.1 });

@@ -98,7 +98,7 @@ export async function accessibilityProblems({ page }: Lab): Promise<string[]> {
   );
 }
 
-/** Playwright's own waitForFunction needs eval, which the page's policy forbids; so conditions are asked for from here. */
+/** Playwright's waitForFunction needs eval, which the page's policy forbids; so conditions are asked for from here. */
 export async function until<T>(what: string, ask: () => Promise<T>, milliseconds = 30_000): Promise<NonNullable<T>> {
   const end = performance.now() + milliseconds;
   for (;;) {
@@ -131,7 +131,7 @@ export async function setTheme({ page }: Lab, theme: 'light' | 'dark'): Promise<
   );
 }
 
-/** Goes to an address by the page's own hash, as a link would. */
+/** Goes to an address by the page's hash, as a link would. */
 export async function visit({ page }: Lab, address: string): Promise<void> {
   await page.evaluate((hash) => {
     window.location.hash = hash;

@@ -1,4 +1,4 @@
-// Replay, compare and report in the real window, with runs whose every number is known from the database: a failure is
+// Replay, compare and report in the real window, with runs whose numbers are read from the database: a failure is
 // replayed, two policies part on one task, two algorithms are compared, and the report is written and read back.
 
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
@@ -165,7 +165,7 @@ describe('replay, compare and report', () => {
     expect(readdirSync(folder).sort()).toEqual(['astrolab-report-runs-1-2', 'astrolab-report-runs-1-2-2']);
     expect(readdirSync(join(folder, 'astrolab-report-runs-1-2-2'))).toEqual(['paired.csv', 'results.csv']);
 
-    // The HTML opens in a browser on its own, whole: nothing is wider than the page, and the figures are drawn.
+    // The HTML opens in a browser by itself, complete: nothing is wider than the page, and the figures are drawn.
     const opened = await lab.app.evaluate(
       async ({ BrowserWindow }, file) => {
         const window = new BrowserWindow({ show: false, width: 1100, height: 800, webPreferences: { partition: 'reader' } });

@@ -94,7 +94,7 @@ describe('the frame', () => {
   });
 
   test('? lists every key that works', async () => {
-    await visit(lab, '/settings'); // a page without keys of its own
+    await visit(lab, '/settings'); // a page without key bindings
     await lab.page.keyboard.press('Shift+?');
     const dialog = lab.page.getByRole('dialog', { name: 'Keyboard shortcuts' });
     for (const [, name] of PAGES) await dialog.getByText(name, { exact: true }).waitFor();

@@ -71,7 +71,7 @@ describe('one trained run', () => {
     expect(lines).toEqual(steps.slice(1).map((step, index) => `${index + 2} ${step.action} ${probability(step)}`));
   }, 60_000);
 
-  test('another checkpoint: rollouts, words and probabilities are those of the same job done by hand', async () => {
+  test('another checkpoint: rollouts, words and probabilities are those of the same job without the window', async () => {
     const job = { dataFolder: lab.data, episode, step: 1, run, update: 1, temperature: 1, attempt: 0, rollouts: 20 };
     const expected = await runResample(job);
     const before = store.episodes.count(run);

@@ -1,4 +1,4 @@
-// Playing by hand in the real window: the classic example and a question of maths to their ends, a refusal that says why,
+// Interactive play in the real window: the classic example and a question of maths to their ends, a refusal that says why,
 // hostile texts, undo, the oracle, and a game that is still there after a restart. Texts and numbers are asserted.
 
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
@@ -23,7 +23,7 @@ beforeAll(async () => {
 afterAll(() => lab.close());
 afterEach(() => lab.noComplaints());
 
-describe('the shop by hand', () => {
+describe('playing the shop', () => {
   test('plays the classic example: search blanket, buy 201, reward 1, done', async () => {
     await visit(lab, '/play');
     await talk().getByText('TASK: User wants to buy classic blanket. Available: 497 products across 8 categories.').waitFor();

@@ -18,7 +18,7 @@ async function picture(name: string): Promise<void> {
   if (to) await lab.page.screenshot({ path: join(to, `${name}.png`) });
 }
 
-/** The world with which this was written: FrozenLake, under a name and in a place of the user's own. */
+/** The world with which this was written: FrozenLake, under another name and in the user's folder. */
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'my-lake-'));
   cpSync(resourceFile('worlds', 'frozen-lake-py'), folder, { recursive: true });
@@ -31,7 +31,7 @@ afterAll(async () => {
 
 const plugins = () => lab.page.getByRole('region', { name: 'Worlds and plug-ins', exact: true });
 
-describe.skipIf(!python)('a world of the user’s own', () => {
+describe.skipIf(!python)('a world that the user brings', () => {
   test('is added in Settings, and starts nothing before the user has allowed it in a dialog of the system', async () => {
     await visit(lab, '/settings');
     await plugins().getByLabel('Plug-in folder').fill(folder);
@@ -52,7 +52,7 @@ describe.skipIf(!python)('a world of the user’s own', () => {
     lab.noComplaints();
   });
 
-  test('is played by hand', async () => {
+  test('can be played', async () => {
     const started = await lab.page.evaluate(() =>
       window.astrolab.call('play.start', { choice: { world: 'frozen-lake-py', settings: {}, imported: false }, task: null }),
     );

@@ -68,11 +68,11 @@ describe('setting a run up', () => {
 });
 
 describe('what it will cost', () => {
-  test('is not known before anything was measured, and is after the probe', async () => {
+  test('is missing before anything was measured, and shown after the probe', async () => {
     await visit(lab, '/');
     await visit(lab, '/new/preset-shop-tiny');
     const cost = lab.page.getByRole('region', { name: 'Estimated cost' });
-    await cost.getByText('Time and memory are not known yet').waitFor();
+    await cost.getByText('No estimate yet').waitFor();
     await button('Measure on this machine').click();
     const measured = cost.getByRole('status');
     await measured.waitFor({ timeout: 100_000 });
@@ -293,7 +293,7 @@ describe('the list', () => {
     expect(await shown(lab.page.getByText('#1 · astar-po · shop · seed 1 · cpu'))).toBe(true);
   });
 
-  test('Replay counts its episodes anew when the run goes on, in the heading and in the filters', async () => {
+  test('Replay counts its episodes again when the run is resumed, in the heading and in the filters', async () => {
     await lab.page.getByRole('link', { name: /^Worker process/ }).waitFor();
     await visit(lab, '/replay/5');
     const counted = async (): Promise<void> => {

@@ -34,7 +34,7 @@ afterAll(async () => {
   server.close();
 });
 
-/** Does something in the page and tells which directives of the security policy it ran into. */
+/** Does something in the page and returns which directives of the security policy it ran into. */
 function violations(action: string): Promise<string[]> {
   return lab.page.evaluate(async (what) => {
     const heard: string[] = [];
@@ -101,7 +101,7 @@ describe('the page is kept in', () => {
 
   test('context isolation: the page cannot touch what the preload sees', async () => {
     const outcome = await lab.page.evaluate(async () => {
-      // Without isolation, the preload's promises and functions would be the page's own and could be replaced.
+      // Without isolation, the preload's promises and functions would be the page's and could be replaced.
       const frozen = Object.isFrozen(window.astrolab) && Object.isFrozen(window.astrolab.call);
       const names = Object.keys(window.astrolab).toSorted();
       const replaced = Reflect.set(window.astrolab, 'call', () => 'replaced');
@@ -136,7 +136,7 @@ describe('the page is kept in', () => {
 
   test('content security policy refuses eval and new Function', async () => {
     const refused = await lab.page.evaluate(async () => {
-      await new Promise((resolve) => setTimeout(resolve)); // what the debugger itself runs is exempt; a task of its own is not
+      await new Promise((resolve) => setTimeout(resolve)); // what the debugger itself runs is exempt; a separate task is not
       const attempts = [
         () => Reflect.apply(Reflect.get(globalThis, 'eval'), undefined, ['1 + 1']),
         () => new Function('return 2')(),
@@ -230,7 +230,7 @@ describe('the page is kept in', () => {
     expect(answers).toEqual([200, 404, 404, 404, 404, 404]);
   });
 
-  test('a call from any other page is refused, even with our own preload', async () => {
+  test('a call from any other page is refused, even with our preload', async () => {
     const outcome = await lab.app.evaluate(
       async ({ BrowserWindow }, preload) => {
         const stranger = new BrowserWindow({ show: false, webPreferences: { preload, sandbox: true, contextIsolation: true } });
@@ -335,7 +335,7 @@ describe('one instance', () => {
   });
 });
 
-/** A preference of the real window; Electron keeps the function that tells out of its type definitions. */
+/** A preference of the real window; Electron keeps the function for it out of its type definitions. */
 function webPreference(name: string): Promise<unknown> {
   return lab.app.evaluate(({ BrowserWindow }, wanted) => {
     const contents = BrowserWindow.getAllWindows()[0]?.webContents;
@@ -345,7 +345,7 @@ function webPreference(name: string): Promise<unknown> {
   }, name);
 }
 
-/** Evaluates in the preload's own world, which the page cannot reach. */
+/** Evaluates in the preload's world, which the page cannot reach. */
 async function preloadEvaluates(expression: string): Promise<unknown> {
   const session = await lab.page.context().newCDPSession(lab.page);
   const worlds: { id: number; name: string }[] = [];

@@ -1,5 +1,5 @@
 // Runs that were really played, made in a second: agents without learning stand in for policies (one reads and solves most
-// tasks, one does not), on the shop's own held-out tasks. Their episodes have true token ids, so that replay, comparison
+// tasks, one does not), on the shop's held-out tasks. Their episodes have true token ids, so that replay, comparison
 // and report have everything they have after training, and the tests know every number from the database.
 
 import { trainHere } from '../../main/commands/train.ts';

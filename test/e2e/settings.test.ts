@@ -1,5 +1,5 @@
 // Settings in the real window: sizes against the disk, devices against the self-test, the import of WebShop data from the
-// lab's own catalog in the original's form (with its errors and its cancelling), and preferences that outlive a restart.
+// lab's catalog in the original's form (with its errors and its cancelling), and preferences that outlive a restart.
 
 import { copyFileSync, existsSync, mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -16,7 +16,7 @@ let webshop: string;
 const button = (name: string) => lab.page.getByRole('button', { name, exact: true });
 const section = (name: string) => lab.page.getByRole('region', { name, exact: true });
 
-/** The lab's own catalog under the names of the original's files; `times` over, with other numbers, for a longer import. */
+/** The lab's catalog under the names of the original's files; `times` over, with other numbers, for a longer import. */
 function webshopFolder(): string {
   const folder = mkdtempSync(join(tmpdir(), 'astrolab-webshop-'));
   copyFileSync(resourceFile('webshop', 'products.json'), join(folder, 'items_shuffle_1000.json'));

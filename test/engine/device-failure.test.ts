@@ -41,7 +41,7 @@ function loseDevice(lost: () => boolean): void {
   });
 }
 
-test('a device that is lost ends the run with a clear message; the last checkpoint is intact and the run goes on from it as if nothing had been', async () => {
+test('a device that is lost ends the run with a clear message; the last checkpoint is intact and the run resumes from it as if nothing had happened', async () => {
   const undisturbed = newHost();
   expect(await train(smallest(), undisturbed)).toBe('done');
 

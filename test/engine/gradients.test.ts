@@ -229,7 +229,7 @@ const CASES: readonly Case[] = [
   ...unary('Cast', (x) => op.cast(op.cast(x, 'float16'), 'float32')),
 ];
 
-/** Compositions with a gradient of their own. */
+/** Compositions with an explicit gradient. */
 const FUSED: readonly Case[] = [
   ...[
     [1, 1, 1, 2],
@@ -293,7 +293,7 @@ test('attention cut into blocks sees exactly what is not ahead', async () => {
   for (const t of [0, 1, 65, 66, 67, 133, 199]) expect(floats(y!)[2 * t]).toBeCloseTo(t / 2, 4);
 });
 
-test('gradients stop where they are told to, and are zero where the loss does not depend on a tensor', async () => {
+test('gradients stop where detached, and are zero where the loss does not depend on a tensor', async () => {
   const graph = new Graph('stop');
   const x = graph.input('x', 'float32', [2]);
   const y = graph.input('y', 'float32', [3]);
@@ -317,7 +317,7 @@ test('a tensor used in several places gets the sum of its gradients', async () =
   expect([...floats(result.dx!)]).toEqual([11]);
 });
 
-/** Embedding gradients add up tens of thousands of rows. The runtime's own kernel loses some of them as soon as two threads share the work. */
+/** Embedding gradients add up tens of thousands of rows. The runtime's kernel loses some of them as soon as two threads share the work. */
 test('ten thousand rows scattered onto three add up exactly, on several threads', async () => {
   const graph = new Graph('scatter');
   const table = graph.input('table', 'float32', [3, 128]);

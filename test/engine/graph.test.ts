@@ -1,4 +1,4 @@
-// Building and running graphs: mistakes are told where they are made, and what is written is ONNX that computes the right numbers.
+// Building and running graphs: mistakes are reported where they are made, and what is written is ONNX that computes the right numbers.
 
 import { fromBinary } from '@bufbuild/protobuf';
 import { afterAll, expect, test } from 'vitest';

@@ -1,4 +1,4 @@
-// Playing by hand: the classic example step by step, undo and the oracle, hostile texts, and a game that survives being
+// Interactive play: the classic example step by step, undo and the oracle, hostile texts, and a game that survives being
 // put aside as JSON.
 
 import { describe, expect, test } from 'vitest';
@@ -45,7 +45,7 @@ describe('a game', () => {
     expect([game.moves.length, game.now.observation]).toEqual([0, game.start.observation]);
   });
 
-  test('lets the oracle go on from wherever the player is', () => {
+  test('lets the oracle continue from wherever the player is', () => {
     const game = classic();
     game.say('search lamp');
     game.letOracle(15);
@@ -53,7 +53,7 @@ describe('a game', () => {
     expect(game.moves.map(({ by }) => by)).toEqual(['you', ...game.moves.slice(1).map(() => 'oracle')]);
   });
 
-  test.each(['shop', 'webshop', 'maths'])('of the world %s goes on after being put aside as JSON exactly as without', (world) => {
+  test.each(['shop', 'webshop', 'maths'])('of the world %s continues after being saved as JSON exactly as without', (world) => {
     const environment = createEnvironment(world);
     const random = Random.from('game', world);
     for (const one of random.shuffle([...environment.tasks('test')]).slice(0, 20)) {

@@ -57,7 +57,7 @@ describe('a grammar', () => {
     expect(admits([], 'search[red]')).toBe(false);
   });
 
-  it('is told to people in a line', () => {
+  it('is described in one line', () => {
     expect(inWords(GRAMMAR)).toBe(
       'search[<1–2 words>]  |  say <1–3 of: red, reddish, blue>  |  buy <1 | 12 | 2>  |  <1–4 of the characters 0123+>',
     );

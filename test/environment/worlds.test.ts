@@ -16,8 +16,8 @@ import { wordleWorld } from '../../main/environment/wordle/world.ts';
 import { Random } from '../../main/random.ts';
 import { exampleWorld } from './example-world.ts';
 
-/** `faithful` worlds read typed actions as their original does, and have tests of their own for their words and demonstrations.
- * It tells the actions in plain form, among which step and grammar must agree exactly as everywhere else: WebShop also
+/** `faithful` worlds read typed actions as their original does, and have separate tests for their words and demonstrations.
+ * It gives the actions in plain form, among which step and grammar must agree exactly as everywhere else: WebShop also
  * accepts `search[red]!` and searches of any length, and takes `Search[red]` for nothing, which no grammar says. */
 const WORLDS: readonly { world: World; settings: Record<string, unknown>; faithful?: (action: string) => boolean }[] = [
   { world: shopWorld, settings: {} },
@@ -220,7 +220,7 @@ describe.each(WORLDS)('$world.name $settings', ({ world, settings, faithful }) =
     if (!faithful) expect([...unknown]).toEqual([]);
   });
 
-  it('demonstrates the same for the same seed, without mistakes when told so, and never on test tasks', () => {
+  it('demonstrates the same for the same seed, without mistakes when configured so, and never on test tasks', () => {
     const make = (): string => JSON.stringify([...demonstrations(world, environment, { count: 60, seed: 5 })]);
     expect(make()).toBe(make());
     expect(() => demonstrations(world, environment, { count: 1, seed: 1, split: 'test' }).next()).toThrow(/never made on test tasks/);

@@ -51,7 +51,7 @@ test('failures are classified with their evidence', () => {
   expect(diagnose(shop, { success: false, steps: [] }, usual)?.failure).toBe('timeout');
 });
 
-test('a world brings its own classes; one without them gets the usual ones, and stored names of any age can be read', () => {
+test('a world brings its classes; one without them gets the usual ones, and stored names of any age can be read', () => {
   const maths = findWorld('maths');
   const environment = maths.create({ tasksPerLevel: 20 });
   const [task] = environment.tasks('test');

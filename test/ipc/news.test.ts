@@ -28,7 +28,7 @@ test('a hundred updates in half a second arrive complete in three messages', () 
   news.stop();
 });
 
-test('ten changes of a row cost one row, and a deleted run is told as gone', () => {
+test('ten changes of a row cost one row, and a deleted run is reported as gone', () => {
   let made = 0;
   const gone: number[] = [];
   const news = new News({ onRows: (_rows, ids) => gone.push(...ids), onNews: () => undefined });

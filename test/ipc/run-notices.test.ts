@@ -1,4 +1,4 @@
-// Which changes of a run are told to the user who looks elsewhere, and links into the lab.
+// Which changes of a run are announced to the user who looks elsewhere, and links into the lab.
 
 import { expect, test } from 'vitest';
 import { createNews } from '../../main/ipc/run-notices.ts';
@@ -6,7 +6,7 @@ import { addressOf, fileOf } from '../../main/links.ts';
 
 const run = { id: 3, name: 'try', reason: null, test: { k: 9, n: 10, update: 5, temperature: 0 } };
 
-test('a run that trained here is told of once at its end, with its result or its reason', () => {
+test('a run that trained here is announced once at its end, with its result or its reason', () => {
   const told: unknown[] = [];
   const news = createNews((...words) => told.push(words));
   news.changed({ ...run, state: 'done' }); // not seen training

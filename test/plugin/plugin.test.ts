@@ -80,7 +80,7 @@ describe('permission', () => {
 });
 
 describe('an algorithm from a folder', () => {
-  test('passes its checks as `lab new` writes it, and is known to configs, tuning, presets and the glossary', async () => {
+  test('passes its checks as `lab new` writes it, and is available to configs, tuning, presets and the glossary', async () => {
     writeSkeleton('algorithm', 'mine', folder);
     expect(problems(await checkPlugin(folder, () => {}))).toEqual([]);
     addFolder(data, folder, true);

@@ -61,7 +61,7 @@ describe('with a pretended process', () => {
     supervisor.stop();
   });
 
-  test('more crashes than the limit and it stays down until started by hand', () => {
+  test('more crashes than the limit and it stays down until restarted', () => {
     const process = pretend(true);
     const supervisor = new Supervisor({ spawn: process.spawn, crashLimit: 2 });
     supervisor.start();

@@ -36,7 +36,7 @@ async function until(store: Store, run: number, ...states: RunState[]): Promise<
 }
 
 describe('the queue', () => {
-  it('trains waiting runs one after the other and goes on after a crash, which is marked with its reason', async () => {
+  it('trains waiting runs one after the other and continues after a crash, which is marked with its reason', async () => {
     const { store, queue, seen } = open({ crashes: new Map([[2, 5]]) });
     queue.add([1, 2, 3].map((seed) => newRun({ seed })));
     await queue.settled();
@@ -148,7 +148,7 @@ describe('the queue', () => {
     expect(store.runs.get(3)).toMatchObject({ state: 'stopped', reason: 'Cancelled by the user', updates: 0 });
   });
 
-  it('trains as many runs at once as it is told', async () => {
+  it('trains as many runs at once as configured', async () => {
     const { store, queue } = open({ concurrent: 2 });
     queue.add([1, 2, 3].map((seed) => newRun({ seed })));
     const states = (): string[] => store.runs.list().map(({ state }) => state);

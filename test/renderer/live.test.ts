@@ -61,7 +61,7 @@ describe('stages', () => {
   const shares = (...input: Parameters<typeof stageProgress>) =>
     stageProgress(...input).map(({ share, current }) => (current ? [share] : share));
 
-  test('each has a bar of its own, full when the next one began', () => {
+  test('each has a separate bar, full when the next one began', () => {
     const young = { ...run, updates: 0, seconds: 0 };
     expect(shares(young, all, null)).toEqual([0, 0, 0, 0]);
     expect(shares(young, all, at(`${PHASES.reference} (40% success)`, 30, 120))).toEqual([[0.25], 0, 0, 0]);

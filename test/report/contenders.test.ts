@@ -1,4 +1,4 @@
-// Runs of one arm stay together: a setting that a later version added does not tell old runs from new ones.
+// Runs of one arm stay together: a setting that a later version added does not separate old runs from new ones.
 
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -71,7 +71,7 @@ test('a setting that really differs makes two arms', () => {
   expect(diff.find(({ key }) => key === 'policy.aids.relabelPrices')?.values).toEqual([false, false, true]);
 });
 
-test('episodes are read with the tokenizer of their own run, also where only phrases differ', () => {
+test('episodes are read with the tokenizer of their run, also where only phrases differ', () => {
   const plain = readerOf(store.runs.get(run(1, undefined, ['policy.aids.phrases=false'])));
   const phrases = readerOf(store.runs.get(run(1, undefined, ['policy.aids.phrases=true'])));
   expect(phrases.tokenizer.size).not.toBe(plain.tokenizer.size);

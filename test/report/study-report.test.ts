@@ -1,4 +1,4 @@
-// The files of a report, read back: every number in them is one of the database, and many runs are told by arm.
+// The files of a report, read back: every number in them is one of the database, and many runs are summarised by arm.
 
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -51,7 +51,7 @@ test('the tables for a spreadsheet hold plain numbers: success, intervals and pa
   );
 });
 
-test('Markdown, HTML and slides tell the arms, the verdicts, the failures and how to make it all again', () => {
+test('Markdown, HTML and slides show the arms, the verdicts, the failures and how to make it all again', () => {
   const { runs } = sideBySide(store, RUNS, null);
   const rate = (ids: number[]): string => {
     const own = runs.filter(({ run }) => ids.includes(run)).map(({ success }) => success?.rate ?? 0);

@@ -78,7 +78,7 @@ test('an official unpacking that was interrupted does not count', () => {
   expect(findElectron(place())).toBeUndefined();
 });
 
-test('naming the re-publication by hand does not make it official', () => {
+test('naming the re-publication explicitly does not make it official', () => {
   const cached = cacheFolder(place());
   makeElectron(cached);
   expect(findElectron(place({ ELECTRON_OVERRIDE_DIST_PATH: cached }))?.source).toBe('republished');

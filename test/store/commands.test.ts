@@ -54,7 +54,7 @@ describe('the commands of the store', () => {
     await expect(lab(data, 'runs', '--state', 'asleep')).rejects.toThrow(CallError);
   });
 
-  it('tell every recorded point, those of the machine only when asked', async () => {
+  it('print every recorded point, those of the machine only when asked', async () => {
     const data = filled();
     const points = await lab(data, 'metrics', '1');
     expect(points).toMatchObject({

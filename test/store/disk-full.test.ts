@@ -25,7 +25,7 @@ afterAll(() => {
   }
 });
 
-/** A folder on a file system of its own, or undefined where that is not allowed. */
+/** A folder on a separate file system, or undefined where that is not allowed. */
 function smallDisk(megabytes: number): string | undefined {
   if (process.platform !== 'linux' || process.getuid?.() !== 0) return undefined;
   const folder = mkdtempSync(join(tmpdir(), 'astrolab-small-disk-'));
@@ -62,7 +62,7 @@ describe('a full disk', () => {
 
   const disk = smallDisk(12);
   it.skipIf(disk === undefined)(
-    'pauses the run with a message, loses nothing, and lets it go on with the same numbers when there is space',
+    'pauses the run with a message, loses nothing, and lets it resume with the same numbers when there is space',
     async () => {
       const calm = openStore();
       const straight = new RunQueue({ store: calm, launch: launchPretend(calm, { updates: 30 }) });

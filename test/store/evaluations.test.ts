@@ -1,4 +1,4 @@
-// Validation and test are two numbers: an evaluation by hand changes neither, whatever its temperature.
+// Validation and test are two numbers: an evaluation on request changes neither, whatever its temperature.
 
 import { describe, expect, it } from 'vitest';
 import { openDatabase, databaseFile, readMigrations } from '../../main/store/database.ts';
@@ -25,7 +25,7 @@ function evaluate(store: Store, run: number, k: number, asked: Asked): void {
 }
 
 describe('what the list says of a run', () => {
-  it('is the final test, the latest validation and the best validation, whatever was evaluated by hand', () => {
+  it('is the final test, the latest validation and the best validation, whatever was evaluated on request', () => {
     const store = openStore(temporaryFolder());
     const { id } = store.runs.create(newRun({ name: 'a run' }));
     evaluate(store, id, 8, { update: 10, kind: 'periodic' });
@@ -45,7 +45,7 @@ describe('what the list says of a run', () => {
     expect(store.runs.get(id)).toMatchObject({ test: null, validation: { k: 8, update: 10 }, best: { k: 8, update: 10 } });
   });
 
-  it('takes a greedy evaluation by hand for the test only while there is no final one', () => {
+  it('takes a greedy evaluation on request for the test only while there is no final one', () => {
     const store = openStore(temporaryFolder());
     const { id } = store.runs.create(newRun({ name: 'a run' }));
     evaluate(store, id, 3, { update: 5, kind: 'manual', split: 'test', temperature: 0.7 });

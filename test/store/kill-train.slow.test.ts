@@ -134,7 +134,7 @@ async function trainUnderFire(folder: string, id: number, kills: number, early: 
       'database write': 'in a database write',
     };
     const where = places[aim];
-    const goesOn = newest === undefined ? 'starts again' : `goes on from update ${newest}`;
+    const goesOn = newest === undefined ? 'starts again' : `resumed from update ${newest}`;
     log.push(`${kill}. ${lonely ? 'training process' : 'whole lab'} killed ${where}${half}; update ${updates} was stored, ${goesOn}`);
   }
   const store = Store.open(folder);

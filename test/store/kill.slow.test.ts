@@ -58,7 +58,7 @@ it('gives the same record as an undisturbed run after 20 kills at random moments
   expect(log.length).toBe(KILLS);
 });
 
-/** A reader once the resumed run has stored an update of its own; undefined when the lab ended by itself. */
+/** A reader once the resumed run has stored a further update; undefined when the lab ended by itself. */
 async function waitForUpdate(folder: string, lab: ChildProcess): Promise<Store | undefined> {
   let resumedAt = Number.POSITIVE_INFINITY;
   for (;;) {

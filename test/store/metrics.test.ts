@@ -44,7 +44,7 @@ describe('metrics', () => {
     expect(store.metrics.latest(run)).toEqual({ loss: [1, 3], entropy: [1, 2] });
   });
 
-  it('can be cut after any update and go on from there', () => {
+  it('can be cut after any update and continued from there', () => {
     const store = openStore();
     const run = store.runs.create(newRun()).id;
     store.write(() => {

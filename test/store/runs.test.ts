@@ -102,7 +102,7 @@ describe('what a run takes on disk', () => {
   });
 });
 
-it('the system sampler tells processor share and memory of this process', () => {
+it('the system sampler reports processor share and memory of this process', () => {
   let now = 0;
   const sampler = new SystemSampler(() => now);
   let sum = 0;

@@ -129,7 +129,7 @@ describe('a damaged or hostile file is refused with a reason and leaves everythi
     return readFileSync(path);
   }
 
-  /** A container by hand, with whatever manifest. */
+  /** A container with any manifest. */
   function container(manifest: unknown, payload = Buffer.alloc(0)): Buffer {
     const text = Buffer.from(JSON.stringify(manifest));
     const length = Buffer.alloc(4);

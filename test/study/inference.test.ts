@@ -1,4 +1,4 @@
-// The rule behind the verdicts against simulated studies with clustered tasks: how often it is wrong when nothing differs, and how
+// The rule behind the verdicts against simulated studies with clustered tasks: its error rate when nothing differs, and how
 // often it finds what the planner says it finds. The slow tests have 2,000 studies of each kind and write docs/STATISTICS.md.
 
 import { expect, test } from 'vitest';

@@ -142,7 +142,7 @@ test('the page has every arm, every claim with its verdict, and a figure for eac
   expect(page).toContain('made before definitions were frozen');
   expect(page).toContain('sampled at temperature 1');
   expect(page).toContain('**Verdict: refuted; corrected for the number of tests: inconclusive.**');
-  // Every star that is not Markdown's own is escaped, so that V* and A* stay what they are.
+  // Every star that is not Markdown's is escaped, so that V* and A* stay what they are.
   expect(
     page
       .replaceAll('\\*', '')

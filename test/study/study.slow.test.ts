@@ -53,7 +53,7 @@ const DEFINITION = {
   ],
 };
 
-it('is killed, goes on, is reported, exported and imported twice', { timeout: 900_000 }, async () => {
+it('is killed, resumed, reported, exported and imported twice', { timeout: 900_000 }, async () => {
   const data = temporaryFolder();
   const definition = join(data, 'tiny.json');
   writeFileSync(definition, JSON.stringify(DEFINITION));

@@ -64,7 +64,7 @@ test('when the other lab is killed, what it trained is resumed here from its che
   await lab.ended;
 });
 
-test('a failure of the work itself ends every training process before it is told', async () => {
+test('a failure of the work itself ends every training process before it is reported', async () => {
   const store = openStore();
   const launch = launchPretend(store, { delayMs: 30 });
   let started = 0;

@@ -12,7 +12,7 @@ import { wanted } from './wanted.ts';
 
 vi.setConfig({ testTimeout: 120_000 });
 
-test('runs are trained two at a time, told of when they end, and found again by their config', async () => {
+test('runs are trained two at a time, reported when they end, and found again by their config', async () => {
   const store = openStore();
   const ends: number[] = [];
   const options = {
@@ -42,7 +42,7 @@ test('a run from before a setting existed is found again when it would have that
   expect(finishedRuns(store, [one, other]).map((run) => run?.id)).toEqual([old.id, undefined]);
 });
 
-test('a run that crashes once goes on from its checkpoint by itself', async () => {
+test('a run that crashes once resumes from its checkpoint by itself', async () => {
   const store = openStore();
   const [run] = await trainAll(store, wanted(2), { launch: launchPretend(store, { crashes: new Map([[2, 5]]) }), jobs: 1 });
   expect(run).toMatchObject({ state: 'done', updates: 10 });
@@ -51,7 +51,7 @@ test('a run that crashes once goes on from its checkpoint by itself', async () =
   expect(told.join()).toContain('signal SIGKILL');
 });
 
-test('stopped work keeps its checkpoints, and the same call goes on with what is left', async () => {
+test('stopped work keeps its checkpoints, and the same call continues with the rest', async () => {
   const store = openStore();
   const stop = new AbortController();
   const launch = launchPretend(store, { delayMs: 30 });

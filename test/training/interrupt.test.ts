@@ -22,7 +22,7 @@ const SETTINGS = [
 test.skipIf(process.platform === 'win32')('Ctrl-C ends the run in order, with a checkpoint', async () => {
   const cli = join(import.meta.dirname, '..', '..', 'main', 'cli.ts');
   const args = ['train', '--preset', 'shop-tiny', '--data', data, '--json', ...SETTINGS.flatMap((setting) => ['--set', setting])];
-  // A group of its own, as a terminal's foreground job is.
+  // A separate group, as a terminal's foreground job is.
   const lab = spawn(process.execPath, [cli, ...args], {
     detached: true,
     stdio: ['ignore', 'pipe', 'pipe'],

@@ -1,5 +1,5 @@
 // Training with thoughts, in the world of maths: what is thought is learned from demonstrations, is written token by token before
-// the answer, and counts among the agent's own tokens. The context is no round number on purpose.
+// the answer, and counts among the agent's tokens. The context is no round number on purpose.
 
 import { expect, test } from 'vitest';
 import { train } from '../../main/training/train.ts';

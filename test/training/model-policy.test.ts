@@ -120,7 +120,7 @@ describe('a language model in the shop', () => {
     expect(said(reversed.toReversed())).toEqual(together);
   });
 
-  test('keeps its own tokens: what it said stands in the row as it was drawn, between the template’s marks', async () => {
+  test('keeps its tokens: what it said stands in the row as it was drawn, between the template’s marks', async () => {
     const game = play(model({}, { thoughts: true, thoughtTokens: 6 }));
     const episodes = await played(game, 5);
     for (const { rows, trajectory } of episodes) {

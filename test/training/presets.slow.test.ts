@@ -1,4 +1,4 @@
-// Every preset through the real command line: its own world, model, algorithm, curriculum and schedules, with a reference of a
+// Every preset through the real command line: its world, model, algorithm, curriculum and schedules, with a reference of a
 // few cloning steps and two updates. A preset that names a setting which training cannot carry out fails here.
 
 import { spawnSync } from 'node:child_process';

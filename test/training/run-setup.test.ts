@@ -12,14 +12,14 @@ function codecOf(aids: Record<string, boolean>): ScratchCodec {
 /** How many names each group has that trade places in training. */
 const groupsOf = (aids: Record<string, boolean>): number[] => codecOf(aids).names.map((group) => group.length);
 
-test('each aid decides on its own what trades places: ids, words, prices', () => {
+test('each aid decides separately what is permuted: ids, words, prices', () => {
   expect(groupsOf({ relabelIds: false })).toEqual([]);
   expect(groupsOf({ relabelIds: true })).toEqual([497]);
   expect(groupsOf({ relabelIds: false, relabelWords: true })).toEqual([41, 2, 54, 9]);
   expect(groupsOf({ relabelIds: false, relabelPrices: true })).toEqual([19]);
 });
 
-test('prices keep their places where the policy is not told how they compare', () => {
+test('prices are not permuted where the comparison is not marked', () => {
   expect(groupsOf({ relabelIds: false, relabelPrices: true, compareFlag: false })).toEqual([]);
 });
 

@@ -57,7 +57,7 @@ describe('a run repeats', () => {
     }
   });
 
-  test('stepped by hand with pauses, it ends with the same numbers', async () => {
+  test('stepped with pauses, it ends with the same numbers', async () => {
     const stepped = host();
     stepped.until = 1;
     stepped.commands = [];
@@ -67,7 +67,7 @@ describe('a run repeats', () => {
     expect(stepped.reports.filter(({ type }) => type === 'paused').length).toBe(3);
   });
 
-  test('stopped after an update, it says so and can go on', async () => {
+  test('stopped after an update, it says so and can be resumed', async () => {
     const stopped = host();
     // Comes when the first update has been recorded, and so at its end.
     stopped.takeCommand = () => (stopped.reports.some(({ type }) => type === 'update') ? stopped.commands.shift() : undefined);

@@ -1,5 +1,5 @@
 // The data folder under attack, seen from outside: what it records, who works in it, and whether all that was promised holds.
-// Looks through readers of its own, as another program would.
+// Looks through separate readers, as another program would.
 
 import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';

@@ -40,7 +40,7 @@ export interface StartedLab {
   readonly ended: Promise<{ readonly code: number | null; readonly signal: string | null; readonly out: string; readonly err: string }>;
 }
 
-/** A group of its own, as a terminal's foreground job is. */
+/** A separate group, as a terminal's foreground job is. */
 export function startLab(folder: string, args: readonly string[], env: NodeJS.ProcessEnv = {}, clock = false): StartedLab {
   const jumping = clock ? ['--import', join(import.meta.dirname, 'clock.mjs')] : [];
   const child = spawn(process.execPath, [...jumping, join(projectFolder(), 'main', 'cli.ts'), '--data', folder, ...args], {

@@ -1,4 +1,4 @@
-// The torture test: real training is killed, stopped, cut off from its terminal, its disk and its folder, told wrong times, joined by
+// The torture test: real training is killed, stopped, cut off from its terminal, its disk and its folder, given wrong times, joined by
 // a second lab and fed hostile files, at random, for as long as asked. After every fault: nothing recorded is lost, what is
 // recorded equals an undisturbed run, no process is left over, the list opens. Everything follows from the seed but the moments.
 //
@@ -39,7 +39,7 @@ const training = (seed: number): string[] => [
 
 const sleep = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 
-/** A file system of its own, so that it can run full without harm; elsewhere a plain folder, and no full disk. */
+/** A separate file system, so that it can run full without harm; elsewhere a plain folder, and no full disk. */
 function makePlace(): { readonly folder: string; readonly limited: boolean; remove(): void } {
   const base = process.env.TORTURE_FOLDER ?? tmpdir();
   mkdirSync(base, { recursive: true });

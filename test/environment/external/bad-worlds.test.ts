@@ -1,4 +1,4 @@
-// Worlds written in a hurry: each mistake ends the episode or the run with a reason that tells its author what to change, and never the lab.
+// Worlds written in a hurry: each mistake ends the episode or the run with a reason that says what to change, and never the lab.
 
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -70,7 +70,7 @@ const LIES: readonly [what: string, body: string, message: RegExp, hint: RegExp,
   ['ends at once', `process.exit(3);`, /ended while it was asked: ended with exit code 3/, /Run the command in its folder/],
 ];
 
-test.each(LIES)('a world that %s is told what to change', (_what, body, message, hint, manifest) => {
+test.each(LIES)('a world that %s gets an error that says what to change', (_what, body, message, hint, manifest) => {
   const fault = faultOf(body, manifest);
   expect(fault.message).toMatch(message);
   expect(fault.hint).toMatch(hint);
@@ -92,7 +92,7 @@ test.each([
     `${AFTER_TWO} say({ type: 'error', data: { message: 'out of ice', code: 'EXECUTION_ERROR' } }); else ${GOOD}`,
     /out of ice \(EXECUTION_ERROR\)/,
   ],
-] as const)('a world that %s in one episode ends that episode with the reason, and goes on with others', (_what, body, reason) => {
+] as const)('a world that %s in one episode ends that episode with the reason, and continues with others', (_what, body, reason) => {
   const environment = open(worldFolder(body, { seconds: { start: 20, message: 0.4 } }));
   const broken = playUp(environment, 0);
   expect(broken.at(-1)).toMatchObject({ done: true, success: false, reward: 0, facts: { kind: 'world-error' } });

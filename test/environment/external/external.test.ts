@@ -109,7 +109,7 @@ test('admissible commands become the grammar; without them and without a list ac
   }
 });
 
-test('terminated and truncated are understood, and success follows the reward, the threshold or the world’s own word', () => {
+test('terminated and truncated are understood, and success follows the reward, the threshold or the world’s word', () => {
   const success = (more: string, manifest = {}): boolean => {
     const environment = open(
       worldFolder(
@@ -126,7 +126,7 @@ test('terminated and truncated are understood, and success follows the reward, t
   expect(success(`terminated: episode.count === 1, reward: 0, success: true`)).toBe(true);
 });
 
-test('a manifest with mistakes is told of all of them', () => {
+test('all mistakes of a manifest are reported', () => {
   const folder = worldFolder(GOOD);
   writeFileSync(join(folder, 'world.json'), JSON.stringify({ name: 'My World', comand: ['python3'], splits: { train: 'gone.json' } }));
   expect(() => readManifest(folder)).toThrow(/comand[\s\S]*small letters/);

@@ -115,7 +115,7 @@ describe('a catalog file', () => {
     expect(() => createShop({ catalog: join(folder, 'nowhere.json') })).toThrow(/nowhere\.json does not exist/);
   });
 
-  it('of the user’s own makes a shop', () => {
+  it('of the user makes a shop', () => {
     const products = ['Red Mug', 'Blue Mug', 'Red Mug'].map((name, index) => ({
       id: index + 5,
       name,

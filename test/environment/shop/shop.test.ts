@@ -36,7 +36,7 @@ describe('the example of its first authors', () => {
     expect(turns[2]).toMatchObject({ observation: 'You bought Classic Blanket.', reward: 1, done: true, success: true });
   });
 
-  it('has its known products', () => {
+  it('has the expected products', () => {
     const names = [1, 31, 201, 378].map((id) => all.byId.get(id)?.name);
     expect(names).toEqual(['Red Running Shoes', 'Black Loafers', 'Classic Blanket', 'Turquoise Backpack']);
     expect(all.products.length).toBe(497);
@@ -65,7 +65,7 @@ describe('actions', () => {
     expect(turns.at(-1)?.reason).toContain('out of steps');
   });
 
-  it('tell what a diagnosis needs', () => {
+  it('contain what a diagnosis needs', () => {
     const turns = play(['search rug', 'search rugs', 'search wool blanket', 'search throw', 'click 201', 'buy 200']);
     expect(turns[1]?.facts).toMatchObject({ kind: 'search', targetShown: false, targetRank: null, repeated: false, helpful: false });
     expect(turns[2]?.facts).toMatchObject({ repeated: true });
@@ -76,7 +76,7 @@ describe('actions', () => {
 });
 
 describe('search', () => {
-  it('understands plurals, punctuation and synonyms, and shows the shop’s own names', () => {
+  it('understands plurals, punctuation and synonyms, and shows the shop’s names', () => {
     const found = (text: string): number[] => all.search(text).map(({ id }) => id);
     expect(found('sneakers')).toEqual(found('running shoe'));
     expect(found('TIMELESS, throw!')).toEqual(found('classic blankets'));

@@ -59,7 +59,7 @@ function table(title: string, shop: WebShop): Map<Name, number> {
   return rates;
 }
 
-test('our own catalog: rules from 1% to above 80%, the oracle at 100%', () => {
+test('our catalog: rules from 1% to above 80%, the oracle at 100%', () => {
   const rates = table('Our own catalog', createWebShop({}));
   expect(rates.get('first result')).toBeLessThan(5);
   expect(rates.get('read')).toBeGreaterThan(80);

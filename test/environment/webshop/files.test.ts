@@ -198,7 +198,7 @@ describe('product files', () => {
   });
 });
 
-describe('instructions in people’s own words', () => {
+describe('instructions in people’s words', () => {
   const HUMAN = {
     instruction: 'i want a bright lamp in wine red.',
     instruction_attributes: ['easy clean'],
@@ -212,7 +212,7 @@ describe('instructions in people’s own words', () => {
     return folder;
   }
 
-  test('are goals with their own options, compared by basic colours on both sides', () => {
+  test('are goals with their options, compared by basic colours on both sides', () => {
     const entries = { LAMP000001: [HUMAN, { ...HUMAN, instruction_attributes: [] }, { ...HUMAN, instruction: 'a lamp' }], OTHER: [HUMAN] };
     const shop = createWebShop({ dataFolder: humanFolder(JSON.stringify(entries)), goals: 'human' });
     expect(shop.goals.size).toBe(2);
@@ -237,7 +237,7 @@ describe('instructions in people’s own words', () => {
   });
 });
 
-/** Our own catalog in a folder of its own, as the original's full set. */
+/** The built-in catalog in a separate folder, as the original's full set. */
 function largeFolder(): { products: string; instructions: string } {
   const folder = newFolder();
   const own = locate('', 'auto');
@@ -269,7 +269,7 @@ describe('a large set', () => {
     expect(new Goals(disk, 1).goal(77)).toEqual(new Goals(memory, 1).goal(77));
   });
 
-  test('that was interrupted goes on where it was, and then is the same', () => {
+  test('that was interrupted continues where it was, and then is the same', () => {
     const files = largeFolder();
     const whole = indexFolder(files);
     buildIndex(files, whole, () => {}, 5000);

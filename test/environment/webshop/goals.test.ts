@@ -73,7 +73,7 @@ describe('goals', () => {
     expect(targets.every((some) => some.size >= 20)).toBe(true);
   });
 
-  test('our own catalog gives 500 test, 1000 validation and more than 2000 training tasks over all levels', () => {
+  test('our catalog gives 500 test, 1000 validation and more than 2000 training tasks over all levels', () => {
     const shop = createWebShop({});
     expect(shop.catalog.size).toBe(390);
     expect(shop.goals.size).toBe(3983);
@@ -88,7 +88,7 @@ describe('goals', () => {
     }
   });
 
-  test('every goal of our own catalog is found by its text', () => {
+  test('every goal of our catalog is found by its text', () => {
     const shop = createWebShop({});
     for (const task of [...shop.tasks('test'), ...shop.tasks('train').slice(0, 200)]) {
       const found = shop.findTask(`  ${task.instruction.toUpperCase()} `);

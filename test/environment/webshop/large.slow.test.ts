@@ -13,7 +13,7 @@ const PRODUCTS = 50_000;
 const folder = mkdtempSync(join(tmpdir(), 'astrolab-webshop-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-/** Our own products over and over, each with words of its own and a description of the usual length. */
+/** The built-in products over and over, each with distinct words and a description of the usual length. */
 function makeFiles(): void {
   const own = locate('', 'auto');
   const products: readonly Readonly<Record<string, unknown>>[] = JSON.parse(readFileSync(own.products, 'utf8'));

@@ -150,7 +150,7 @@ describe('actions are read as the original reads them', () => {
     expect(play(shop, chosen, 'click[back to search]').observation).toBe(start.observation);
   });
 
-  test('the pages of results go on past the last one', () => {
+  test('the pages of results continue past the last one', () => {
     const many = shop.step(start.state, 'search[made]');
     const past = play(shop, many, ...Array<string>(6).fill('click[next >]'));
     expect(past.observation.endsWith('Page 7 (Total results: 50) [SEP] < Prev [SEP] Next >')).toBe(true);
@@ -158,7 +158,7 @@ describe('actions are read as the original reads them', () => {
     expect(play(shop, past, ...Array<string>(6).fill('click[< prev]')).observation).toBe(many.observation);
   });
 
-  test('a search for nothing known finds nothing', () => {
+  test('a search for unknown words finds nothing', () => {
     for (const query of [' ', 'the', '!!!', 'qqqqq', '<r>']) {
       const turn = shop.step(start.state, `search[${query}]`);
       expect(turn).toMatchObject({ valid: true, clickables: ['back to search', 'next >'] });

@@ -88,7 +88,7 @@ describe('the reward', () => {
     ['\u200e é 日 \u{1f600} \u{e0001}', "'\\u200e é 日 \u{1f600} \\U000e0001'"],
   ])('Python prints %j', (text, printed) => expect(printString(text)).toBe(printed));
 
-  test('Python prints whole floats with a point, and strips its own white space', () => {
+  test('Python prints whole floats with a point, and strips its white space', () => {
     expect([1, 0, 0.1, 877.8, 100].map(printFloat)).toEqual(['1.0', '0.0', '0.1', '877.8', '100.0']);
     expect(strip('\u001f\u00a0 x \u2003\u0085')).toBe('x');
     expect(strip('\ufeffx')).toBe('\ufeffx');
@@ -120,7 +120,7 @@ function ceiling(shop: WebShop, goals: number): number {
   return reached / goals;
 }
 
-test('every goal of our own catalog can be reached', () => {
+test('every goal of our catalog can be reached', () => {
   const shop = createWebShop({});
   expect(ceiling(shop, shop.goals.size)).toBe(1);
 });

@@ -75,7 +75,7 @@ const CORPUS = [
   'TASK: User wants to buy classic blanket. Available: 497 products across 8 categories.',
 ];
 
-/** Three ways of cutting: every byte on its own, words with the space before them and single digits, and pieces that cross spaces. */
+/** Three ways of cutting: every byte separately, words with the space before them and single digits, and pieces that cross spaces. */
 export const TOKENIZERS = {
   bytes: () => trainBpe(CORPUS, { merges: 0, pattern: /[\s\S]/gu }),
   words: () => trainBpe(CORPUS, { merges: 60, pattern: /\p{N}| ?\p{L}+| ?[^\s\p{L}\p{N}]+|\s+/gu }),

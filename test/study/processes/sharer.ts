@@ -1,5 +1,5 @@
 // A lab that trains a list of runs with pretended training processes, beside another one that wants the same: argv is the
-// data folder and how long an update takes. Tells its id and state of every run, and those that it left to the other.
+// data folder and how long an update takes. Prints its id and the state of every run, and those that it left to the other.
 
 import { trainAll } from '../../../main/study/work.ts';
 import { Store } from '../../../main/store/store.ts';
