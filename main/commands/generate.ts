@@ -1,12 +1,14 @@
 // `lab generate` and `lab score`: a language model outside of any world. Both answer in tokens, so that any tokenizer can be compared.
 
 import { readFileSync } from 'node:fs';
+import { Option } from 'commander';
 import type { Command } from 'commander';
 import { z } from 'zod';
 import type { Flat } from '../engine/parameters.ts';
 import { openAdapter } from '../policy/model/adapter.ts';
 import { generateTokens, scoreTokens } from '../policy/model/continuation.ts';
 import { modelNetwork } from '../policy/model/model-network.ts';
+import { PRECISIONS, type Precision } from '../policy/model/quantise.ts';
 import { ModelRegistry } from '../policy/model/registry.ts';
 import { ModelText } from '../policy/model/text.ts';
 import type { PolicyNetwork } from '../policy/network.ts';
@@ -17,6 +19,7 @@ import { wholeNumber } from './work.ts';
 interface Options {
   readonly model: string;
   readonly adapter?: string;
+  readonly precision: Precision;
   readonly tokens?: string;
   readonly prompt?: string;
   readonly raw?: boolean;
@@ -32,6 +35,7 @@ export function register(program: Command): void {
     .description('continue a prompt with a language model')
     .requiredOption('--model <name>', 'a model of `lab models`')
     .option('--adapter <dir>', 'a PEFT adapter on top of it')
+    .addOption(precisionOption())
     .option('--prompt <text>', 'what to say to it; its chat template is applied')
     .option('--raw', 'continue the prompt as it is, without the chat template')
     .option('--tokens <file>', 'instead of a prompt: a JSON file with lists of token ids')
@@ -46,8 +50,12 @@ export function register(program: Command): void {
     .requiredOption('--model <name>', 'a model of `lab models`')
     .requiredOption('--tokens <file>', 'a JSON file with lists of token ids')
     .option('--adapter <dir>', 'a PEFT adapter on top of it')
+    .addOption(precisionOption())
     .action((options: Options) => refusing(() => score(options)));
 }
+
+const precisionOption = (): Option =>
+  new Option('--precision <precision>', 'how its weights are kept').choices([...PRECISIONS]).default('f32');
 
 async function generate(options: Options): Promise<void> {
   const { source, network, weights } = open(options);
@@ -78,8 +86,12 @@ async function score(options: Options): Promise<void> {
   answer({ logProbs }, logProbs.map((numbers) => numbers.map((number) => number.toFixed(4)).join(' ')).join('\n'));
 }
 
-function open({ model, adapter }: Options): { source: ReturnType<ModelRegistry['open']>; network: PolicyNetwork; weights: Flat } {
-  const source = new ModelRegistry(dataFolder()).open(model);
+function open({ model, adapter, precision }: Options): {
+  source: ReturnType<ModelRegistry['open']>;
+  network: PolicyNetwork;
+  weights: Flat;
+} {
+  const source = new ModelRegistry(dataFolder()).open(model, precision);
   const { config } = source;
   const opened = adapter === undefined ? undefined : openAdapter(adapter, config);
   const network = modelNetwork({ ...source, trained: opened?.lora ?? 'none', contextLength: config.contextLength });

@@ -10,6 +10,7 @@ import { mistakesOf } from '../environment/demonstrations.ts';
 import type { Plain } from '../environment/environment.ts';
 import { DEFAULT_WORLD, WORLDS } from '../environment/registry.ts';
 import { between, group, knob, whole } from '../knob.ts';
+import { PRECISIONS } from '../policy/model/quantise.ts';
 import { canonicalJson, contentHash } from '../canonical.ts';
 import { retentions, splits } from '../vocabulary.ts';
 
@@ -31,6 +32,11 @@ const LanguageModel = group(
       z.enum(['adapter', 'all']),
       'adapter',
       'Train a LoRA adapter, or every weight (small models only: it takes four times their size).',
+    ),
+    precision: knob(
+      z.enum(PRECISIONS),
+      'f32',
+      'How the weights are kept: f32 as they are, f16 half the memory (slower on a CPU), int8 and int4 a quarter and an eighth (rounded; for adapters only).',
     ),
     rank: knob(whole(1, 1024), 16, 'Rank of the adapter.'),
     alpha: knob(between(0.01, 10_000), 32, 'The adapter’s product is scaled by alpha / rank.'),

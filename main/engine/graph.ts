@@ -3,7 +3,8 @@
 // The graph says what is computed; onnx.ts writes it as an ONNX file and session.ts runs it.
 // Left out on purpose: control flow and computed shapes. A dimension is a number, or a name for a size known only when run.
 
-export type DType = 'float32' | 'float16' | 'int32' | 'int64' | 'bool' | 'uint8';
+/** `uint4`: two numbers in a byte; only in files that are mapped. */
+export type DType = 'float32' | 'float16' | 'int32' | 'int64' | 'bool' | 'uint8' | 'uint4';
 /** A name stands for a size that is only known when the graph is run (e.g. the filled part of a cache). */
 export type Dimension = number | string;
 export type Shape = readonly Dimension[];
@@ -23,7 +24,15 @@ export class GraphError extends Error {
   override name = 'GraphError';
 }
 
-export const BYTES_PER_ELEMENT: Readonly<Record<DType, number>> = { float32: 4, int32: 4, int64: 8, bool: 1, float16: 2, uint8: 1 };
+export const BYTES_PER_ELEMENT: Readonly<Record<DType, number>> = {
+  float32: 4,
+  int32: 4,
+  int64: 8,
+  bool: 1,
+  float16: 2,
+  uint8: 1,
+  uint4: 0.5,
+};
 
 export function showShape(shape: Shape): string {
   return `[${shape.join(', ')}]`;
@@ -260,5 +269,7 @@ function scalarData(value: number, dtype: DType): ConstantData {
       return Uint8Array.of(value);
     case 'float16':
       throw new GraphError('Half-precision constants are made by casting a float32 constant (operators.cast)');
+    case 'uint4':
+      throw new GraphError('Numbers of four bits exist only in mapped files (graph.external)');
   }
 }

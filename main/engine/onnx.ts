@@ -15,7 +15,7 @@ import type { NodeProto, TensorProto, ValueProto } from './onnx-schema.ts';
 export type Target = 'cpu' | 'gpu';
 
 const MICROSOFT = 'com.microsoft';
-const TYPES: Readonly<Record<DType, number>> = { float32: 1, int32: 6, int64: 7, bool: 9, float16: 10, uint8: 2 };
+const TYPES: Readonly<Record<DType, number>> = { float32: 1, int32: 6, int64: 7, bool: 9, float16: 10, uint8: 2, uint4: 21 };
 const FLOAT_ATTRIBUTES = new Set(['alpha', 'beta', 'epsilon']);
 /** Fewer elements than the runtime would share out among threads, whichever way it counts them. */
 const ONE_THREAD_ELEMENTS = 16_384;
@@ -300,6 +300,9 @@ const SPELLED: Readonly<Record<string, Spell>> = {
     }
     spellInverse(node, writer, x, inverse);
     writer.emit('Mul', [x, inverse], [y]);
+  },
+  BlockProduct: (node, writer) => {
+    writer.emit('MatMulNBits', names(node.inputs, writer), names(node.outputs, writer), node.attributes, MICROSOFT);
   },
   Rotary: (node, writer) => {
     const inputs = node.inputs.map((tensor) => writer.wide(tensor));

@@ -57,6 +57,13 @@ const rows: Record<Metric['group'], readonly Row[]> = {
       'up',
     ],
     ['rollout.temperature', 'Temperature', 'Sampling temperature of the update’s episodes', '', 'neither'],
+    [
+      'rollout.samplingGap',
+      'Sampling gap',
+      'With int8 or int4 weights: mean |log π of the sampler − log π of the trainer| per token; the trainer’s is used',
+      'nats',
+      'down',
+    ],
     ['rollout.level', 'Curriculum level', 'Level of the world the update’s tasks came from; 0 is the easiest', 'level', 'up'],
   ],
   learning: [

@@ -20,6 +20,8 @@ export interface PolicyNetwork extends BatchLayout {
   readonly description: Json;
   /** What is cached of every token read. */
   readonly streams: readonly Stream[];
+  /** The sampler's log-probabilities deviate from the scorer's by more than rounding: what is learned from must be scored again. */
+  readonly approximateSampling?: boolean;
   tensors(graph: Graph, parameters: Parameters, shape: BatchShape, options?: PolicyOptions): PolicyTensors & { readonly logits: Tensor };
   /** See `samplingGraph`: reads `count` tokens per row. */
   samplingGraph(count: number, parameters: (graph: Graph) => Parameters): Graph;

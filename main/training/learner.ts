@@ -8,7 +8,7 @@ import type { MemoryPool } from '../engine/session-cache.ts';
 import type { Poll, StepReport, Trainer } from '../engine/training-step.ts';
 import { PackedBatch } from '../policy/batch.ts';
 import { Scorer } from '../policy/scorer.ts';
-import type { PolicyModel } from '../policy/network.ts';
+import { networkOf, type PolicyModel } from '../policy/network.ts';
 import { Random } from '../random.ts';
 import type { Episode } from '../rollout/episode.ts';
 import type { Trajectory } from '../rollout/trajectory.ts';
@@ -34,20 +34,35 @@ export class Learner {
     this.#critic = new Scorer(setup.model, policy, options);
   }
 
-  /** Fills in what the algorithm needs to know of each token: log π_ref, and the critic's value. `poll` is awaited between batches. */
-  async score(episodes: readonly Episode[], poll?: Poll): Promise<void> {
+  /**
+   * Fills in what the algorithm needs to know of each token: log π_ref, and the critic's value. Where sampling is approximate, the policy's
+   * log-probabilities are computed again as training computes them; how far the sampler's were off is a metric. `poll` is awaited between batches.
+   */
+  async score(episodes: readonly Episode[], poll?: Poll): Promise<Record<string, number>> {
     const { needs } = this.#setup.algorithm;
+    const { model } = this.#setup;
+    let [gap, tokens] = [0, 0];
+    if (networkOf(model).approximateSampling) {
+      await this.#scoreWith(this.#critic, model, episodes, poll, (trajectory, { logProbs }) => {
+        share(trajectory, logProbs, (step, exact) => {
+          gap += exact.reduce((sum, number, i) => sum + Math.abs(number - at(step.logProbs, i)), 0);
+          tokens += exact.length;
+          step.logProbs = exact;
+        });
+      });
+    }
     if (needs.reference !== 'none') {
       await this.#scoreWith(this.#reference, this.#setup.referenceModel, episodes, poll, (trajectory, { logProbs }) => {
-        share(trajectory, logProbs, (tokens, numbers) => (tokens.referenceLogProbs = numbers));
+        share(trajectory, logProbs, (step, numbers) => (step.referenceLogProbs = numbers));
       });
     }
     if (needs.critic) {
       await this.#scoreWith(this.#critic, this.#setup.model, episodes, poll, (trajectory, { values }) => {
         if (!values) throw new Error('The algorithm needs a critic, but the model has no value head');
-        share(trajectory, values, (tokens, numbers) => (tokens.values = numbers));
+        share(trajectory, values, (step, numbers) => (step.values = numbers));
       });
     }
+    return tokens > 0 ? { 'rollout.samplingGap': gap / tokens } : {};
   }
 
   /** What the algorithm makes of the episodes; the advantages are noted on the trajectories, for replay. */

@@ -37,7 +37,7 @@ export function modelPolicy(
   environment: Environment,
   { dataFolder, critic }: { dataFolder: string; critic: boolean },
 ): ModelPolicy {
-  const source = new ModelRegistry(dataFolder).open(policy.model.name);
+  const source = new ModelRegistry(dataFolder).open(policy.model.name, policy.model.precision);
   const { train, adapter } = policy.model;
   const trained = trainedPart(policy);
   const network = (valueHead: boolean): PolicyNetwork =>

@@ -75,7 +75,7 @@ async function trainUpdate(run: TrainingRun, update: number): Promise<void> {
     }
 
     // Score: log π_ref and the critic's values of every token, as far as the algorithm needs them.
-    await recorder.time('system/time.scoring', () => learner.score(episodes, poll));
+    recorder.record(await recorder.time('system/time.scoring', () => learner.score(episodes, poll)));
 
     // Prepare: the algorithm turns episodes into advantages and weights.
     const prepared = learner.prepare(episodes, { update, updates: training.updates, reward: training.reward });

@@ -187,6 +187,15 @@ describe('a run with a language model', () => {
     120_000,
   );
 
+  test('learns on int8 weights from log-probabilities that the trainer computed', async () => {
+    const config = smallest({ ...model({ precision: 'int8' }), algorithm: { id: 'grpo', klEstimator: 'k3' } });
+    const one = host();
+    expect(await train(smallest({ ...config, training: { ...config.training, updates: 1 } }), one)).toBe('done');
+    const [update] = one.reports.flatMap((report) => (report.type === 'update' ? [report.metrics] : []));
+    expect(update?.['rollout.samplingGap']).toBeGreaterThan(0);
+    expect(update?.['rollout.samplingGap']).toBeLessThan(0.2);
+  }, 120_000);
+
   test('is refused without a model, or with a KL over the whole vocabulary', () => {
     expect(() => model({ name: '' })).toThrow(ConfigError);
     expect(() =>

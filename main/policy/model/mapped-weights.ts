@@ -1,51 +1,148 @@
-// Where the engine maps a model's weights from. A float32 safetensors file is mapped as it is; every other format is converted once, into
-// a file beside the registration. One file serves all sessions and all runs: the operating system keeps it in memory once.
+// Where the engine maps a model's weights from. A float32 safetensors file is mapped as it is; every other format and precision is made once,
+// as a file beside the registration. One file serves all sessions and all runs: the operating system keeps it in memory once.
 
-import { existsSync, mkdirSync } from 'node:fs';
+import { closeSync, existsSync, fsyncSync, mkdirSync, openSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { z } from 'zod';
 import type { ExternalData } from '../../engine/graph.ts';
 import { weightSpecs } from './architecture.ts';
-import { readSafetensors, writeSafetensors } from './safetensors.ts';
+import { toHalf } from './numbers.ts';
+import { BLOCK, type Bits, type Precision, quantise } from './quantise.ts';
+import { writeAll } from './safetensors.ts';
 import type { ModelSource } from './source.ts';
-import { countOf, readNumbers } from './tensor-source.ts';
+import { countOf, readAll, readNumbers } from './tensor-source.ts';
+import type { TensorSource } from './tensor-source.ts';
 
-/** The place of every weight as float32, by its Hugging Face name. */
-export type MappedWeights = ReadonlyMap<string, ExternalData>;
+/** A weight in a file: float32, float16, or blocks of 4 or 8 bits with their scales and (all equal) zero points. */
+export type MappedWeight =
+  | { readonly kind: 'f32' | 'f16'; readonly place: ExternalData }
+  | {
+      readonly kind: 'int8' | 'int4';
+      readonly place: ExternalData;
+      readonly scales: ExternalData;
+      readonly zeros: ExternalData;
+    };
+
+/** By Hugging Face name; quantised models have the product with the vocabulary under HEAD beside the embedding. */
+export type MappedWeights = ReadonlyMap<string, MappedWeight>;
+export const HEAD = 'lm_head.weight';
+const EMBEDDING = 'model.embed_tokens.weight';
+
+/** `folder` keeps what had to be converted, under the model's hash. */
+export function mapWeights(
+  source: ModelSource,
+  hash: string,
+  folder: string,
+  { precision = 'f32', progress = () => {} }: { precision?: Precision; progress?: (share: number) => void } = {},
+): MappedWeights {
+  if (precision === 'f32' && mappable(source))
+    return new Map([...source.tensors].map(([name, { file, offset, bytes }]) => [name, { kind: 'f32', place: { file, offset, bytes } }]));
+  const name = join(folder, `${hash.slice(0, 16)}-${precision}`);
+  if (!existsSync(`${name}.json`)) convert(source, name, precision, progress);
+  return readIndex(name);
+}
 
 const mappable = (source: ModelSource): boolean =>
   [...source.tensors.values()].every(({ format, offset, interleavedHeads }) => format === 'F32' && offset % 4 === 0 && !interleavedHeads);
 
-/** `folder` keeps what had to be converted, under the model's hash. */
-export function mapWeights(source: ModelSource, hash: string, folder: string, progress: (share: number) => void = () => {}): MappedWeights {
-  if (mappable(source)) return places(source.tensors);
-  const file = join(folder, `${hash.slice(0, 16)}-f32.safetensors`);
-  if (!existsSync(file)) convert(source, file, folder, progress);
-  return places(readSafetensors(file));
-}
+const placeSchema = z.tuple([z.int().min(0), z.int().min(0)]);
+const indexSchema = z.record(
+  z.string(),
+  z.discriminatedUnion('kind', [
+    z.strictObject({ kind: z.enum(['f32', 'f16']), place: placeSchema }),
+    z.strictObject({ kind: z.enum(['int8', 'int4']), place: placeSchema, scales: placeSchema, zeros: placeSchema }),
+  ]),
+);
+type Index = z.infer<typeof indexSchema>;
 
-function places(tensors: ReadonlyMap<string, ExternalData>): MappedWeights {
-  return new Map([...tensors].map(([name, { file, offset, bytes }]) => [name, { file, offset, bytes }]));
-}
-
-function convert({ config, tensors }: ModelSource, file: string, folder: string, progress: (share: number) => void): void {
-  mkdirSync(folder, { recursive: true });
-  const specs = weightSpecs(config);
-  const total = specs.reduce((sum, { shape }) => sum + countOf(shape), 0);
-  let done = 0;
-  writeSafetensors(
-    file,
-    specs.map(({ name, shape }) => ({
-      name,
-      shape,
-      *numbers() {
-        const tensor = tensors.get(name);
-        if (!tensor) throw new Error(`The tensor ${name} was there before`);
-        for (const part of readNumbers(tensor)) {
-          yield part;
-          done += part.length;
-          progress(done / total);
-        }
-      },
-    })),
+function readIndex(name: string): MappedWeights {
+  const at = ([offset, bytes]: readonly [number, number]): ExternalData => ({ file: `${name}.bin`, offset, bytes });
+  return new Map(
+    Object.entries(indexSchema.parse(JSON.parse(readFileSync(`${name}.json`, 'utf8')))).map(([weight, entry]) => [
+      weight,
+      'scales' in entry
+        ? { kind: entry.kind, place: at(entry.place), scales: at(entry.scales), zeros: at(entry.zeros) }
+        : { kind: entry.kind, place: at(entry.place) },
+    ]),
   );
+}
+
+/** What becomes of a weight: matrices of products are quantised, the embedding (which is read row by row) is halved, vectors stay. */
+export function kindOf(name: string, shape: readonly number[], precision: Precision): MappedWeight['kind'] {
+  if (precision === 'f32' || shape.length === 1) return 'f32';
+  if (precision === 'f16' || name === EMBEDDING) return 'f16';
+  if ((shape[1] ?? 0) % BLOCK !== 0) return 'f32';
+  return name === HEAD ? 'int8' : precision;
+}
+
+/** The index comes last, renamed into place: with it, the numbers are complete. */
+function convert(source: ModelSource, name: string, precision: Precision, progress: (share: number) => void): void {
+  mkdirSync(join(name, '..'), { recursive: true });
+  const specs: { name: string; shape: readonly number[]; from: string }[] = weightSpecs(source.config).map((spec) => ({
+    ...spec,
+    from: spec.name,
+  }));
+  const embedding = specs.find((spec) => spec.name === EMBEDDING);
+  if (embedding && source.config.tied && (precision === 'int8' || precision === 'int4')) specs.push({ ...embedding, name: HEAD });
+  const total = specs.reduce((sum, { shape }) => sum + countOf(shape), 0);
+  const temporary = `${name}.${process.pid}.partial`;
+  const handle = openSync(temporary, 'w');
+  try {
+    const file = new AlignedFile(handle);
+    const index: Index = {};
+    let done = 0;
+    for (const { name: weight, shape, from } of specs) {
+      const tensor = source.tensors.get(from);
+      if (!tensor) throw new Error(`The tensor ${from} was there before`);
+      index[weight] = writeWeight(file, tensor, kindOf(weight, shape, precision));
+      done += countOf(shape);
+      progress(done / total);
+    }
+    fsyncSync(handle);
+    renameSync(temporary, `${name}.bin`);
+    writeFileSync(`${temporary}.json`, JSON.stringify(index));
+    renameSync(`${temporary}.json`, `${name}.json`);
+  } finally {
+    closeSync(handle);
+    rmSync(temporary, { force: true });
+  }
+}
+
+function writeWeight(file: AlignedFile, tensor: TensorSource, kind: MappedWeight['kind']): Index[string] {
+  if (kind === 'f32' || kind === 'f16') {
+    const start = file.align();
+    for (const part of readNumbers(tensor)) file.write(kind === 'f16' ? toHalf(part) : part);
+    return { kind, place: [start, file.at - start] };
+  }
+  const bits: Bits = kind === 'int8' ? 8 : 4;
+  const { packed, scales } = quantise(readAll(tensor), bits);
+  const zeros = new Uint8Array((scales.length * bits) / 8).fill(bits === 8 ? 128 : 0x88);
+  return { kind, place: file.put(packed), scales: file.put(scales), zeros: file.put(zeros) };
+}
+
+/** Every tensor begins at a multiple of 64 bytes. */
+class AlignedFile {
+  readonly #handle: number;
+  at = 0;
+
+  constructor(handle: number) {
+    this.#handle = handle;
+  }
+
+  align(): number {
+    const gap = -this.at & 63;
+    if (gap > 0) this.write(new Uint8Array(gap));
+    return this.at;
+  }
+
+  write(part: ArrayBufferView): void {
+    writeAll(this.#handle, new Uint8Array(part.buffer, part.byteOffset, part.byteLength));
+    this.at += part.byteLength;
+  }
+
+  put(part: ArrayBufferView): [number, number] {
+    const start = this.align();
+    this.write(part);
+    return [start, part.byteLength];
+  }
 }

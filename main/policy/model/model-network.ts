@@ -16,7 +16,9 @@ import { loraSpecs } from './adapter.ts';
 import type { LoraShape } from './adapter.ts';
 import { weightSpecs } from './architecture.ts';
 import type { LanguageModelConfig } from './architecture.ts';
-import type { MappedWeights } from './mapped-weights.ts';
+import { HEAD } from './mapped-weights.ts';
+import type { MappedWeight, MappedWeights } from './mapped-weights.ts';
+import { BLOCK, type Precision } from './quantise.ts';
 import * as net from './network.ts';
 import type { ModelParts } from './network.ts';
 
@@ -30,6 +32,7 @@ export interface ModelNetworkOptions {
   /** At most what the model was made for. */
   readonly contextLength: number;
   readonly valueHead?: boolean;
+  readonly precision?: Precision;
 }
 
 /** Numbers of logits computed at once; longer batches go through the head in portions that the backward pass computes again. */
@@ -37,7 +40,9 @@ const HEAD_PORTION = 1 << 22;
 const NEVER = -1e9;
 
 export function modelNetwork(options: ModelNetworkOptions): PolicyNetwork {
-  const { config, trained, hash, valueHead = false } = options;
+  const { config, trained, hash, valueHead = false, precision = 'f32' } = options;
+  if (trained === 'all' && precision !== 'f32')
+    throw new RangeError(`Training every weight needs policy.model.precision f32, found ${precision}; train an adapter instead`);
   const contextLength = Math.min(options.contextLength, config.contextLength);
   const partsOf = partsMaker(options);
   return {
@@ -46,7 +51,8 @@ export function modelNetwork(options: ModelNetworkOptions): PolicyNetwork {
     aids: { matchFlag: false, pointer: false, tokenShift: 0 },
     compactMasks: true,
     layout: new ParameterLayout([...trainedSpecs(config, trained), ...(valueHead ? valueSpecs(config) : [])]),
-    description: { model: hash, trained: describeTrained(trained), contextLength, valueHead },
+    description: { model: hash, trained: describeTrained(trained), contextLength, valueHead, ...(precision !== 'f32' && { precision }) },
+    approximateSampling: precision === 'int8' || precision === 'int4',
     streams: Array.from({ length: config.layers }, (_, layer) =>
       ['key', 'value'].map((what) => ({ name: `layer.${layer}.${what}`, heads: config.keyValueHeads, size: config.headSize })),
     ).flat(),
@@ -54,7 +60,8 @@ export function modelNetwork(options: ModelNetworkOptions): PolicyNetwork {
       tensors(graph, partsOf(graph, parameters), { ...options, valueHead }, parameters, shape, how),
     samplingGraph: (count, parameters) => {
       const graph = new Graph(`read ${count}`);
-      return samplingGraph(graph, partsOf(graph, parameters(graph)), config, contextLength, count);
+      // One token at a time is bound by memory: there the blocks are multiplied as they are. More at once are worth unpacking them for.
+      return samplingGraph(graph, partsOf(graph, parameters(graph), count === 1), config, contextLength, count);
     },
   };
 }
@@ -73,27 +80,81 @@ const valueSpecs = ({ width }: LanguageModelConfig): ParameterSpec[] => [
   { name: 'value.bias', shape: [1], decay: false },
 ];
 
-/** How the weights and products of a graph are made. */
-function partsMaker({ config, weights, trained }: ModelNetworkOptions): (graph: Graph, parameters: Parameters) => ModelParts {
+/** How the weights and products of a graph are made; with `blocks`, products with quantised matrices take them as they are, approximately. */
+function partsMaker({
+  config,
+  weights,
+  trained,
+}: ModelNetworkOptions): (graph: Graph, parameters: Parameters, blocks?: boolean) => ModelParts {
   const shapes = new Map(weightSpecs(config).map(({ name, shape }) => [name, shape]));
+  const embedding = shapes.get('model.embed_tokens.weight');
+  if (embedding && !shapes.has(HEAD)) shapes.set(HEAD, embedding);
   const lora = typeof trained === 'string' ? undefined : trained;
   const adapted = new Set(lora ? loraSpecs(config, lora).map(({ name }) => name) : []);
-  return (graph, parameters) => {
+  return (graph, parameters, blocks = false) => {
+    const find = (name: string): { shape: readonly number[]; mapped: MappedWeight } => {
+      const [shape, mapped] = [shapes.get(name), weights.get(name)];
+      if (!shape || !mapped) throw new Error(`The model has no weight ${name}`);
+      return { shape, mapped };
+    };
     const weight = (name: string): Tensor => {
       if (trained === 'all') return parameters(name);
-      const [shape, place] = [shapes.get(name), weights.get(name)];
-      if (!shape || !place) throw new Error(`The model has no weight ${name}`);
-      return graph.external(name, 'float32', shape, place);
+      const { shape, mapped } = find(name);
+      return unpacked(graph, name, shape, mapped);
+    };
+    const times = (x: Tensor, name: string): Tensor => {
+      if (trained === 'all') return op.matmul(x, parameters(name), { transposeB: true });
+      const { shape, mapped } = find(name);
+      return blocks && 'scales' in mapped
+        ? blockProduct(graph, x, name, shape, mapped)
+        : op.matmul(x, unpacked(graph, name, shape, mapped), { transposeB: true });
     };
     const linear = (name: string, x: Tensor): Tensor => {
-      let y = op.matmul(x, weight(`${name}.weight`), { transposeB: true });
+      let y = times(x, `${name}.weight`);
       if (shapes.has(`${name}.bias`)) y = op.add(y, weight(`${name}.bias`));
       if (!lora || !adapted.has(`${name}.lora_A`)) return y;
       const low = op.matmul(x, parameters(`${name}.lora_A`), { transposeB: true });
       return op.add(y, op.matmul(low, parameters(`${name}.lora_B`), { transposeB: true, scale: lora.alpha / lora.rank }));
     };
-    return { weight, linear };
+    const embed = (tokens: Tensor): Tensor => {
+      const name = 'model.embed_tokens.weight';
+      if (trained === 'all') return op.gather(parameters(name), tokens);
+      const { shape, mapped } = find(name);
+      // Rows are unpacked after they were chosen.
+      if (mapped.kind !== 'f16') return op.gather(weight(name), tokens);
+      return op.cast(op.gather(graph.external(`${name} f16`, 'float16', shape, mapped.place), tokens), 'float32');
+    };
+    return { weight, linear, embed, head: (x) => times(x, weights.has(HEAD) || !config.tied ? HEAD : 'model.embed_tokens.weight') };
   };
+}
+
+/** A weight as float32, whatever it is in its file. */
+function unpacked(graph: Graph, name: string, shape: readonly number[], mapped: MappedWeight): Tensor {
+  if (mapped.kind === 'f32') return graph.external(name, 'float32', shape, mapped.place);
+  if (mapped.kind === 'f16') return op.cast(graph.external(`${name} f16`, 'float16', shape, mapped.place), 'float32');
+  if (!('scales' in mapped)) throw new Error(`The weight ${name} has no scales`);
+  const type = mapped.kind === 'int8' ? 'uint8' : 'uint4';
+  const blocks = [shape[0] ?? 0, (shape[1] ?? 0) / BLOCK];
+  const inputs = [
+    graph.external(`${name} ${type}`, type, shape, mapped.place),
+    graph.external(`${name} scales`, 'float32', blocks, mapped.scales),
+    graph.external(`${name} zeros`, type, blocks, mapped.zeros),
+  ] as const;
+  return node('DequantizeLinear', [...inputs], shape, { axis: 1, block_size: BLOCK });
+}
+
+/** How precisely the runtime multiplies blocks: 4 rounds the activations to 8 bits, and is the only fast way. */
+const ACCURACY_LEVEL = 4;
+
+function blockProduct(graph: Graph, x: Tensor, name: string, shape: readonly number[], mapped: MappedWeight): Tensor {
+  if (!('scales' in mapped)) throw new Error(`The weight ${name} has no scales`);
+  const [rows = 0, width = 0] = shape;
+  const bits = mapped.kind === 'int8' ? 8 : 4;
+  const blocks = width / BLOCK;
+  const packed = graph.external(`${name} blocks`, 'uint8', [rows, blocks, (BLOCK * bits) / 8], mapped.place);
+  const scales = graph.external(`${name} scales`, 'float32', [rows, blocks], mapped.scales);
+  const attributes = { K: width, N: rows, bits, block_size: BLOCK, accuracy_level: ACCURACY_LEVEL };
+  return node('BlockProduct', [x, packed, scales], [...x.shape.slice(0, -1), rows], attributes);
 }
 
 function tensors(
@@ -123,7 +184,7 @@ function tensors(
     const table = masks > 0 ? graph.input('maskTable', 'bool', [masks, config.vocabulary]) : undefined;
     const maskIndex = masks > 0 ? flat(graph.input('maskIndex', 'int32', [rows, agentTokens])) : undefined;
     const masked = (x: Tensor, start: number, end: number): Tensor => {
-      const logits = net.headLogits(parts, config, x);
+      const logits = parts.head(x);
       return table && maskIndex ? op.where(op.gather(table, op.slice(maskIndex, 0, start, end)), logits, NEVER) : logits;
     };
     const portion = Math.max(8, Math.floor(HEAD_PORTION / config.vocabulary));
@@ -174,7 +235,7 @@ function samplingGraph(graph: Graph, parts: ModelParts, config: LanguageModelCon
     graph.output(`new.${name}`, like);
     return graph.input(`cache.${name}`, 'float32', ['rows', keyValueHeads, 'time', headSize]);
   };
-  let x = net.embed(parts, graph.input('tokens', 'int32', ['rows', count]));
+  let x = parts.embed(graph.input('tokens', 'int32', ['rows', count]));
   for (let layer = 0; layer < config.layers; layer++) {
     graph.scope(`layer.${layer}`, () => {
       const own = net.projections(parts, config, layer, x);
@@ -193,7 +254,7 @@ function samplingGraph(graph: Graph, parts: ModelParts, config: LanguageModelCon
   }
   const hidden = net.finalNorm(parts, config, x);
   const last = count === 1 ? op.reshape(hidden, ['rows', width]) : pickRow(hidden, graph.input('last', 'int64', ['rows', 1]));
-  graph.output('logits', net.headLogits(parts, config, last));
+  graph.output('logits', parts.head(last));
   return graph;
 }
 

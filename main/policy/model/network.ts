@@ -13,6 +13,10 @@ export interface ModelParts {
   weight(name: string): Tensor;
   /** x · Wᵀ (+ bias) of the matrix `name` (without `.weight`), for rows x [..., in]. */
   linear(name: string, x: Tensor): Tensor;
+  /** The embeddings of tokens. */
+  embed(tokens: Tensor): Tensor;
+  /** Rows [n, width] to logits [n, vocabulary]. */
+  head(x: Tensor): Tensor;
 }
 
 /** Cosine and sine of every position's angles, each [length, head size / 2]. */
@@ -67,19 +71,13 @@ export function feedForward(parts: ModelParts, config: LanguageModelConfig, laye
   return op.add(x, parts.linear(layerName(layer, 'mlp.down_proj'), gated(gate ?? normal, up ?? normal)));
 }
 
-export const embed = (parts: ModelParts, tokens: Tensor): Tensor => op.gather(parts.weight('model.embed_tokens.weight'), tokens);
-
 export const finalNorm = (parts: ModelParts, config: LanguageModelConfig, x: Tensor): Tensor =>
   op.rmsNorm(x, parts.weight('model.norm.weight'), config.epsilon);
-
-/** Rows [n, width] to logits [n, vocabulary]. */
-export const headLogits = (parts: ModelParts, config: LanguageModelConfig, hidden: Tensor): Tensor =>
-  op.matmul(hidden, parts.weight(config.tied ? 'model.embed_tokens.weight' : 'lm_head.weight'), { transposeB: true });
 
 /** The final hidden states of sequences int32 [R, T], time-major [T · R, width]. With `recompute` each layer is computed again for its gradient. */
 export function hiddenStates(graph: Graph, parts: ModelParts, config: LanguageModelConfig, tokens: Tensor, recompute = false): Tensor {
   const [rows = 0, time = 0] = tokens.sizes;
-  let x = graph.scope('embed', () => embed(parts, op.reshape(op.transpose(tokens, [1, 0]), [time * rows])));
+  let x = graph.scope('embed', () => parts.embed(op.reshape(op.transpose(tokens, [1, 0]), [time * rows])));
   const attend = causalAttention(graph, config, rows, time);
   for (let layer = 0; layer < config.layers; layer++) {
     const block = (input: Tensor): Tensor => {

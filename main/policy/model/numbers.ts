@@ -30,6 +30,11 @@ function halfTable(): Float32Array {
   return halves;
 }
 
+/** Float32 as half precision, rounded to the nearest. */
+export function toHalf(numbers: Float32Array): Uint16Array {
+  return new Uint16Array(Float16Array.from(numbers).buffer);
+}
+
 /** Decodes whole blocks; `bytes` may begin at any address. */
 export function decode(format: Format, bytes: Uint8Array): Float32Array<ArrayBuffer> {
   const { numbers, bytes: size } = BLOCKS[format];

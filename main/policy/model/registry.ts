@@ -21,6 +21,7 @@ import { contentHash } from '../../canonical.ts';
 import { parameterCount } from './architecture.ts';
 import { mapWeights } from './mapped-weights.ts';
 import type { MappedWeights } from './mapped-weights.ts';
+import type { Precision } from './quantise.ts';
 import { openSource } from './source.ts';
 import type { ModelSource } from './source.ts';
 import { ModelError } from './tensor-source.ts';
@@ -44,6 +45,7 @@ export interface OpenModel extends ModelSource {
   readonly name: string;
   readonly hash: string;
   readonly weights: MappedWeights;
+  readonly precision: Precision;
 }
 
 type Progress = (share: number, what: string) => void;
@@ -95,7 +97,7 @@ export class ModelRegistry {
       throw new ModelError(`There is a model "${name}" already; choose another name or remove it first`);
     const source = openSource(path);
     const record = describe(name, source, (share) => progress(share, 'reading'));
-    mapWeights(source, record.hash, folder, (share) => progress(share, 'converting'));
+    mapWeights(source, record.hash, folder, { progress: (share) => progress(share, 'converting') });
     this.#write(record);
     return record;
   }
@@ -121,14 +123,17 @@ export class ModelRegistry {
     if (NAME.test(name) && !this.names().includes(name)) rmSync(this.folderOf(name), { recursive: true, force: true });
   }
 
-  open(name: string, progress: Progress = () => {}): OpenModel {
+  open(name: string, precision: Precision = 'f32', progress: Progress = () => {}): OpenModel {
     const record = this.find(name);
     if (!existsSync(record.source))
       throw new ModelError(`The model "${name}" is no longer at ${record.source}; point to it again with: lab models locate ${name} PATH`);
     const source = openSource(record.source);
     this.#verify(record, source);
-    const weights = mapWeights(source, record.hash, this.folderOf(name), (share) => progress(share, 'converting'));
-    return { ...source, name, hash: record.hash, weights };
+    const weights = mapWeights(source, record.hash, this.folderOf(name), {
+      precision,
+      progress: (share) => progress(share, 'converting'),
+    });
+    return { ...source, name, hash: record.hash, weights, precision };
   }
 
   /** Sizes and times are looked at every time; contents only when a time has changed. */

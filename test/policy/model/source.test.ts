@@ -170,7 +170,7 @@ describe('the models of a data folder', () => {
     expect(registry.list()).toEqual([added]);
     expect(() => registry.add(goldenFolder('tiny-qwen2'), added.name)).toThrow(/already/);
     const { weights } = registry.open(added.name);
-    const place = weights.get('model.norm.weight');
+    const place = weights.get('model.norm.weight')?.place;
     expect([place?.bytes, place?.file.startsWith(registry.folderOf(added.name))]).toEqual([256, true]);
     registry.remove(added.name);
     expect(registry.list()).toEqual([]);
@@ -180,7 +180,9 @@ describe('the models of a data folder', () => {
   it('are mapped where they lie when they are float32', () => {
     const registry = new ModelRegistry(temporaryFolder());
     registry.add(goldenFolder('tiny-llama'));
-    expect(registry.open('tiny-llama').weights.get('lm_head.weight')?.file).toBe(join(goldenFolder('tiny-llama'), 'model.safetensors'));
+    expect(registry.open('tiny-llama').weights.get('lm_head.weight')?.place.file).toBe(
+      join(goldenFolder('tiny-llama'), 'model.safetensors'),
+    );
   });
 
   it('notice a file that has changed or moved, and are found again', () => {
