@@ -108,6 +108,34 @@ export function mcnemar(onlyA: number, onlyB: number): number {
   return Math.min(1, 2 * tail);
 }
 
+/**
+ * Two-sided exact test that whole numbers scatter evenly around zero: how likely a total at least this far from zero is when each
+ * number has either sign with equal chance. Of ones it is McNemar's test; a number may also be the sum over a cluster.
+ */
+export function signFlip(sums: readonly number[]): number {
+  const sizes = sums.map(Math.abs).filter((size) => size > 0);
+  const total = sizes.reduce((sum, size) => sum + size, 0);
+  const observed = Math.abs(sums.reduce((sum, value) => sum + value, 0));
+  // Chance of every total, from −total to total.
+  let chances = new Float64Array(2 * total + 1);
+  chances[total] = 1;
+  let reach = 0;
+  for (const size of sizes) {
+    const next = new Float64Array(2 * total + 1);
+    for (let at = total - reach; at <= total + reach; at++) {
+      const half = chances[at]! / 2;
+      if (half === 0) continue;
+      next[at - size]! += half;
+      next[at + size]! += half;
+    }
+    reach += size;
+    chances = next;
+  }
+  let tail = 0;
+  for (let at = 0; at < chances.length; at++) if (Math.abs(at - total) >= observed) tail += chances[at]!;
+  return Math.min(1, tail);
+}
+
 /** One-sided exact test of Fisher: how likely `a` of `n` successes or fewer are, if they were as frequent as `b` of `m`. */
 export function fisher(a: number, n: number, b: number, m: number): number {
   const successes = a + b;
@@ -283,8 +311,21 @@ export function studentQuantile(tail: number, freedom: number): number {
   return (low + high) / 2;
 }
 
-/** P(Z < z) of the normal distribution. */
-export const normalBelow = (z: number): number => (z < 0 ? 1 - normalBelow(-z) : 1 - studentTail(z, 1e7));
+/** P(Z < z) of the normal distribution, to about 15 digits: the series near the middle, the continued fraction in the tail. */
+export function normalBelow(z: number): number {
+  const size = Math.abs(z);
+  const density = Math.exp((-size * size) / 2) / Math.sqrt(2 * Math.PI);
+  if (size > 38) return z < 0 ? 0 : 1;
+  if (size > 3) {
+    let fraction = 0;
+    for (let k = 60; k >= 1; k--) fraction = k / (size + fraction);
+    const tail = density / (size + fraction);
+    return z < 0 ? tail : 1 - tail;
+  }
+  let [term, sum] = [size, size];
+  for (let k = 3; term > 1e-17 * sum; k += 2) sum += term *= (size * size) / k;
+  return z < 0 ? 0.5 - density * sum : 0.5 + density * sum;
+}
 
 /** P(T > t) of the noncentral t: the normal tail averaged over the spread of the estimated deviation. */
 export function noncentralTail(t: number, freedom: number, shift: number): number {

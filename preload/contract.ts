@@ -7,7 +7,7 @@ import type { z } from 'zod';
 import type { Failure, Outcome } from './contract/definition.ts';
 import { chartCalls } from './contract/charts.ts';
 import { clusterCalls } from './contract/clusters.ts';
-import { compareCalls, compareEvents } from './contract/compare.ts';
+import { compareCalls, compareEvents, studyCalls } from './contract/compare.ts';
 import { metricCalls } from './contract/metrics.ts';
 import { modelCalls, modelEvents } from './contract/models.ts';
 import { playCalls } from './contract/play.ts';
@@ -32,6 +32,7 @@ export const calls = {
   ...replayCalls,
   ...compareCalls,
   ...modelCalls,
+  ...studyCalls,
   ...playCalls,
   ...pluginCalls,
   ...worldDataCalls,

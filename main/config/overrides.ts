@@ -124,12 +124,13 @@ export interface Difference {
   readonly values: readonly unknown[];
 }
 
-/** Only the keys that differ between configs, by name. */
-export function diffConfigs(configs: readonly unknown[]): Difference[] {
+/** Every key of any of the configs, by name, with one value per config. */
+export function flatConfigs(configs: readonly unknown[]): Difference[] {
   const flat = configs.map((config) => flatten(config));
   const keys = new Set(flat.flatMap((entries) => [...entries.keys()]));
-  return [...keys]
-    .sort()
-    .map((key) => ({ key, values: flat.map((entries) => entries.get(key)) }))
-    .filter(({ values }) => new Set(values.map((value) => JSON.stringify(value))).size > 1);
+  return [...keys].sort().map((key) => ({ key, values: flat.map((entries) => entries.get(key)) }));
 }
+
+/** Only the keys that differ between configs. */
+export const diffConfigs = (configs: readonly unknown[]): Difference[] =>
+  flatConfigs(configs).filter(({ values }) => new Set(values.map((value) => JSON.stringify(value))).size > 1);

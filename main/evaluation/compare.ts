@@ -3,20 +3,13 @@
 
 import { type Mismatch, mismatches } from './comparable.ts';
 import { diffConfigs, type Difference } from '../config/overrides.ts';
-import { points, pValue } from '../format.ts';
+import { type Arm, type ArmPair, compareArms } from './arms.ts';
+import { points, pValue, signedPoints } from '../format.ts';
+import { ALPHA, clusteredDifference } from './inference.ts';
+import type { ClusteredResult } from './clusters.ts';
 import type { EvaluationResult } from './evaluation-report.ts';
 import { successOf } from './evaluate.ts';
-import {
-  type Aggregate,
-  type Estimate,
-  type PairedOutcome,
-  type Proportion,
-  aggregate,
-  improvementEstimate,
-  mean,
-  pairedDifference,
-  pairedSuccess,
-} from '../statistics.ts';
+import { type Aggregate, type Estimate, type Interval, type Proportion, aggregate, improvementEstimate, mean } from '../statistics.ts';
 
 /** What a comparison needs to know of a run. */
 export interface Contender {
@@ -31,7 +24,7 @@ export interface Contender {
   /** Last value of each metric with its update. */
   readonly ends: Readonly<Record<string, readonly [number, number]>>;
   /** The evaluation that counts, task by task; empty when there is none yet. */
-  readonly results: readonly EvaluationResult[];
+  readonly results: readonly ClusteredResult[];
   /** What the evaluation was made on; only equal places can be paired. */
   readonly place: string;
   /** How it was made; null when there is none yet. */
@@ -50,15 +43,26 @@ export interface ComparedRun {
   readonly ends: Contender['ends'];
 }
 
-export interface Pair extends PairedOutcome {
+export interface Pair extends Interval {
   readonly a: number;
   readonly b: number;
+  /** Shared tasks, and the clusters that they form: tasks of one product or template count as one. */
+  readonly n: number;
+  readonly clusters: number;
+  /** Rate of A minus rate of B. */
+  readonly difference: number;
+  readonly both: number;
+  readonly onlyA: number;
+  readonly onlyB: number;
+  readonly neither: number;
+  /** Exact, two-sided, over clusters; McNemar's where every task is a cluster of its own. */
+  readonly p: number;
   /** Tasks that each of them played; `n` of them are shared, and only those count here. */
   readonly ofA: number;
   readonly ofB: number;
   /** Chance that A does better than B on a task both played, ties counting half. */
   readonly improvement: number;
-  /** Return of A minus return of B, mean over the shared tasks with a bootstrap interval. */
+  /** Return of A minus return of B, mean over the shared tasks with its interval over clusters. */
   readonly returns: Estimate;
   readonly words: string;
 }
@@ -73,6 +77,8 @@ export interface GroupPair {
   readonly a: string;
   readonly b: string;
   readonly improvement: Estimate;
+  /** Paired over the seeds and tasks that both have; null when they have none in common. */
+  readonly paired: ArmPair | null;
   readonly words: string;
 }
 
@@ -95,11 +101,7 @@ export function compare(contenders: readonly Contender[], baseline?: number): Co
   const base = contenders.find(({ run }) => run === baseline);
   const several = groups.filter((group) => group.runs.length > 1);
   const groupPairs = pairedGroups(several, base).map(([a, b]) => groupPair(a, b, contenders));
-  const pairs = base
-    ? contenders.flatMap((other): [Contender, Contender][] => (other === base ? [] : [[other, base]]))
-    : pairsOf(contenders);
-  const paired = pairs.flatMap(([a, b]) => pair(a, b) ?? []);
-  const unpaired = pairs.length - paired.length;
+  const { paired, words } = pairRuns(wantedPairs(contenders, base));
   return {
     runs,
     groups,
@@ -107,12 +109,22 @@ export function compare(contenders: readonly Contender[], baseline?: number): Co
     paired,
     mismatches: mismatches(contenders),
     diff: diffConfigs(contenders.map((contender) => contender.config)).filter(({ key }) => key !== 'name'),
-    words: [
-      ...groupPairs.map((one) => one.words),
-      ...paired.map((one) => one.words),
-      ...(unpaired > 0 ? [`${unpaired} of the pairs played no task in common and cannot be compared task by task.`] : []),
-    ],
+    words: [...groupPairs.map((one) => one.words), ...words],
   };
+}
+
+/** Every pair, or those with the baseline. */
+function wantedPairs(contenders: readonly Contender[], base: Contender | undefined): [Contender, Contender][] {
+  if (!base) return pairsOf(contenders);
+  return contenders.flatMap((other): [Contender, Contender][] => (other === base ? [] : [[other, base]]));
+}
+
+/** Single runs, two and two, task by task. */
+export function pairRuns(pairs: readonly (readonly [Contender, Contender])[]): Pick<Comparison, 'paired' | 'words'> {
+  const paired = pairs.flatMap(([a, b]) => pair(a, b) ?? []);
+  const unpaired = pairs.length - paired.length;
+  const missing = `${unpaired} of the pairs played no task in common and cannot be compared task by task.`;
+  return { paired, words: [...paired.map((one) => one.words), ...(unpaired > 0 ? [missing] : [])] };
 }
 
 function comparedRun(contender: Contender): ComparedRun {
@@ -152,36 +164,55 @@ function pair(a: Contender, b: Contender): Pair | undefined {
     return theirs ? [{ mine, theirs }] : [];
   });
   if (shared.length === 0) return undefined;
-  const outcome = pairedSuccess(
-    shared.map(({ mine }) => mine.success),
-    shared.map(({ theirs }) => theirs.success),
+  const count = (mine: boolean, theirs: boolean): number =>
+    shared.filter((both) => both.mine.success === mine && both.theirs.success === theirs).length;
+  const clusters = shared.map(({ mine }) => mine.cluster);
+  const won = clusteredDifference(
+    shared.map(({ mine, theirs }) => Number(mine.success) - Number(theirs.success)),
+    clusters,
   );
-  const improvement = (outcome.onlyA + 0.5 * (outcome.both + outcome.neither)) / outcome.n;
-  const returns = pairedDifference(
-    shared.map(({ mine }) => mine.return),
-    shared.map(({ theirs }) => theirs.return),
+  const returns = clusteredDifference(
+    shared.map(({ mine, theirs }) => mine.return - theirs.return),
+    clusters,
   );
+  const outcome = {
+    n: shared.length,
+    clusters: won.clusters,
+    difference: won.value,
+    low: Math.max(-1, won.low),
+    high: Math.min(1, won.high),
+    both: count(true, true),
+    onlyA: count(true, false),
+    onlyB: count(false, true),
+    neither: count(false, false),
+    p: won.p,
+  };
   return {
     a: a.run,
     b: b.run,
     ofA: a.results.length,
     ofB: b.results.length,
     ...outcome,
-    improvement,
-    returns,
+    improvement: (outcome.onlyA + 0.5 * (outcome.both + outcome.neither)) / outcome.n,
+    returns: { value: returns.value, low: returns.low, high: returns.high },
     words: pairWords(a, b, outcome),
   };
 }
 
-function pairWords(a: Contender, b: Contender, outcome: PairedOutcome): string {
-  const { difference, low, high, p, n, onlyA, onlyB } = outcome;
+type Outcome = Pick<Pair, 'n' | 'clusters' | 'difference' | 'low' | 'high' | 'p' | 'onlyA' | 'onlyB'>;
+
+function pairWords(a: Contender, b: Contender, outcome: Outcome): string {
+  const { difference, low, high, p, n, clusters, onlyA, onlyB } = outcome;
   const [ofA, ofB] = [a.results.length, b.results.length];
-  const shared = n === ofA && n === ofB ? `${n} shared tasks` : `the ${n} tasks that both played (of ${ofA} and ${ofB})`;
-  const counts = `${onlyA} tasks only by run ${a.run}, ${onlyB} only by run ${b.run}`;
-  const range = `95% interval ${points(low)} to ${points(high)}, McNemar p = ${pValue(p)}`;
+  const grouped = clusters < n ? ` in ${clusters} ${clusters === 1 ? 'cluster' : 'clusters'}` : '';
+  const tasks = n === 1 ? 'task' : 'tasks';
+  const shared =
+    n === ofA && n === ofB ? `${n} shared ${tasks}${grouped}` : `the ${n} ${tasks}${grouped} that both played (of ${ofA} and ${ofB})`;
+  const counts = `${onlyA} ${onlyA === 1 ? 'task' : 'tasks'} only by run ${a.run}, ${onlyB} only by run ${b.run}`;
+  const range = `95% interval ${signedPoints(low)} to ${signedPoints(high)}, p = ${pValue(p)}`;
   if (difference === 0) return `Runs ${a.run} and ${b.run} solve equally many of ${shared} (${counts}; ${range}).`;
   const [better, worse] = difference > 0 ? [a, b] : [b, a];
-  const sure = low > 0 || high < 0 ? '' : ' The interval includes zero: this may be chance.';
+  const sure = p <= ALPHA ? '' : ' Not clear: this may be chance.';
   return `Run ${better.run} (${better.name}) solves ${points(Math.abs(difference))} points more of ${shared} than run ${worse.run} (${worse.name}): ${counts}; difference ${a.run} − ${b.run}: ${range}.${sure}`;
 }
 
@@ -210,12 +241,14 @@ function scoresByCategory(members: readonly Contender[]): number[][] {
 }
 
 function groupPair(a: SeedGroup, b: SeedGroup, contenders: readonly Contender[]): GroupPair {
-  const rates = (group: SeedGroup) =>
-    contenders.filter((contender) => group.runs.includes(contender.run)).map((contender) => successOf(contender.results).rate);
+  const membersOf = ({ runs }: SeedGroup) => contenders.filter(({ run }) => runs.includes(run));
+  const arm = (group: SeedGroup): Arm => ({ key: group.name, members: membersOf(group) });
+  const rates = (group: SeedGroup) => membersOf(group).map(({ results }) => successOf(results).rate);
   const improvement = improvementEstimate(rates(a), rates(b));
+  const [paired = null] = compareArms([arm(a), arm(b)], b.name);
   const means = `${points(a.success.mean.value)}% against ${points(b.success.mean.value)}%`;
-  const apart = mismatches(contenders.filter(({ run }) => a.runs.includes(run) || b.runs.includes(run))).map(({ what }) => what);
+  const apart = mismatches([...membersOf(a), ...membersOf(b)]).map(({ what }) => what);
   const caution = apart.length > 0 ? ` They are not directly comparable (${apart.join(', ')}).` : '';
-  const words = `${a.name} does better than ${b.name} with probability ${improvement.value.toFixed(2)} (${improvement.low.toFixed(2)} to ${improvement.high.toFixed(2)}) over ${a.runs.length} and ${b.runs.length} seeds; mean over categories ${means}.${caution}`;
-  return { a: a.name, b: b.name, improvement, words };
+  const words = paired?.words ?? `${a.name} and ${b.name} played no task in common: ${means} on average over categories.`;
+  return { a: a.name, b: b.name, improvement, paired, words: `${words}${caution}` };
 }

@@ -5,7 +5,7 @@
 import type { CallName, calls } from '../../preload/contract.ts';
 import { chartCalls } from '../../preload/contract/charts.ts';
 import { clusterCalls } from '../../preload/contract/clusters.ts';
-import { compareCalls } from '../../preload/contract/compare.ts';
+import { compareCalls, studyCalls } from '../../preload/contract/compare.ts';
 import type { CallDefinition } from '../../preload/contract/definition.ts';
 import { metricCalls } from '../../preload/contract/metrics.ts';
 import { modelCalls } from '../../preload/contract/models.ts';
@@ -41,6 +41,7 @@ const FEATURES: readonly Feature[] = [
   { calls: replayCalls, load: async (context) => (await import('./replay.ts')).replayHandlers(context) },
   { calls: compareCalls, load: async (context) => (await import('./compare.ts')).compareHandlers(context) },
   { calls: modelCalls, load: async (context) => (await import('./models.ts')).modelHandlers(context) },
+  { calls: studyCalls, load: async (context) => (await import('./studies.ts')).studyHandlers(context) },
   { calls: playCalls, load: async (context) => (await import('./play.ts')).playHandlers(context) },
   { calls: pluginCalls, load: async (context) => (await import('./plugins.ts')).pluginHandlers(context) },
   { calls: worldDataCalls, load: async (context) => (await import('./world-data.ts')).worldDataHandlers(context) },

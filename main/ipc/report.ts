@@ -12,7 +12,7 @@ import { fileName } from './charts.ts';
 import type { Context } from './context.ts';
 import { CallFailure } from './dispatch.ts';
 
-const FIGURES = ['success', 'learning'];
+const FIGURES = ['success', 'learning', 'profiles'];
 
 export interface Reports {
   export(wanted: Input<'report.export'>): Promise<{ folder: string; files: string[] } | null>;
@@ -40,6 +40,7 @@ export function createReports(context: Context): Reports {
       );
       const files = new Set(await work.finished);
       for (const [source, target] of drawn(formats)) {
+        if (!files.has(source)) continue; // profiles, where there is only one world
         check();
         tell(0.9, target);
         await (target.endsWith('.png') ? picture : print)(join(partial, source), join(partial, target));

@@ -55,11 +55,21 @@ function known(run: Run): RunConfig | undefined {
 
 /** An update whose episodes were all filtered out takes no step, and one with few episodes is not cut into more parts than it has. */
 function optimizerSteps(store: Pick<Store, 'metrics'>, run: Run, config: RunConfig): number {
+  const { values } = recordedSteps(store, run, config);
+  return (values.at(-1) ?? 0) + Math.max(0, run.updates - values.length) * stepsPerUpdate(config);
+}
+
+function recordedSteps(store: Pick<Store, 'metrics'>, run: Run, config: RunConfig): { updates: Int32Array; values: Float64Array } {
   const { epochs, minibatches } = algorithmOf(config.algorithm).needs;
-  const { values } = store.metrics.series(run.id, 'update.episodes');
+  const { updates, values } = store.metrics.series(run.id, 'update.episodes');
   let steps = 0;
-  for (const kept of values) steps += epochs * Math.min(minibatches, kept);
-  return steps + Math.max(0, run.updates - values.length) * epochs * minibatches;
+  return { updates, values: values.map((kept) => (steps += epochs * Math.min(minibatches, kept))) };
+}
+
+/** Optimizer steps after each update that recorded some; none when the config is not understood. */
+export function stepsSoFar(store: Pick<Store, 'metrics'>, run: Run): { updates: Int32Array; values: Float64Array } {
+  const config = known(run);
+  return config ? recordedSteps(store, run, config) : { updates: new Int32Array(), values: new Float64Array() };
 }
 
 /** The mean over the seeds of an arm. */

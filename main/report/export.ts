@@ -20,7 +20,7 @@ export const exportJob = z.object({
   view: z
     .object({
       groups: z.array(z.object({ key: z.string(), runs: z.array(z.number()), look })),
-      baseline: z.number().nullable(),
+      baseline: z.string().nullable(),
     })
     .optional(),
 });

@@ -2,7 +2,7 @@
 // not for each run. Bands and ranges reach from the lowest to the highest seed, which needs no assumption about their spread.
 
 import type { ComparedRun } from '../evaluation/compare.ts';
-import type { FigureBar, FigureLine, FigureLook } from './figures.ts';
+import type { FigureLine, FigureLook } from './figures.ts';
 
 /** More runs than this are shown by group. */
 export const MOST_RUNS = 8;
@@ -14,10 +14,10 @@ export interface RunGroup<T extends { readonly name: string; readonly variant: s
   readonly look?: FigureLook;
 }
 
-/** What is on screen: the arms with their looks, and the run that the others are measured against. */
+/** What is on screen: the arms with their looks, and the arm that the others are measured against. */
 export interface ReportView {
   readonly groups: readonly { readonly key: string; readonly runs: readonly number[]; readonly look: FigureLook }[];
-  readonly baseline: number | null;
+  readonly baseline: string | null;
 }
 
 /** The groups of a view, of whatever stands for its runs. */
@@ -28,8 +28,6 @@ export function viewed<T extends { readonly name: string; readonly variant: stri
 ): RunGroup<T>[] {
   return view.groups.map(({ key, runs: ids, look }) => ({ key, look, members: runs.filter((run) => ids.includes(idOf(run))) }));
 }
-
-const seedsOf = (count: number): string => `${count} ${count === 1 ? 'seed' : 'seeds'}`;
 
 /** By name where one algorithm goes by several (the arms of a study), else by algorithm; the window groups in the same way. */
 export function grouped<T extends { readonly name: string; readonly variant: string }>(runs: readonly T[]): RunGroup<T>[] {
@@ -44,22 +42,6 @@ export function grouped<T extends { readonly name: string; readonly variant: str
 }
 
 const mean = (values: readonly number[]): number => values.reduce((sum, value) => sum + value, 0) / values.length;
-
-/** Mean and range over the seeds; null when none was evaluated. */
-export function spread({ members }: RunGroup): { mean: number; low: number; high: number; seeds: number } | null {
-  const rates = members.flatMap(({ success }) => success?.rate ?? []);
-  if (rates.length === 0) return null;
-  return { mean: mean(rates), low: Math.min(...rates), high: Math.max(...rates), seeds: rates.length };
-}
-
-export function groupBars(groups: readonly RunGroup[]): FigureBar[] {
-  return groups.flatMap((group) => {
-    const found = spread(group);
-    return found
-      ? [{ ...group.look, label: `${group.key}, ${seedsOf(found.seeds)}`, value: found.mean, low: found.low, high: found.high }]
-      : [];
-  });
-}
 
 /** The lines of the members as one: mean and range at every x that all of them have. */
 export function meanLine(label: string, lines: readonly FigureLine[], look: FigureLook = {}): FigureLine {

@@ -44,6 +44,7 @@ export function reportHtml(report: StudyReport): string {
     report.summary.rows.length > 0 ? `<h2>Arms</h2>${table(report.summary)}` : '',
     `<h2>Results</h2>${table(report.results)}`,
     `<p>${report.figures.final}</p><p>${report.figures.learning}</p>`,
+    report.figures.profiles === null ? '' : `<h2>Performance profiles</h2><p>${report.figures.profiles}</p>`,
     report.paired.rows.length > 0 ? `<h2>Paired by task</h2>${list(report.words)}${table(report.paired)}` : '',
     report.categories.rows.length > 0 ? `<h2>Success per category</h2>${table(report.categories)}` : '',
     `<h2>Failure analysis</h2><p>${report.failed} of ${report.episodes} episodes failed.</p>${failures}`,

@@ -1,67 +1,115 @@
-// Everything the Compare page shows of a set of runs, gathered from the store in one go: the comparison itself, validation
-// success and failure classes over training, categories, and who solved which task.
+// What the Compare page shows of a set of runs, part by part, because a hundred runs are too much for one answer: first the
+// runs themselves with their validation curves, then arms, pairs, tasks, budgets and settings as they come into view.
 
 import type { Answer } from '../../preload/contract.ts';
 import type { ComparedRun, Matrix } from '../../preload/contract/compare.ts';
 import type { StoredResult } from '../store/evaluations.ts';
 import type { Store } from '../store/store.ts';
-import { compare } from '../evaluation/compare.ts';
-import { budgetsOf } from './budget.ts';
-import { contenderOf } from './contenders.ts';
+import { type Arm, compareArms, summarise } from '../evaluation/arms.ts';
+import { mismatches } from '../evaluation/comparable.ts';
+import { pairRuns } from '../evaluation/compare.ts';
 import { successOf, tabulate } from '../evaluation/evaluate.ts';
-import { wilson } from '../statistics.ts';
+import { diffConfigs, type Difference, flatConfigs } from '../config/overrides.ts';
+import { mean, wilson } from '../statistics.ts';
+import { budgetOf, meanBudget, unequalBudgets } from './budget.ts';
+import { contenderOf, evaluatedRun, type StoredContender } from './contenders.ts';
 
-type SideBySide = Omit<Answer<'compare.open'>, 'diff'> & { readonly diff: readonly { key: string; values: readonly unknown[] }[] };
+export interface Grouped {
+  readonly key: string;
+  readonly runs: readonly number[];
+}
 
-export function sideBySide(store: Store, ids: readonly number[], baseline: number | null): SideBySide {
-  const contenders = ids.map((id) => contenderOf(store, id));
-  const comparison = compare(contenders, baseline ?? undefined);
-  const results = new Map(contenders.map(({ run, results: own }) => [run, own]));
-  const metrics = new Set(contenders.flatMap(({ ends }) => Object.keys(ends)));
-  const { budgets, unequal } = budgetsOf(store, ids);
+type Opened = Omit<Answer<'compare.open'>, 'diff'> & { readonly diff: readonly Difference[] };
+
+export function openComparison(store: Store, ids: readonly number[]): Opened {
+  const contenders = ids.map((id) => contenderOf(store, id, false));
+  const metrics = new Set(ids.flatMap((id) => store.metrics.names(id)));
   return {
-    budgets: [...budgets],
-    unequal: [...unequal],
-    runs: comparison.runs.map((one) => comparedRun(store, one.run, results.get(one.run) ?? [], one)),
-    groups: comparison.groups.map(({ name, runs, success }) => ({ name, runs: [...runs], mean: success.mean, iqm: success.iqm })),
-    groupWords: comparison.groupPairs.map(({ words }) => words),
-    paired: comparison.paired.map((pair) => ({ ...pair })),
-    words: [...comparison.words],
-    mismatches: comparison.mismatches.map(({ what, words }) => ({ what, words })),
-    diff: comparison.diff,
-    matrix: matrixOf(results),
+    runs: contenders.map((contender) => comparedRun(store, contender)),
+    mismatches: mismatches(contenders).map(({ what, words }) => ({ what, words })),
+    diff: settingsThatDiffer(contenders),
     metrics: [...metrics].sort(),
   };
 }
 
-function comparedRun(
-  store: Store,
-  id: number,
-  results: readonly StoredResult[],
-  ends: { readonly return: number | null; readonly steps: number | null },
-): ComparedRun {
-  const { name, variant, seed, state, updates, planned, seconds, episodes, best } = store.runs.get(id);
-  const shown = store.evaluations.finalOrLatest(id);
+const settingsThatDiffer = (contenders: readonly StoredContender[]): readonly Difference[] =>
+  diffConfigs(contenders.map(({ config }) => config)).filter(({ key }) => key !== 'name');
+
+/** Every setting with one value per run, and whether they differ. */
+export function allSettings(store: Store, ids: readonly number[]): (Difference & { readonly differs: boolean })[] {
+  const contenders = ids.map((id) => contenderOf(store, id, false));
+  const different = new Set(settingsThatDiffer(contenders).map(({ key }) => key));
+  return flatConfigs(contenders.map(({ config }) => config))
+    .filter(({ key }) => key !== 'name')
+    .map((one) => ({ ...one, differs: different.has(one.key) }));
+}
+
+/** The arms as the statistics want them. */
+export function armsOf(store: Store, groups: readonly Grouped[]): Arm[] {
+  return groups.map(({ key, runs }) => ({ key, members: runs.map((id) => evaluatedRun(store, id)) }));
+}
+
+export function comparedArms(store: Store, groups: readonly Grouped[], baseline: string): Answer<'compare.arms'> {
+  const arms = armsOf(store, groups);
+  return {
+    arms: arms.map((arm) => {
+      const { runs, ...rest } = summarise(arm);
+      return { ...rest, runs: [...runs] };
+    }),
+    pairs: compareArms(arms, baseline),
+  };
+}
+
+export function comparedPairs(store: Store, pairs: readonly (readonly [number, number])[]): Answer<'compare.pairs'> {
+  const contenders = new Map([...new Set(pairs.flat())].map((id) => [id, contenderOf(store, id, false)]));
+  const { paired, words } = pairRuns(
+    pairs.flatMap(([a, b]) => {
+      const [first, second] = [contenders.get(a), contenders.get(b)];
+      return first && second ? [[first, second] as const] : [];
+    }),
+  );
+  return { paired: paired.map((pair) => ({ ...pair })), words: [...words] };
+}
+
+export function armBudgets(store: Store, groups: readonly Grouped[]): Answer<'compare.budgets'> {
+  const sides = groups.map(({ key, runs }) => ({
+    name: key,
+    budget: meanBudget(runs.flatMap((id) => budgetOf(store, store.runs.get(id)) ?? [])),
+  }));
+  return {
+    budgets: sides.flatMap(({ name, budget }) => (budget ? [{ key: name, ...budget }] : [])),
+    unequal: unequalBudgets(sides),
+  };
+}
+
+function comparedRun(store: Store, { run: id, results }: StoredContender): ComparedRun {
+  const { name, variant, world, seed, state, updates, planned, seconds, episodes, best } = store.runs.get(id);
   const all = store.evaluations.list(id);
+  const shown = store.evaluations.finalOrLatest(id);
   // Tasks of the periodic evaluations: they make the curve; the final one may be on another split.
   const own = all.filter((evaluation) => evaluation.agent === 'policy' && evaluation.kind === 'periodic');
   const start = all.find(
     ({ agent, split, temperature }) => agent === 'reference' && split === shown?.split && temperature === shown.temperature,
   );
-  const failures = store.evaluations.failures(id);
+  const failures = Map.groupBy(
+    store.evaluations.failures(id).filter(({ kind }) => kind === 'periodic'),
+    ({ update }) => update,
+  );
+  const evaluated = results.length > 0;
   return {
     run: id,
     name,
     variant,
+    world,
     seed,
     state,
     updates,
     planned,
     seconds,
     episodes,
-    return: ends.return,
-    steps: ends.steps,
-    success: results.length > 0 ? successOf(results) : null,
+    return: evaluated ? mean(results.map((result) => result.return)) : null,
+    steps: evaluated ? mean(results.map((result) => result.steps)) : null,
+    success: evaluated ? successOf(results) : null,
     best: best && { ...wilson(best.k, best.n), update: best.update },
     reference: start ? wilson(start.success.k, start.success.n) : null,
     evaluated: shown ? { update: shown.update, split: shown.split, kind: shown.kind } : null,
@@ -69,17 +117,14 @@ function comparedRun(
     evaluations: own.map(({ update, success }) => ({
       update,
       success: wilson(success.k, success.n),
-      failures: Object.fromEntries(
-        failures
-          .filter((entry) => entry.update === update && entry.kind === 'periodic')
-          .map(({ failure, count, n }) => [failure, n === 0 ? 0 : count / n]),
-      ),
+      failures: Object.fromEntries((failures.get(update) ?? []).map(({ failure, count, n }) => [failure, n === 0 ? 0 : count / n])),
     })),
   };
 }
 
 /** Who solved what: a row for every task that any of the runs played. */
-function matrixOf(results: ReadonlyMap<number, readonly StoredResult[]>): Matrix {
+export function taskMatrix(store: Store, ids: readonly number[]): Matrix {
+  const results = new Map<number, readonly StoredResult[]>(ids.map((id) => [id, evaluatedRun(store, id).results]));
   const rows = new Map<string, number>();
   const tasks: Matrix['tasks'] = [];
   for (const list of results.values()) {

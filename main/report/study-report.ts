@@ -8,8 +8,8 @@ import type { Store } from '../store/store.ts';
 import { episodesJsonLines } from '../store/tables.ts';
 import { RunConfig } from '../config/config.ts';
 import { presetBase, trainCommands } from '../config/command.ts';
-import { compare, type Comparison } from '../evaluation/compare.ts';
-import { BUDGET_NAMES, BUDGETS, type Budgets, budgetsOf, meanBudget } from './budget.ts';
+import { compare, type Comparison, type Contender } from '../evaluation/compare.ts';
+import { BUDGET_NAMES, BUDGETS, type Budgets, budgetsOf, meanBudget, unequalBudgets } from './budget.ts';
 import { contenderOf } from './contenders.ts';
 import { tabulate } from '../evaluation/evaluate.ts';
 import { failureMeaning, inOrder } from '../evaluation/failures.ts';
@@ -17,7 +17,9 @@ import { barFigure, type FigureLine, lineFigure } from './figures.ts';
 import { readReplay } from '../replay/replay.ts';
 import { codeLine, interval, markdown, percent, pValue, signedPoints } from '../format.ts';
 import { csv, latexTable, markdownTable, mismatchText } from './report.ts';
-import { groupBars, grouped, meanLine, MOST_RUNS, type ReportView, type RunGroup, spread, viewed } from './report-groups.ts';
+import { armBars, type ComparedArms, armComparison, armCsv, armTable } from './report-arms.ts';
+import { grouped, meanLine, MOST_RUNS, type ReportView, type RunGroup, viewed } from './report-groups.ts';
+import { armProfiles, scoredArms, TAUS } from './profiles.ts';
 import { reportHtml, slidesHtml } from './report-html.ts';
 import { wilson } from '../statistics.ts';
 import { readVerdict, type ReportFormat, reportFormats } from '../vocabulary.ts';
@@ -54,10 +56,11 @@ export interface StudyReport {
   readonly failures: readonly FailureCase[];
   readonly failed: number;
   readonly episodes: number;
-  readonly figures: { readonly learning: string; readonly final: string };
+  /** `profiles` only of runs in several worlds. */
+  readonly figures: { readonly learning: string; readonly final: string; readonly profiles: string | null };
   readonly commands: readonly string[];
   /** The same numbers for a spreadsheet: a number a cell, shares from 0 to 1. */
-  readonly csv: { readonly results: string; readonly paired: string };
+  readonly csv: { readonly results: string; readonly paired: string; readonly arms: string };
 }
 
 /** A file of the report: its name and its text, piece by piece where it is long. */
@@ -73,11 +76,12 @@ export function studyReport(store: Store, ids: readonly number[], title: string,
   if (without.length === contenders.length) {
     throw new Error(`None of the runs ${ids.join(', ')} has been evaluated yet: let them train on, or evaluate them with "lab eval RUN"`);
   }
-  const [first] = contenders;
+  const groups = groupsOf(contenders, view);
+  const arms = armComparison(groups, contenders, view?.baseline ?? null);
+  const base = groups.find(({ key }) => key === arms.baseline)?.members[0]?.run;
   // Against the baseline on screen; else every pair up to six runs, and beyond, each against the first.
-  const comparison = compare(contenders, view?.baseline ?? (contenders.length > 6 ? first?.run : undefined));
+  const comparison = compare(contenders, view || contenders.length > 6 ? base : undefined);
   const all = contenders.flatMap(({ results }) => results);
-  const groups = view ? viewed(view, comparison.runs, ({ run }) => run) : grouped(comparison.runs);
   const many = view ? view.groups.length < runs.length : comparison.runs.length > MOST_RUNS;
   const lines = (): FigureLine[] => {
     if (!many && !view) return runs.map((run) => learningLine(store, run));
@@ -88,23 +92,23 @@ export function studyReport(store: Store, ids: readonly number[], title: string,
     });
   };
   const spent = budgetsOf(store, ids);
+  const unequal = unequalBudgets(armBudgets(spent, groups));
   const tested = ids.every((id) => store.evaluations.finalOrLatest(id)?.kind === 'final');
-  const measured = tested ? 'Test success' : 'Success in the latest evaluation';
   return {
     title,
     about: [
       `${counted(runs.length, 'run')} of ${[...new Set(runs.map(({ world }) => world))].join(', ')}; ${counted(all.length, 'episode')} in the final ${runs.length === 1 ? 'evaluation' : 'evaluations'}`,
       `Algorithms: ${[...new Set(runs.map(({ variant }) => variant))].join(', ')}; seeds: ${[...new Set(runs.map(({ seed }) => seed))].join(', ')}`,
       ...(comparison.mismatches.length > 0 ? [mismatchText(comparison)] : []),
-      ...(spent.unequal.length > 0 ? [`Unequal budgets: ${spent.unequal.join('; ')}`] : []),
+      ...(unequal.length > 0 ? [`Unequal budgets: ${unequal.join('; ')}`] : []),
       ...(without.length > 0 ? [`Not evaluated yet: ${without.map(({ run }) => run).join(', ')}`] : []),
     ],
     verdicts: verdictTable(store, title),
-    summary: summaryTable(groups),
+    summary: armTable(arms),
     results: resultTable(comparison),
     paired: pairTable(comparison),
     // Where seeds can be put together their sentences say it all; the pairs are in the table.
-    words: comparison.groupPairs.length > 0 ? comparison.groupPairs.map(({ words }) => words) : comparison.words,
+    words: arms.several ? arms.pairs.map(({ words }) => words) : comparison.words,
     settings: settingTable(comparison, groups),
     budgets: budgetTable(spent, groups),
     categories: categoryTable(contenders, groups),
@@ -116,30 +120,60 @@ export function studyReport(store: Store, ids: readonly number[], title: string,
         many ? 'Validation success during training (mean and range over seeds)' : 'Validation success during training (95% intervals)',
         lines(),
       ),
-      final: barFigure(
-        many ? `${measured} (mean and range over seeds)` : `${measured} (95% intervals)`,
-        many
-          ? groupBars(groups)
-          : comparison.runs.flatMap(({ run, variant, seed, success }) =>
-              success ? [{ label: `${run} ${variant}, seed ${seed}`, value: success.rate, low: success.low, high: success.high }] : [],
-            ),
-      ),
+      final: finalFigure(tested ? 'Test success' : 'Success in the latest evaluation', comparison, arms, groups, many),
+      profiles: profileFigure(store, groups),
     },
     commands: [...runs.map(trainCommand), `npm run lab -- compare ${ids.join(' ')}`],
-    csv: { results: resultsCsv(comparison), paired: pairedCsv(comparison) },
+    csv: { results: resultsCsv(comparison), paired: pairedCsv(comparison), arms: armCsv(arms) },
   };
+}
+
+/** As on screen; else by name or algorithm. */
+function groupsOf(contenders: readonly ReturnType<typeof contenderOf>[], view: ReportView | undefined): RunGroup<Contender>[] {
+  return view ? viewed(view, contenders, ({ run }) => run) : grouped(contenders);
+}
+
+function finalFigure(
+  measured: string,
+  { runs }: Comparison,
+  arms: ComparedArms,
+  groups: readonly RunGroup<Contender>[],
+  many: boolean,
+): string {
+  if (many) return barFigure(`${measured} (mean over seeds, 95% intervals)`, armBars(arms, groups));
+  const bars = runs.flatMap(({ run, variant, seed, success }) => {
+    const look = groups.find(({ members }) => members.some((member) => member.run === run))?.look;
+    return success
+      ? [{ ...look, label: `${run} ${variant}, seed ${seed}`, value: success.rate, low: success.low, high: success.high }]
+      : [];
+  });
+  return barFigure(`${measured} (95% intervals)`, bars);
+}
+
+/** Null where all runs are of one world. */
+function profileFigure(store: Store, groups: readonly RunGroup<Contender>[]): string | null {
+  const arms = groups.map(({ key, members }) => ({ key, runs: members.map(({ run }) => run) }));
+  const { worlds, profiles } = armProfiles(scoredArms(store, arms));
+  if (profiles.length === 0) return null;
+  const lines = profiles.map(({ key, n, value, low, high }): FigureLine => ({
+    ...groups.find((group) => group.key === key)?.look,
+    label: `${key}, ${n} runs`,
+    points: TAUS.map((tau, index) => ({ x: tau, y: value[index] ?? 0, low: low[index] ?? 0, high: high[index] ?? 0 })),
+  }));
+  const title = `Performance profiles over ${worlds.length} worlds: share of runs above a success of τ`;
+  return lineFigure(title, lines, { unit: 'share', xLabel: 'τ (success)' });
 }
 
 /** The files of each format, the audit log last; pictures and PDF are made from them by whoever has a window. */
 const FILES: Readonly<Record<ReportFormat, readonly string[]>> = {
   html: ['report.html'],
   pdf: ['report.html'],
-  markdown: ['report.md', 'success.svg', 'learning.svg'],
+  markdown: ['report.md', 'success.svg', 'learning.svg', 'profiles.svg'],
   latex: ['results.tex'],
-  csv: ['results.csv', 'paired.csv'],
+  csv: ['arms.csv', 'results.csv', 'paired.csv'],
   slides: ['slides.html'],
-  svg: ['success.svg', 'learning.svg'],
-  png: ['success.svg', 'learning.svg'],
+  svg: ['success.svg', 'learning.svg', 'profiles.svg'],
+  png: ['success.svg', 'learning.svg', 'profiles.svg'],
   audit: ['audit.jsonl'],
 };
 
@@ -156,14 +190,26 @@ export function reportFiles(store: Store, ids: readonly number[], title: string,
     { name: 'report.md', text: [reportMarkdown(report)] },
     { name: 'report.html', text: [reportHtml(report)] },
     { name: 'slides.html', text: [slidesHtml(report)] },
+    { name: 'arms.csv', text: [report.csv.arms] },
     { name: 'results.csv', text: [report.csv.results] },
     { name: 'paired.csv', text: [report.csv.paired] },
-    { name: 'results.tex', text: [`${latexTable(report.results.header, report.results.rows)}\n`] },
+    { name: 'results.tex', text: [latexText(report)] },
     { name: 'learning.svg', text: [report.figures.learning] },
     { name: 'success.svg', text: [report.figures.final] },
+    ...(report.figures.profiles === null ? [] : [{ name: 'profiles.svg', text: [report.figures.profiles] }]),
     { name: 'audit.jsonl', text: auditLog(store, ids) },
   ];
   return files.filter(({ name }) => wanted.has(name));
+}
+
+/** The arms and the runs, for a paper with the packages booktabs and longtable. */
+function latexText({ summary, results }: StudyReport): string {
+  const tables = [
+    ['Arms', summary],
+    ['Runs', results],
+  ] as const;
+  const shown = tables.filter(([, { rows }]) => rows.length > 0);
+  return `${shown.map(([name, { header, rows }]) => `% ${name}\n${latexTable(header, rows)}`).join('\n\n')}\n`;
 }
 
 /** Every stored episode of every run: what was asked, said and paid, one JSON document a line. */
@@ -193,22 +239,16 @@ function verdictTable(store: Store, title: string): ReportTable {
   };
 }
 
-function summaryTable(groups: readonly RunGroup[]): ReportTable {
-  const rows = groups.flatMap((group) => {
-    const found = spread(group);
-    if (!found) return [];
-    const runs = group.members.map(({ run }) => run).join(', ');
-    return [[group.key, String(found.seeds), percent(found.mean), found.seeds > 1 ? interval(found) : '–', runs]];
-  });
-  const some = groups.some(({ members }) => members.length > 1);
-  return { header: ['arm', 'seeds', 'mean success', 'lowest to highest seed', 'runs'], rows: some ? rows : [] };
-}
+const armBudgets = ({ budgets }: Budgets, groups: readonly RunGroup<Contender>[]) =>
+  groups.map(({ key, members }) => ({
+    name: key,
+    budget: meanBudget(budgets.filter(({ run }) => members.some((member) => member.run === run))),
+  }));
 
-function budgetTable({ budgets }: Budgets, groups: readonly RunGroup[]): ReportTable {
-  const rows = groups.flatMap(({ key, members }) => {
-    const own = meanBudget(budgets.filter(({ run }) => members.some((member) => member.run === run)));
-    return own ? [[key, ...BUDGETS.map((name) => Math.round(own[name]).toLocaleString('en'))]] : [];
-  });
+function budgetTable(spent: Budgets, groups: readonly RunGroup<Contender>[]): ReportTable {
+  const rows = armBudgets(spent, groups).flatMap(({ name: arm, budget }) =>
+    budget ? [[arm, ...BUDGETS.map((name) => Math.round(budget[name]).toLocaleString('en'))]] : [],
+  );
   return { header: ['arm', ...BUDGETS.map((name) => `${BUDGET_NAMES[name]} a run`)], rows };
 }
 
@@ -223,10 +263,10 @@ function resultsCsv({ runs }: Comparison): string {
 }
 
 function pairedCsv({ paired }: Comparison): string {
-  const header = 'a,b,n,both,onlyA,onlyB,neither,difference,low,high,p,improvement,returns,returnsLow,returnsHigh'.split(',');
-  const rows = paired.map(({ a, b, n, both, onlyA, onlyB, neither, difference, low, high, p, improvement, returns }) => {
+  const header = 'a,b,n,clusters,both,onlyA,onlyB,neither,difference,low,high,p,improvement,returns,returnsLow,returnsHigh'.split(',');
+  const rows = paired.map(({ a, b, n, clusters, both, onlyA, onlyB, neither, difference, low, high, p, improvement, returns }) => {
     const paid = [returns.value, returns.low, returns.high];
-    return [a, b, n, both, onlyA, onlyB, neither, difference, low, high, p, improvement, ...paid];
+    return [a, b, n, clusters, both, onlyA, onlyB, neither, difference, low, high, p, improvement, ...paid];
   });
   return csv(header, rows);
 }
@@ -250,10 +290,11 @@ function resultTable({ runs }: Comparison): ReportTable {
 
 function pairTable({ paired }: Comparison): ReportTable {
   return {
-    header: ['pair', 'tasks', 'only first', 'only second', 'difference, points', '95% interval', 'McNemar p', 'P(better)'],
-    rows: paired.map(({ a, b, n, onlyA, onlyB, difference, low, high, p, improvement }) => [
+    header: ['pair', 'tasks', 'clusters', 'only first', 'only second', 'difference, points', '95% interval', 'p', 'P(better)'],
+    rows: paired.map(({ a, b, n, clusters, onlyA, onlyB, difference, low, high, p, improvement }) => [
       `${a} − ${b}`,
       String(n),
+      String(clusters),
       String(onlyA),
       String(onlyB),
       signedPoints(difference),
@@ -265,7 +306,7 @@ function pairTable({ paired }: Comparison): ReportTable {
 }
 
 /** One column per run; of many runs one row per value, with the arms that have it, because a hundred columns fit no page. */
-function settingTable({ runs, diff }: Comparison, groups: readonly RunGroup[]): ReportTable {
+function settingTable({ runs, diff }: Comparison, groups: readonly RunGroup<Contender>[]): ReportTable {
   const shown = (value: unknown): string => (value === undefined ? '–' : JSON.stringify(value));
   if (runs.length <= MOST_RUNS) {
     return {
@@ -282,7 +323,7 @@ function settingTable({ runs, diff }: Comparison, groups: readonly RunGroup[]): 
 }
 
 /** One column per run; of many runs one row per arm, its seeds pooled. */
-function categoryTable(contenders: readonly ReturnType<typeof contenderOf>[], groups: readonly RunGroup[]): ReportTable {
+function categoryTable(contenders: readonly ReturnType<typeof contenderOf>[], groups: readonly RunGroup<Contender>[]): ReportTable {
   const tables = new Map(contenders.map(({ run, results }) => [run, tabulate(results).categories]));
   const names = [...new Set([...tables.values()].flatMap((table) => Object.keys(table)))].sort();
   const cell = (runs: readonly number[], name: string): string => {
@@ -353,6 +394,7 @@ function reportMarkdown(report: StudyReport): string {
   if (report.verdicts.rows.length > 0) lines.push('## Verdicts', '', table(report.verdicts), '');
   if (report.summary.rows.length > 0) lines.push('## Arms', '', table(report.summary), '');
   lines.push('## Results', '', table(report.results), '', '![Success](success.svg)', '', '![During training](learning.svg)', '');
+  if (report.figures.profiles !== null) lines.push('## Performance profiles', '', '![Performance profiles](profiles.svg)', '');
   if (report.paired.rows.length > 0)
     lines.push('## Paired by task', '', ...report.words.map((words) => `- ${markdown(words)}`), '', table(report.paired), '');
   if (report.categories.rows.length > 0) lines.push('## Success per category', '', table(report.categories), '');

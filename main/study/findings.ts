@@ -8,20 +8,11 @@ import type { RunSummary } from '../store/runs.ts';
 import type { Store } from '../store/store.ts';
 import type { StoredResult } from '../store/evaluations.ts';
 import { BASELINES, type Claim, measureWords, type Test } from './definition.ts';
+import type { ResultsBySeed } from '../evaluation/pairing.ts';
 import type { ClaimRecord, StudyRecord, TestRecord } from './record.ts';
-import { TaskClusters } from './clusters.ts';
-import { ALPHA } from './inference.ts';
-import {
-  type Chances,
-  chancesOf,
-  correctedChances,
-  judge,
-  LEAST_SEEDS,
-  pairArms,
-  type Paired,
-  type ResultsBySeed,
-  together,
-} from './verdict.ts';
+import { TaskClusters } from '../evaluation/clusters.ts';
+import { ALPHA } from '../evaluation/inference.ts';
+import { type Chances, chancesOf, correctedChances, judge, LEAST_SEEDS, pairArms, type Paired, together } from './verdict.ts';
 import { points, pValue, signedPoints } from '../format.ts';
 import type { Verdict } from '../vocabulary.ts';
 
@@ -96,6 +87,23 @@ export function decide(
       tests: own,
     };
   });
+}
+
+/**
+ * The record with its claims decided by today's rule: studies from before there was a correction keep the verdicts of another one.
+ * The same record when there is nothing to do, or when none of its runs is here to decide by.
+ */
+export function upToDate(store: Store, record: StudyRecord): StudyRecord {
+  if (record.claims.every(({ corrected }) => corrected !== null)) return record;
+  const sides = resultsOf(store, record);
+  if ([...sides.values()].every(({ size }) => size === 0)) return record;
+  const titles = (id: string): string => record.arms.find((arm) => arm.id === id)?.title ?? id;
+  return { ...record, claims: decide({ claims: record.claims.map(asClaim) }, sides, titles) };
+}
+
+function asClaim({ id, claim, source, experiment, discussion, tests }: ClaimRecord): Claim {
+  const asked = tests.map(({ a, b, measure, expect, margin }) => ({ a, b, measure, expect, ...(margin !== null && { margin }) }));
+  return { id, claim, source, experiment, discussion, tests: asked };
 }
 
 interface Asked {

@@ -16,7 +16,8 @@ import { BASELINES, measureWords } from './definition.ts';
 import { resultsOf } from './findings.ts';
 import type { ClaimRecord, StudyRecord } from './record.ts';
 import type { Verdict } from '../vocabulary.ts';
-import { type ResultsBySeed, RULE, valueOf } from './verdict.ts';
+import type { ResultsBySeed } from '../evaluation/pairing.ts';
+import { RULE, valueOf } from './verdict.ts';
 
 const VERDICT_WORDS: Readonly<Record<Verdict, string>> = {
   supported: '**supported**',

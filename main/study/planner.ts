@@ -1,10 +1,10 @@
 // How large must a study be? From the spread that the pairs of a finished study had (or that the caller assumes) to the power of studies with more
-// or fewer seeds and tasks: the same t test that decides the claims (study/inference.ts), before anything is run.
+// or fewer seeds and tasks: the same t test that decides the claims (evaluation/inference.ts), before anything is run.
 
 import { quantile } from '../statistics.ts';
 import type { Store } from '../store/store.ts';
 import { resultsOf } from './findings.ts';
-import { ALPHA, type Components, componentsOf, powerOf, type Size } from './inference.ts';
+import { ALPHA, type Components, componentsOf, type DifferenceTable, powerOf, type Size } from '../evaluation/inference.ts';
 import type { StudyRecord } from './record.ts';
 import { differencesOf } from './verdict.ts';
 
@@ -14,13 +14,16 @@ export const ASSUMED: Components = { seed: 2 * 0.02 ** 2, cluster: 2 * 0.1 ** 2,
 /** Medians over the tests of a study; undefined when none of them has runs enough. */
 export function measuredComponents(store: Store, record: StudyRecord): (Components & { readonly clusterSize: number }) | undefined {
   const sides = resultsOf(store, record);
-  const found = record.claims
-    .flatMap(({ tests }) => tests)
-    .flatMap(({ a, b, measure }) => {
-      const table = differencesOf(sides.get(a) ?? new Map(), sides.get(b) ?? new Map(), measure);
-      const components = table && componentsOf(table);
-      return components ? [{ ...components, clusterSize: table.clusters.length / new Set(table.clusters).size }] : [];
-    });
+  const tests = record.claims.flatMap((claim) => claim.tests);
+  return spreadOf(tests.flatMap(({ a, b, measure }) => differencesOf(sides.get(a) ?? new Map(), sides.get(b) ?? new Map(), measure) ?? []));
+}
+
+/** Medians over tables of differences; undefined when none of them has two seeds. */
+export function spreadOf(tables: readonly DifferenceTable[]): (Components & { readonly clusterSize: number }) | undefined {
+  const found = tables.flatMap((table) => {
+    const components = componentsOf(table);
+    return components ? [{ ...components, clusterSize: table.clusters.length / new Set(table.clusters).size }] : [];
+  });
   if (found.length === 0) return undefined;
   const median = (of: (one: (typeof found)[number]) => number): number =>
     quantile(
@@ -56,8 +59,15 @@ const MOST_SEEDS = 200;
 export function planStudy(components: Components, { difference, power, clusterSize, tests }: PlanQuestion): Plan {
   const at = (size: Omit<Size, 'clusterSize'>, alpha: number): number => powerOf(difference, components, { ...size, clusterSize }, alpha);
   const fewest = (tasks: number, alpha: number): number | null => {
-    for (let seeds = 2; seeds <= MOST_SEEDS; seeds++) if (at({ seeds, tasks }, alpha) >= power) return seeds;
-    return null;
+    if (at({ seeds: MOST_SEEDS, tasks }, alpha) < power) return null;
+    // More seeds find more, so the fewest are found by halving.
+    let [few, enough] = [1, MOST_SEEDS];
+    while (enough - few > 1) {
+      const seeds = (few + enough) >> 1;
+      if (at({ seeds, tasks }, alpha) >= power) enough = seeds;
+      else few = seeds;
+    }
+    return enough;
   };
   return {
     rows: SEEDS.flatMap((seeds) =>

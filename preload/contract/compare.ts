@@ -11,12 +11,12 @@ const numbers = z.instanceof(Float64Array);
 const json = z.json();
 
 const estimate = z.object({ value: anyNumber, low: anyNumber, high: anyNumber });
-export type Estimate = z.infer<typeof estimate>;
 
 const comparedRun = z.object({
   run,
   name: z.string(),
   variant: z.string(),
+  world: z.string(),
   seed: z.number(),
   state: z.string(),
   updates: z.number(),
@@ -40,10 +40,11 @@ export type ComparedRun = z.infer<typeof comparedRun>;
 const pair = z.object({
   a: run,
   b: run,
-  /** Tasks that each of them played; only the `n` shared ones count. */
+  /** Tasks that each of them played; only the `n` shared ones count, those of one product or template as one cluster. */
   ofA: z.number(),
   ofB: z.number(),
   n: z.number(),
+  clusters: z.number(),
   both: z.number(),
   neither: z.number(),
   onlyA: z.number(),
@@ -57,6 +58,51 @@ const pair = z.object({
   words: z.string(),
 });
 export type Pair = z.infer<typeof pair>;
+
+/** Runs that are shown as one. */
+const groups = z
+  .array(z.strictObject({ key: z.string().max(400), runs: z.array(run).min(1) }))
+  .min(1)
+  .max(400);
+
+const arm = z.object({
+  key: z.string(),
+  runs: z.array(run),
+  /** Runs that were evaluated, and their mean success with its interval over seeds and clusters of tasks. */
+  evaluated: z.number(),
+  success: estimate.nullable(),
+  /** Inter-quartile mean over the runs. */
+  iqm: z.number().nullable(),
+});
+export type ComparedArm = z.infer<typeof arm>;
+
+/** An arm against the baseline arm. */
+const armPair = z.object({
+  key: z.string(),
+  baseline: z.string(),
+  a: z.number(),
+  b: z.number(),
+  difference: z.number(),
+  low: z.number(),
+  high: z.number(),
+  p: z.number(),
+  /** Corrected for the number of comparisons (Holm). */
+  holm: z.number(),
+  seeds: z.number(),
+  pairing: z.enum(['same', 'order', 'one']),
+  tasks: z.number(),
+  clusters: z.number(),
+  onlyA: z.number(),
+  onlyB: z.number(),
+  words: z.string(),
+});
+export type ComparedPair = z.infer<typeof armPair>;
+
+/** What the x axis of a curve counts. */
+export const curveAxes = ['update', 'episodes', 'steps', 'tokens', 'time'] as const;
+export type CurveAxis = (typeof curveAxes)[number];
+
+const budget = z.object({ episodes: z.number(), optimizerSteps: z.number(), tokens: z.number(), vstarSamples: z.number() });
 
 const matrix = z.object({
   tasks: z.array(z.object({ task: z.string(), category: z.string(), tier: z.string() })),
@@ -93,7 +139,8 @@ const reportView = z.strictObject({
       }),
     )
     .max(400),
-  baseline: run.nullable(),
+  /** The arm that the others are measured against. */
+  baseline: z.string().max(400).nullable(),
 });
 
 export const compareEvents = {
@@ -105,41 +152,55 @@ export const compareEvents = {
 
 export const compareCalls = {
   'compare.open': {
-    /** Pairs are made with the baseline; null makes every pair. */
-    input: z.strictObject({ runs, baseline: run.nullable() }),
+    input: z.strictObject({ runs }),
     answer: z.object({
       runs: z.array(comparedRun),
-      groups: z.array(z.object({ name: z.string(), runs: z.array(run), mean: estimate, iqm: estimate })),
-      groupWords: z.array(z.string()),
-      paired: z.array(pair),
-      words: z.array(z.string()),
       /** What keeps the runs from being compared with each other: then nothing is the best of all. */
       mismatches: z.array(z.object({ what: z.string(), words: z.string() })),
-      /** What each run spent, and in words where that is not equal. */
-      budgets: z.array(z.object({ run, episodes: z.number(), optimizerSteps: z.number(), tokens: z.number(), vstarSamples: z.number() })),
-      unequal: z.array(z.string()),
       /** Only the keys that differ; one value per run, undefined where the run has no such key. */
       diff: z.array(z.object({ key: z.string(), values: z.array(json.optional()) })),
-      matrix,
       /** Metrics that at least one of the runs recorded. */
       metrics: z.array(z.string()),
     }),
   },
+  /** Arms, and each against the baseline arm. */
+  'compare.arms': {
+    input: z.strictObject({ groups, baseline: z.string().max(400) }),
+    answer: z.object({ arms: z.array(arm), pairs: z.array(armPair) }),
+  },
+  /** Single runs, two and two, task by task. */
+  'compare.pairs': {
+    input: z.strictObject({ pairs: z.array(z.tuple([run, run])).max(400) }),
+    answer: z.object({ paired: z.array(pair), words: z.array(z.string()) }),
+  },
+  /** Who solved which task. */
+  'compare.tasks': { input: z.strictObject({ runs }), answer: z.object({ matrix }) },
+  /** What a run of each arm spent on average, and in words where that is not equal. */
+  'compare.budgets': {
+    input: z.strictObject({ groups }),
+    answer: z.object({ budgets: z.array(budget.extend({ key: z.string() })), unequal: z.array(z.string()) }),
+  },
+  /** Every setting, also those that are equal. */
+  'compare.settings': {
+    input: z.strictObject({ runs }),
+    answer: z.object({ settings: z.array(z.object({ key: z.string(), values: z.array(json.optional()), differs: z.boolean() })) }),
+  },
+  /** Share of an arm's runs in all worlds whose success is above τ, with a bootstrap band; only of arms that ran in several worlds. */
+  'compare.profiles': {
+    input: z.strictObject({ groups }),
+    answer: z.object({
+      worlds: z.array(z.string()),
+      taus: z.array(z.number()),
+      profiles: z.array(
+        z.object({ key: z.string(), n: z.number(), value: z.array(z.number()), low: z.array(z.number()), high: z.array(z.number()) }),
+      ),
+    }),
+  },
+  /** A metric of every run; `evaluation.success` is validation success. `x` is where the update lies on the axis. */
   'compare.curves': {
-    input: z.strictObject({ runs, name: z.string().max(100), points: z.int().min(10).max(5000) }),
-    answer: z.object({ curves: z.array(z.object({ run, x: numbers, y: numbers })) }),
+    input: z.strictObject({ runs, name: z.string().max(100), axis: z.enum(curveAxes), points: z.int().min(10).max(5000) }),
+    answer: z.object({ curves: z.array(z.object({ run, updates: numbers, x: numbers, y: numbers })) }),
   },
-  /** `sample`: there is a sample study to open. */
-  'studies.list': { input: nothing, answer: z.object({ studies: z.array(study), sample: z.boolean() }) },
-  /** Imports the sample study (once; a second time finds it there) and answers when it is in. */
-  'studies.openSample': { input: nothing, answer: z.object({ study }) },
-  'studies.claims': { input: z.strictObject({ id: z.int() }), answer: z.object({ question: z.string(), claims: z.array(claim) }) },
-  /** A new study, or the runs and name of one that is there. */
-  'studies.save': {
-    input: z.strictObject({ id: z.int().nullable(), name: z.string().trim().min(1).max(120), runs }),
-    answer: z.object({ study }),
-  },
-  'studies.delete': { input: z.strictObject({ id: z.int() }), answer: nothing },
   /** Asks for a folder and writes the report there, aside, with `report.progress`; null when the user changed their mind. */
   'report.export': {
     input: z.strictObject({
@@ -153,4 +214,36 @@ export const compareCalls = {
   'report.cancel': { input: nothing, answer: nothing },
   /** Shows the folder that was written last. */
   'report.open': { input: nothing, answer: nothing },
+};
+
+/** Studies: named selections of runs, what they set out to decide, and the planner. */
+export const studyCalls = {
+  /** `sample`: there is a sample study to open. */
+  'studies.list': { input: nothing, answer: z.object({ studies: z.array(study), sample: z.boolean() }) },
+  /** Imports the sample study (once; a second time finds it there) and answers when it is in. */
+  'studies.openSample': { input: nothing, answer: z.object({ study }) },
+  'studies.claims': { input: z.strictObject({ id: z.int() }), answer: z.object({ question: z.string(), claims: z.array(claim) }) },
+  /** A new study, or the runs and name of one that is there. */
+  'studies.save': {
+    input: z.strictObject({ id: z.int().nullable(), name: z.string().trim().min(1).max(120), runs }),
+    answer: z.object({ study }),
+  },
+  'studies.delete': { input: z.strictObject({ id: z.int() }), answer: nothing },
+  /** Seeds and tasks that find a difference; with arms, from the spread that they have. */
+  'study.plan': {
+    input: z.strictObject({
+      arms: z.strictObject({ groups, baseline: z.string().max(400) }).nullable(),
+      difference: z.number().gt(0).lt(1),
+      power: z.number().gt(0).lt(1),
+      tests: z.int().min(1).max(1000),
+    }),
+    answer: z.object({
+      /** Whether the spread was measured on the arms or assumed. */
+      measured: z.boolean(),
+      /** Standard deviations between seeds and between clusters of tasks, and how many tasks a cluster has. */
+      spread: z.object({ seeds: z.number(), clusters: z.number(), clusterSize: z.number() }),
+      rows: z.array(z.object({ seeds: z.number(), tasks: z.number(), alone: z.number(), corrected: z.number() })),
+      needed: z.array(z.object({ tasks: z.number(), alone: z.number().nullable(), corrected: z.number().nullable() })),
+    }),
+  },
 };

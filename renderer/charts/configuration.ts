@@ -17,8 +17,9 @@ export interface LineOptions {
   readonly formatX: (x: number) => string;
   /** Which ticks the x axis has. */
   readonly xKind: AxisKind;
-  /** Fixes the y axis; for shares it is 0–1 unless something else is given. */
+  /** Fixes the y axis; for shares it is 0–1 unless something else is given or the axis is to fit. */
   readonly yRange?: Range;
+  readonly fit: boolean;
 }
 
 /** Room that a tick needs along its axis. */
@@ -116,7 +117,8 @@ export function configuration(
 type Scales = NonNullable<NonNullable<LineConfiguration['options']>['scales']>;
 
 function scales(options: LineOptions, range: Range | null, theme: ChartTheme, font: { family: string; size: number }): Scales {
-  const yRange = options.yRange ?? (options.unit === 'share' && options.scale === 'linear' ? { min: 0, max: 1 } : undefined);
+  const yRange =
+    options.yRange ?? (options.unit === 'share' && options.scale === 'linear' && !options.fit ? { min: 0, max: 1 } : undefined);
   return {
     x: {
       type: 'linear',

@@ -9,7 +9,7 @@ import { nearest } from './series.ts';
 import type { Mark, Series } from './series.ts';
 import styles from './charts.module.css';
 
-interface LegendProps {
+export interface LegendProps {
   group: ChartGroup;
   series: readonly Series[];
   smoothed: ReadonlyMap<string, readonly number[]>;
@@ -24,28 +24,19 @@ interface LegendProps {
 
 export function Legend({ group, series, smoothed, smoothing, unit, xLabel, formatX, marks, hidden, onHidden }: LegendProps) {
   const x = useCrosshair(group);
-  const toggle = (id: string): void => {
-    const next = new Set(hidden);
-    if (!next.delete(id)) next.add(id);
-    onHidden(next);
-  };
-  const alone = (id: string): void => onHidden(new Set(series.map((other) => other.id).filter((other) => other !== id)));
   return (
     <div className={styles.legend}>
       <ul className={styles.entries}>
         {series.map((entry) => {
-          const index = x === null ? entry.x.length - 1 : nearest(entry.x, x);
-          const value = smoothed.get(entry.id)?.[index] ?? Number.NaN;
-          const raw = entry.y[index] ?? Number.NaN;
-          const interval = entry.low && entry.high ? [entry.low[index] ?? Number.NaN, entry.high[index] ?? Number.NaN] : null;
+          const { value, raw, interval } = readout(entry, smoothed, x);
           return (
             <li key={entry.id}>
               <button
                 type="button"
                 className={styles.entry}
                 aria-pressed={!hidden.has(entry.id)}
-                onClick={() => toggle(entry.id)}
-                onDoubleClick={() => alone(entry.id)}
+                onClick={() => onHidden(toggled(hidden, entry.id))}
+                onDoubleClick={() => onHidden(isolated(series, entry.id))}
               >
                 <LineSwatch look={entry.look} />
                 <span className={styles.name}>{entry.label}</span>
@@ -53,7 +44,7 @@ export function Legend({ group, series, smoothed, smoothing, unit, xLabel, forma
                 {smoothing > 0 && <span className={styles.raw}>({formatValue(raw, unit)})</span>}
                 {interval && (
                   <span className={styles.interval}>
-                    {formatValue(interval[0] ?? 0, unit)}–{formatValue(interval[1] ?? 0, unit)}
+                    {formatValue(interval[0], unit)}–{formatValue(interval[1], unit)}
                   </span>
                 )}
               </button>
@@ -66,8 +57,32 @@ export function Legend({ group, series, smoothed, smoothing, unit, xLabel, forma
   );
 }
 
+/** The values of a series at the crosshair, or its latest ones. */
+export function readout(entry: Series, smoothed: LegendProps['smoothed'], x: number | null) {
+  const index = x === null ? entry.x.length - 1 : nearest(entry.x, x);
+  const interval: [number, number] | null =
+    entry.low && entry.high ? [entry.low[index] ?? Number.NaN, entry.high[index] ?? Number.NaN] : null;
+  return { value: smoothed.get(entry.id)?.[index] ?? Number.NaN, raw: entry.y[index] ?? Number.NaN, interval };
+}
+
+export function toggled(hidden: ReadonlySet<string>, id: string): ReadonlySet<string> {
+  const next = new Set(hidden);
+  if (!next.delete(id)) next.add(id);
+  return next;
+}
+
+/** All hidden but this one. */
+export const isolated = (series: readonly Series[], id: string): ReadonlySet<string> =>
+  new Set(series.flatMap((other) => (other.id === id ? [] : [other.id])));
+
 /** "update 120 · checkpoint": the real x of the nearest point, and the marks that lie on it. */
-function whereText(series: readonly Series[], marks: readonly Mark[], x: number, xLabel: string, formatX: (x: number) => string): string {
+export function whereText(
+  series: readonly Series[],
+  marks: readonly Mark[],
+  x: number,
+  xLabel: string,
+  formatX: (x: number) => string,
+): string {
   const xs = series[0]?.x ?? [];
   const index = nearest(xs, x);
   const at = xs[index] ?? x;

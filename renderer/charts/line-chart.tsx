@@ -12,7 +12,8 @@ import type { Pin } from './chart-menu.tsx';
 import type { LineOptions } from './configuration.ts';
 import { ChartGroup, chartGroup, useRange } from './group.ts';
 import { chartKeys } from './keys.ts';
-import { Legend } from './legend.tsx';
+import { Legend, type LegendProps } from './legend.tsx';
+import { SideLegend } from './side-legend.tsx';
 import { usePointer } from './pointer.ts';
 import { countNotPositive, smooth, wholeX } from './series.ts';
 import type { Mark, Range, Series } from './series.ts';
@@ -34,6 +35,10 @@ export interface LineChartProps {
   xLabel?: string;
   formatX?: (x: number) => string;
   yRange?: Range;
+  /** Shares are drawn from 0 to 100%, unless the axis is to fit what is there. */
+  fit?: boolean;
+  /** Where the names are: above the plot, or beside it as a list that can be sorted. */
+  legend?: 'above' | 'beside';
   marks?: readonly Mark[];
   /** Charts of one group share crosshair and zoom. Default: a separate group. */
   group?: string;
@@ -57,6 +62,9 @@ const tooMany = (series: readonly Series[]): ReadonlySet<string> =>
       .slice(MOST_BANDS)
       .map(({ id }) => id),
   );
+/** Where many lines are shown, only their lines. */
+const withoutBands = (series: readonly Series[]): readonly Series[] =>
+  series.length <= MOST_BANDS ? series : series.map(({ low: _low, high: _high, ...line }) => line);
 const plainX = (x: number): string => formatTick(x);
 
 export function LineChart(props: LineChartProps) {
@@ -73,7 +81,7 @@ export function LineChart(props: LineChartProps) {
 
 function Plot(props: LineChartProps & { onFullScreen?: () => void }) {
   const { title, unit = '', series, smoothing = 0, scale = 'linear', xLabel = 'update', formatX = plainX } = props;
-  const { yRange, marks = NO_MARKS, height = 220, onPoint, pin, onFullScreen } = props;
+  const { yRange, fit = false, legend = 'above', marks = NO_MARKS, height = 220, onPoint, pin, onFullScreen } = props;
   const group = useMemo(() => (props.group === undefined ? new ChartGroup(null) : chartGroup(props.group)), [props.group]);
   const range = useRange(group);
   const theme = useChartTheme();
@@ -82,11 +90,11 @@ function Plot(props: LineChartProps & { onFullScreen?: () => void }) {
   const hidden = useMemo(() => chosen ?? tooMany(series), [chosen, series]);
   const canvas = useRef<HTMLCanvasElement>(null);
 
-  const visible = useMemo(() => series.filter(({ id }) => !hidden.has(id)), [series, hidden]);
+  const visible = useMemo(() => withoutBands(series.filter(({ id }) => !hidden.has(id))), [series, hidden]);
   const smoothed = useMemo(() => new Map(series.map(({ id, y }) => [id, smooth(y, smoothing, scale)])), [series, smoothing, scale]);
   const empty = !series.some(({ x }) => x.length > 0);
   const xKind = xLabel === 'time' ? 'time' : wholeX(series) ? 'whole' : 'number';
-  const options: LineOptions = { unit, scale, smoothing, xLabel, formatX, xKind, ...(yRange ? { yRange } : {}) };
+  const options: LineOptions = { unit, scale, smoothing, xLabel, formatX, xKind, fit, ...(yRange ? { yRange } : {}) };
   const hitAt = useLineChart(canvas, { options, visible, smoothed, marks, group, range, theme, empty });
   const pointer = usePointer({
     onClick: (x, y) => {
@@ -95,6 +103,7 @@ function Plot(props: LineChartProps & { onFullScreen?: () => void }) {
     },
     onDoubleClick: () => group.show(null),
   });
+  const names: LegendProps = { group, series, smoothed, smoothing, unit, xLabel, formatX, marks, hidden, onHidden: setHidden };
   return (
     <figure className={styles.chart} aria-label={title}>
       <Caption
@@ -108,23 +117,26 @@ function Plot(props: LineChartProps & { onFullScreen?: () => void }) {
         onReset={range ? () => group.show(null) : undefined}
         menu={!empty && <ChartMenu {...{ title, unit, xLabel, visible, canvas, theme, onFullScreen, pin }} />}
       />
-      {!empty && <Legend {...{ group, series, smoothed, smoothing, unit, xLabel, formatX, marks, hidden, onHidden: setHidden }} />}
+      {!empty && legend === 'above' && <Legend {...names} />}
       {empty ? (
         <div className={styles.empty} style={{ height }}>
           {props.empty ?? 'Waiting for the first update'}
         </div>
       ) : (
-        <div
-          className={styles.canvas}
-          style={{ height }}
-          role="group"
-          tabIndex={0}
-          aria-label={`${title}, chart. Left and right move along ${xLabel}, plus and minus zoom, 0 resets.`}
-          onKeyDown={chartKeys({ group, visible, range, onPoint })}
-          {...pointer}
-          onBlur={() => group.point(null)}
-        >
-          <canvas ref={canvas} role="img" aria-label={`${title}: ${visible.map(({ label }) => label).join(', ')}`} />
+        <div className={legend === 'beside' ? styles.beside : undefined}>
+          <div
+            className={styles.canvas}
+            style={{ height }}
+            role="group"
+            tabIndex={0}
+            aria-label={`${title}, chart. Left and right move along ${xLabel}, plus and minus zoom, 0 resets.`}
+            onKeyDown={chartKeys({ group, visible, range, onPoint })}
+            {...pointer}
+            onBlur={() => group.point(null)}
+          >
+            <canvas ref={canvas} role="img" aria-label={`${title}: ${visible.map(({ label }) => label).join(', ')}`} />
+          </div>
+          {legend === 'beside' && <SideLegend {...names} height={height} />}
         </div>
       )}
     </figure>

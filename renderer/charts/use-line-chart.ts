@@ -38,7 +38,7 @@ export interface Hit {
 
 export function useLineChart(canvas: RefObject<HTMLCanvasElement | null>, input: LineChartInput): (x: number, y: number) => Hit | null {
   const { options, visible, marks, group, range, theme, empty } = input;
-  const { unit, scale, smoothing, xLabel, formatX, yRange } = options;
+  const { unit, scale, smoothing, xLabel, formatX, yRange, fit, xKind } = options;
   const chart = useRef<ChartType<'line', Point[]> | null>(null);
   const draw = (): Drawing => ({
     datasets: datasets(visible, options, theme),
@@ -85,7 +85,7 @@ export function useLineChart(canvas: RefObject<HTMLCanvasElement | null>, input:
     current.data.datasets = next.datasets;
     current.options = next.options;
     current.update('none');
-  }, [visible, unit, scale, smoothing, xLabel, formatX, yRange, marks, range, theme, group, empty]);
+  }, [visible, unit, scale, smoothing, xLabel, formatX, yRange, fit, xKind, marks, range, theme, group, empty]);
 
   return (x, y) => (chart.current ? nearestSeries(chart.current.scales, latest.current, x, y) : null);
 }

@@ -1,11 +1,14 @@
 // Where runs differ: failure classes over training, success per category, and only the settings that are not the same.
 
+import { useQuery } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
 import { z } from 'zod';
 import type { Answer } from '../../preload/contract.ts';
 import type { ComparedRun } from '../../preload/contract/compare.ts';
+import { callOptions } from '../bridge.ts';
 import { LineChart } from '../charts/line-chart.tsx';
 import type { Series } from '../charts/series.ts';
+import { Switch } from '../components/field.tsx';
 import { Section } from '../components/page.tsx';
 import { Cell, Head, Row, Table } from '../components/table.tsx';
 import { Segmented } from '../components/tabs.tsx';
@@ -48,7 +51,7 @@ export function Failures({ data, groups }: { data: Answer<'compare.open'>; group
       }
     >
       <div className={styles.chart}>
-        <LineChart title={shownClass} unit="share" series={series} height={200} />
+        <LineChart title={shownClass} unit="share" series={series} height={220} legend={series.length > 8 ? 'beside' : 'above'} />
       </div>
     </Section>
   );
@@ -84,19 +87,9 @@ export function Categories({ runs, groups }: { runs: readonly ComparedRun[]; gro
 }
 
 /** A table with a column per run or group. */
-export function Grid({
-  label,
-  corner,
-  columns,
-  rows,
-}: {
-  label: string;
-  corner: string;
-  columns: readonly string[];
-  rows: readonly GridRow[];
-}) {
+function Grid({ label, corner, columns, rows }: { label: string; corner: string; columns: readonly string[]; rows: readonly GridRow[] }) {
   return (
-    <div className={styles.scroll}>
+    <div className={styles.tall}>
       <Table label={label}>
         <thead>
           <tr>
@@ -151,20 +144,29 @@ function pooled(members: readonly ComparedRun[], category: string): { k: number;
 }
 
 export function ConfigDiff({ data, groups }: { data: Answer<'compare.open'>; groups: readonly Group[] }) {
+  const [only, setOnly] = useView('compare.onlyDifferences', z.boolean(), true);
+  const all = useQuery({ ...callOptions('compare.settings', { runs: data.runs.map(({ run }) => run) }), enabled: !only });
+  const settings = only ? data.diff : (all.data?.settings ?? data.diff);
   const columns =
     data.runs.length <= COLUMNS
       ? data.runs.map(({ run, variant }, index) => ({ key: `#${run} ${variant}`, indices: [index] }))
       : groups.map(({ key, runs }) => ({ key, indices: data.runs.flatMap(({ run }, index) => (runs.includes(run) ? [index] : [])) }));
   return (
-    <Section title="Settings that differ" hint={data.diff.length === 0 ? undefined : 'All other settings are identical.'}>
-      {data.diff.length === 0 ? (
+    <Section
+      title="Settings"
+      hint={
+        only ? `${data.diff.length} ${data.diff.length === 1 ? 'setting differs' : 'settings differ'}.` : `All ${settings.length} settings.`
+      }
+      actions={<Switch label="Only differences" checked={only} onChecked={setOnly} />}
+    >
+      {settings.length === 0 ? (
         <p className={util.muted}>The settings are identical.</p>
       ) : (
         <Grid
-          label="Settings that differ"
+          label={only ? 'Settings that differ' : 'All settings'}
           corner="Setting"
           columns={columns.map(({ key }) => key)}
-          rows={data.diff.map(({ key, values }) => ({
+          rows={settings.map(({ key, values }) => ({
             key,
             head: <code>{key}</code>,
             cells: columns.map(({ indices }) => {

@@ -1,12 +1,13 @@
-// Compare: two to many runs side by side. Curves over seeds, final results with paired statistics in words and numbers, what
-// differs in their settings, how they fail, who solved what, and two of them on one task. The address holds the selection:
+// Compare: two to many runs side by side, as arms. Curves over seeds, arms against the baseline arm, the runs below them, what they
+// spent, what differs in their settings, how they fail, who solved what, and two of them on one task. The address holds the selection:
 // /compare/1,2,3 or /compare/study-4.
 
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { useDeferredValue, useMemo, useState } from 'react';
 import { useLocation, useParams } from 'wouter';
 import { z } from 'zod';
-import type { ComparedRun } from '../../preload/contract/compare.ts';
+import type { Answer } from '../../preload/contract.ts';
+import type { ComparedRun, Matrix } from '../../preload/contract/compare.ts';
 import { callOptions, useCall } from '../bridge.ts';
 import { LinkButton } from '../components/button.tsx';
 import { Select } from '../components/field.tsx';
@@ -15,16 +16,21 @@ import { EmptyState, ErrorState, Loading } from '../components/states.tsx';
 import { writeView, useView } from '../state/view.ts';
 import type { RunStyle } from '../theme/runs.ts';
 import { SampleButton } from '../tour/sample-button.tsx';
+import { Arms } from './arms.tsx';
 import { BudgetTable } from './budget.tsx';
 import { Categories, ConfigDiff, Failures } from './breakdown.tsx';
 import { Claims } from './claims.tsx';
 import { Curves, useGroupLooks } from './curves.tsx';
 import { ExportButton } from './export-button.tsx';
-import { groupRuns, usualGrouping } from './groups.ts';
-import { Results } from './results.tsx';
+import { type Group, groupRuns, usualGrouping } from './groups.ts';
+import { ParameterView } from './parameter-view.tsx';
+import { Planner } from './planner.tsx';
+import { Profiles } from './profiles.tsx';
+import { RunResults } from './run-results.tsx';
 import { SideBySide } from './side-by-side.tsx';
 import { StudyBar } from './study-bar.tsx';
 import { TaskMatrix } from './task-matrix.tsx';
+import util from '../theme/utilities.module.css';
 import styles from './compare.module.css';
 
 const selectionSchema = z.string();
@@ -88,27 +94,18 @@ export default function ComparePage() {
 
 function Comparison({ runs, study }: { runs: readonly number[]; study: Parameters<typeof StudyBar>[0]['study'] }) {
   const [, navigate] = useLocation();
-  const [chosenBaseline, setBaseline] = useState<number | null>(null);
-  const [chosenGrouping, setGrouping] = useView('compare.grouping', groupingSchema, '');
-  const [pair, setPair] = useView('compare.pair', pairSchema, NO_PAIR);
-  const baseline = chosenBaseline !== null && runs.includes(chosenBaseline) ? chosenBaseline : (runs[0] ?? 0);
-  const answer = useQuery({ ...callOptions('compare.open', { runs: [...runs], baseline }), placeholderData: keepPreviousData });
+  const answer = useQuery({ ...callOptions('compare.open', { runs: [...runs] }), placeholderData: keepPreviousData });
   const { data } = answer;
+  const { grouping, setGrouping, groups, looks } = useGroups(data);
+  const [chosenBaseline, setBaseline] = useState<string | null>(null);
+  const baseline = groups.find(({ key }) => key === chosenBaseline)?.key ?? groups[0]?.key ?? '';
+  const arms = useArms(groups, baseline);
   // Curves and results at once; what lies below the fold is drawn right after.
-  const below = useDeferredValue(data, undefined);
-  const keys = data?.diff.map(({ key }) => key) ?? [];
-  const known = ['run', 'variant', 'name', ...keys].includes(chosenGrouping);
-  const grouping = known ? chosenGrouping : data ? usualGrouping(data.runs) : 'variant';
-  const groups = useMemo(() => (data ? groupRuns(data.runs, grouping, data.diff) : []), [data, grouping]);
-  const looks = useGroupLooks(data?.runs ?? NO_RUNS, groups);
+  const below = useDeferredValue(arms ? data : undefined, undefined);
   const view = data && {
     groups: groups.map(({ key, runs: members }) => ({ key, runs: [...members], look: lookOf(looks.get(key)) })),
     baseline,
   };
-  const firstDiffering = useMemo(() => differingTask(data), [data]);
-  const task = data?.matrix.tasks.some((one) => one.task === pair.task) ? pair.task : firstDiffering;
-  const setTask = (next: string): void => setPair({ ...NO_PAIR, task: next });
-
   const replayAt = (run: number, update: number): void => {
     writeView('replay.view', { filter: { fromUpdate: update, toUpdate: update }, order: 'time', descending: true });
     navigate(`/replay/${run}`);
@@ -123,24 +120,7 @@ function Comparison({ runs, study }: { runs: readonly number[]; study: Parameter
           <ExportButton runs={runs} title={study?.name ?? titleOf(runs)} view={view} />
         </>
       }
-      toolbar={
-        data && (
-          <span className={styles.groupBy}>
-            <label htmlFor="compare-group">Group by</label>
-            <Select
-              id="compare-group"
-              value={grouping}
-              options={[
-                { value: 'variant', label: 'algorithm (mean over seeds)' },
-                { value: 'name', label: 'name (mean over seeds)' },
-                { value: 'run', label: 'run (no grouping)' },
-                ...keys.map((key) => ({ value: key, label: key })),
-              ]}
-              onValue={setGrouping}
-            />
-          </span>
-        )
-      }
+      toolbar={data && <Grouping {...{ data, grouping, setGrouping }} arms={groups.length} />}
     >
       {answer.isError && <ErrorState title="Could not compare the runs" error={answer.error} retry={() => void answer.refetch()} />}
       {!data && !answer.isError && <Loading label="Comparing runs" rows={8} />}
@@ -148,20 +128,101 @@ function Comparison({ runs, study }: { runs: readonly number[]; study: Parameter
         <>
           <Curves data={data} groups={groups} onPoint={replayAt} />
           {study && <Claims study={study.id} />}
-          <Results data={data} baseline={baseline} onBaseline={setBaseline} />
+          <Arms {...{ data, groups, looks, baseline }} answer={arms} onBaseline={setBaseline} />
+          <RunResults {...{ data, groups, baseline }} />
         </>
       )}
-      {below && !answer.isError && (
-        <>
-          <BudgetTable data={below} groups={groups} />
-          <ConfigDiff data={below} groups={groups} />
-          <Failures data={below} groups={groups} />
-          <Categories runs={below.runs} groups={groups} />
-          <TaskMatrix data={below} chosen={task} onTask={setTask} />
-          {task !== null && below.runs.length > 1 && <SideBySide data={below} task={task} pair={pair} onPair={setPair} />}
-        </>
-      )}
+      {below && !answer.isError && <Below {...{ data: below, groups, looks, baseline }} />}
     </Page>
+  );
+}
+
+/** The runs as arms: by what the reader chose, else by what tells them apart. */
+function useGroups(data: Answer<'compare.open'> | undefined) {
+  const [chosen, setGrouping] = useView('compare.grouping', groupingSchema, '');
+  const known = ['run', 'variant', 'name', ...(data?.diff.map(({ key }) => key) ?? [])].includes(chosen);
+  const grouping = known ? chosen : data ? usualGrouping(data.runs) : 'variant';
+  const groups = useMemo(() => (data ? groupRuns(data.runs, grouping, data.diff) : []), [data, grouping]);
+  const looks = useGroupLooks(data?.runs ?? NO_RUNS, groups);
+  return { grouping, setGrouping, groups, looks };
+}
+
+/** The arms against the baseline; while another baseline is worked out, the last answer stays. */
+function useArms(groups: readonly Group[], baseline: string): Answer<'compare.arms'> | undefined {
+  const asked = useMemo(() => groups.map(({ key, runs }) => ({ key, runs: [...runs] })), [groups]);
+  const { data } = useQuery({
+    ...callOptions('compare.arms', { groups: asked, baseline }),
+    enabled: asked.length > 0,
+    placeholderData: keepPreviousData,
+  });
+  return data;
+}
+
+interface GroupingProps {
+  data: Answer<'compare.open'>;
+  grouping: string;
+  setGrouping: (grouping: string) => void;
+  arms: number;
+}
+
+function Grouping({ data, grouping, setGrouping, arms }: GroupingProps) {
+  return (
+    <span className={styles.groupBy}>
+      <label htmlFor="compare-group">Arms by</label>
+      <Select
+        id="compare-group"
+        value={grouping}
+        options={[
+          { value: 'variant', label: 'algorithm (mean over seeds)' },
+          { value: 'name', label: 'name (mean over seeds)' },
+          { value: 'run', label: 'run (no grouping)' },
+          ...data.diff.map(({ key }) => ({ value: key, label: key })),
+        ]}
+        onValue={setGrouping}
+      />
+      <span className={util.muted}>
+        {arms} {arms === 1 ? 'arm' : 'arms'}, {data.runs.length} {data.runs.length === 1 ? 'run' : 'runs'}
+      </span>
+    </span>
+  );
+}
+
+interface BelowProps {
+  data: Answer<'compare.open'>;
+  groups: readonly Group[];
+  looks: ReadonlyMap<string, RunStyle>;
+  baseline: string;
+}
+
+function Below({ data, groups, looks, baseline }: BelowProps) {
+  const worlds = new Set(data.runs.map(({ world }) => world)).size;
+  return (
+    <>
+      {worlds > 1 && <Profiles groups={groups} looks={looks} />}
+      <ParameterView {...{ data, groups, looks }} />
+      <BudgetTable groups={groups} />
+      <ConfigDiff data={data} groups={groups} />
+      <Planner groups={groups} baseline={baseline} />
+      <Failures data={data} groups={groups} />
+      <Categories runs={data.runs} groups={groups} />
+      <Tasks data={data} />
+    </>
+  );
+}
+
+/** Who solved what, and two runs on one task. */
+function Tasks({ data: { runs } }: { data: Answer<'compare.open'> }) {
+  const [pair, setPair] = useView('compare.pair', pairSchema, NO_PAIR);
+  const { data } = useCall('compare.tasks', { runs: runs.map(({ run }) => run) });
+  const firstDiffering = useMemo(() => (data ? differingTask(data.matrix) : null), [data]);
+  if (!data) return null;
+  const { matrix } = data;
+  const task = matrix.tasks.some((one) => one.task === pair.task) ? pair.task : firstDiffering;
+  return (
+    <>
+      <TaskMatrix runs={runs} matrix={matrix} chosen={task} onTask={(next) => setPair({ ...NO_PAIR, task: next })} />
+      {task !== null && runs.length > 1 && <SideBySide runs={runs} matrix={matrix} task={task} pair={pair} onPair={setPair} />}
+    </>
   );
 }
 
@@ -178,11 +239,7 @@ function titleOf(runs: readonly number[]): string {
 }
 
 /** The first task that some solved and others did not, else the first that two runs played. */
-function differingTask(
-  data: { matrix: { tasks: { task: string }[]; columns: { outcome: Int8Array; episode: Float64Array }[] } } | undefined,
-): string | null {
-  if (!data) return null;
-  const { tasks, columns } = data.matrix;
+function differingTask({ tasks, columns }: Matrix): string | null {
   const kept = (row: number) => columns.filter(({ episode }) => (episode[row] ?? 0) > 0);
   const differs = (row: number): boolean => new Set(kept(row).map(({ outcome }) => outcome[row])).size > 1;
   const rows = tasks.map((_, row) => row);

@@ -5,8 +5,11 @@ import type { ComparedRun } from '../../preload/contract/compare.ts';
 
 export interface Curve {
   readonly run: number;
+  /** Where the points lie on the axis. */
   readonly x: ArrayLike<number>;
   readonly y: ArrayLike<number>;
+  /** Runs meet at equal updates; left out, at equal x. */
+  readonly updates?: ArrayLike<number>;
 }
 
 export interface Group {
@@ -54,6 +57,8 @@ export interface MeanCurve {
   readonly y: number[];
   readonly low: number[];
   readonly high: number[];
+  /** The update of each point. */
+  readonly updates: number[];
   /** How many runs stand behind the first and the last point: less at the end when some are still training. */
   readonly n: number;
 }
@@ -64,33 +69,46 @@ const T = [
   2.08, 2.074, 2.069, 2.064, 2.06, 2.056, 2.052, 2.048, 2.045, 2.042,
 ];
 
-/** Mean and Student's 95% interval at every x that all curves have; one curve has no interval. */
+/** Mean and Student's 95% interval at every update that all curves have, at their mean place on the axis; one curve has no interval. */
 export function meanCurve(curves: readonly Curve[]): MeanCurve {
   const known = curves.filter(({ x }) => x.length > 0);
-  const byX = new Map<number, number[]>();
-  for (const { x, y } of known) {
+  const byUpdate = new Map<number, { x: number; values: number[] }>();
+  for (const { x, y, updates = x } of known) {
     for (let i = 0; i < x.length; i++) {
-      const at = x[i] ?? 0;
       const value = y[i] ?? Number.NaN;
       if (!Number.isFinite(value)) continue;
-      const list = byX.get(at);
-      if (list) list.push(value);
-      else byX.set(at, [value]);
+      const update = updates[i] ?? 0;
+      const place = x[i] ?? 0;
+      const point = byUpdate.get(update);
+      if (point) {
+        point.x += place;
+        point.values.push(value);
+      } else byUpdate.set(update, { x: place, values: [value] });
     }
   }
   const n = known.length;
-  const xs = [...byX.keys()].filter((at) => byX.get(at)?.length === n).sort((a, b) => a - b);
-  const y: number[] = [];
-  const low: number[] = [];
-  const high: number[] = [];
-  for (const at of xs) {
-    const values = byX.get(at) ?? [];
+  const shared = [...byUpdate].filter(([, { values }]) => values.length === n).sort(([a], [b]) => a - b);
+  const result: MeanCurve = { x: [], y: [], low: [], high: [], updates: [], n };
+  for (const [update, { x, values }] of shared) {
     const mean = values.reduce((sum, value) => sum + value, 0) / n;
     const variance = n > 1 ? values.reduce((sum, value) => sum + (value - mean) ** 2, 0) / (n - 1) : 0;
     const half = n > 1 ? (T[n - 2] ?? 1.96) * Math.sqrt(variance / n) : 0;
-    y.push(mean);
-    low.push(mean - half);
-    high.push(mean + half);
+    result.updates.push(update);
+    result.x.push(x / n);
+    result.y.push(mean);
+    result.low.push(mean - half);
+    result.high.push(mean + half);
   }
-  return { x: xs, y, low, high, n };
+  return result;
+}
+
+/** Each run of the other arms with the baseline arm's run of the same seed, or else with its first. */
+export function runPairs(runs: readonly ComparedRun[], groups: readonly Group[], baseline: string): [number, number][] {
+  const seedOf = new Map(runs.map(({ run, seed }) => [run, seed]));
+  const base = groups.find(({ key }) => key === baseline)?.runs ?? [];
+  const [first] = base;
+  if (first === undefined) return [];
+  return runs.flatMap(({ run, seed }): [number, number][] =>
+    base.includes(run) ? [] : [[run, base.find((other) => seedOf.get(other) === seed) ?? first]],
+  );
 }

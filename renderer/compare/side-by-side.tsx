@@ -1,7 +1,7 @@
 // Two policies on the same task, aligned step by step, with the first divergence marked.
 
 import { useQueries } from '@tanstack/react-query';
-import type { Answer } from '../../preload/contract.ts';
+import type { ComparedRun, Matrix } from '../../preload/contract/compare.ts';
 import type { Replay, ReplayStep } from '../../preload/contract/replay.ts';
 import { callOptions } from '../bridge.ts';
 import { Select } from '../components/field.tsx';
@@ -17,14 +17,15 @@ import util from '../theme/utilities.module.css';
 import styles from './compare.module.css';
 
 interface SideBySideProps {
-  data: Answer<'compare.open'>;
+  runs: readonly ComparedRun[];
+  matrix: Matrix;
   task: string;
   pair: Pairing;
   onPair: (pair: Pairing) => void;
 }
 
-export function SideBySide({ data, task, pair, onPair }: SideBySideProps) {
-  const { tasks, columns } = data.matrix;
+export function SideBySide({ runs, matrix, task, pair, onPair }: SideBySideProps) {
+  const { tasks, columns } = matrix;
   const row = tasks.findIndex((one) => one.task === task);
   const playable = columns.filter(({ episode }) => (episode[row] ?? 0) > 0);
   // At first one that solved it beside one that did not.
@@ -39,7 +40,7 @@ export function SideBySide({ data, task, pair, onPair }: SideBySideProps) {
   });
   const [first, second] = replays;
   const option = (run: number) => {
-    const one = data.runs.find((candidate) => candidate.run === run);
+    const one = runs.find((candidate) => candidate.run === run);
     return { value: String(run), label: `#${run} ${one?.name ?? ''} (${one?.variant ?? ''}, seed ${one?.seed ?? ''})` };
   };
   const failed = replays.find(({ isError }) => isError);

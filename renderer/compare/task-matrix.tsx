@@ -4,7 +4,7 @@ import { useVirtualizer } from '@tanstack/react-virtual';
 import { useMemo, useRef } from 'react';
 import type { CSSProperties } from 'react';
 import { z } from 'zod';
-import type { Answer } from '../../preload/contract.ts';
+import type { ComparedRun, Matrix } from '../../preload/contract/compare.ts';
 import { Button } from '../components/button.tsx';
 import { Icon } from '../components/icons.tsx';
 import { Section } from '../components/page.tsx';
@@ -15,19 +15,17 @@ import styles from './compare.module.css';
 
 const ROW = 28;
 
-type Matrix = Answer<'compare.open'>['matrix'];
-
 interface TaskMatrixProps {
-  data: Answer<'compare.open'>;
-  /** Indices into matrix.tasks. */
+  runs: readonly ComparedRun[];
+  matrix: Matrix;
   onTask: (task: string) => void;
   chosen: string | null;
 }
 
-export function TaskMatrix({ data, onTask, chosen }: TaskMatrixProps) {
+export function TaskMatrix({ runs, matrix, onTask, chosen }: TaskMatrixProps) {
   const [which, setWhich] = useView('compare.tasks', z.enum(['all', 'differ', 'none']), 'differ');
   const scroller = useRef<HTMLDivElement>(null);
-  const { tasks, columns } = data.matrix;
+  const { tasks, columns } = matrix;
   const rows = useMemo(() => sortTasks({ tasks, columns }), [tasks, columns]);
   const list = rows[which];
   const virtual = useVirtualizer({ count: list.length, getScrollElement: () => scroller.current, estimateSize: () => ROW, overscan: 8 });
@@ -56,7 +54,7 @@ export function TaskMatrix({ data, onTask, chosen }: TaskMatrixProps) {
           <div className={styles.matrixHead} style={{ gridTemplateColumns: template, minWidth: width }}>
             <span>Task</span>
             {columns.map(({ run }) => (
-              <span key={run} title={data.runs.find((one) => one.run === run)?.name}>
+              <span key={run} title={runs.find((one) => one.run === run)?.name}>
                 #{run}
               </span>
             ))}

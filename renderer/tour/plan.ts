@@ -5,7 +5,7 @@ import type { Answer } from '../../preload/contract.ts';
 import type { ComparedRun } from '../../preload/contract/compare.ts';
 import { type Group, groupRuns, meanCurve, type MeanCurve, usualGrouping } from '../compare/groups.ts';
 
-type Compared = Pick<Answer<'compare.open'>, 'runs' | 'matrix' | 'diff'>;
+type Compared = Pick<Answer<'compare.open'>, 'runs' | 'diff'> & Answer<'compare.tasks'>;
 
 export interface Side {
   readonly key: string;

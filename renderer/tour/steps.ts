@@ -31,8 +31,9 @@ export async function loadSteps(id: number, client: QueryClient): Promise<TourSt
   const study = (await call('studies.list', {})).studies.find((one) => one.id === id);
   if (!study) throw new Error('The study of the tour was deleted. Open the sample study again.');
   // As the Compare page asks for it, so that it is worked out once.
-  const data = await client.fetchQuery(callOptions('compare.open', { runs: [...study.runs], baseline: study.runs[0] ?? 0 }));
-  const plan = planTour(data);
+  const data = await client.fetchQuery(callOptions('compare.open', { runs: [...study.runs] }));
+  const { matrix } = await client.fetchQuery(callOptions('compare.tasks', { runs: [...study.runs] }));
+  const plan = planTour({ ...data, matrix });
   if (!plan) throw new Error('The tour needs a study with at least two evaluated arms; this one has fewer.');
   const { better, worse, parting, example } = plan;
   const both = `/compare/${[...better.runs, ...worse.runs].join(',')}`;
@@ -112,7 +113,7 @@ function verdictOf(claims: readonly Claim[]): string {
 }
 
 function inWords(better: { key: string; rate: number; runs: readonly number[] }, worse: typeof better): string {
-  return `${better.key} solves ${share(better.rate)} of the test tasks on average over ${seeds(better.runs.length)}, ${worse.key} ${share(worse.rate)}, a difference of ${apart(better.rate, worse.rate)}. “Summary” compares each run with the baseline task by task, with intervals and McNemar’s test.`;
+  return `${better.key} solves ${share(better.rate)} of the test tasks on average over ${seeds(better.runs.length)}, ${worse.key} ${share(worse.rate)}, a difference of ${apart(better.rate, worse.rate)}. The table compares each arm with the baseline over seeds and tasks, with intervals and p-values corrected for the number of comparisons.`;
 }
 
 /** The episodes of the first of these runs that kept some near the update: those of the update itself, or of a window around it. */

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { z } from 'zod';
-import { sideBySide } from '../../main/report/side-by-side.ts';
+import { comparedArms, openComparison, taskMatrix } from '../../main/report/side-by-side.ts';
 import { readReplay } from '../../main/replay/replay.ts';
 import { Store } from '../../main/store/store.ts';
 import { accessibilityProblems, freshDataFolder, launch, setTheme, shown, until, visit } from './app.ts';
@@ -88,8 +88,10 @@ describe('replay, compare and report', () => {
     await until('the step of the link', async () => (await address()).endsWith(`/replay/1/${episode}/2`));
   }, 60_000);
 
-  test('two variants are compared: success, interval and McNemar as the database says', async () => {
-    const { runs, words } = sideBySide(store, [1, 2], 1);
+  test('two algorithms are compared as arms and as runs: success, interval and words as the database says', async () => {
+    const { runs } = openComparison(store, [1, 2]);
+    const groups = runs.map(({ run, variant }) => ({ key: variant, runs: [run] }));
+    const { pairs } = comparedArms(store, groups, 'grpo');
     await visit(lab, '/compare/1,2');
     const table = lab.page.getByRole('table', { name: 'Final results' });
     for (const { success } of runs) {
@@ -97,7 +99,42 @@ describe('replay, compare and report', () => {
       expect(await shown(table.getByText(`${success.k} of ${success.n}`, { exact: true }).first())).toBe(true);
       expect(await shown(table.getByText(`${(success.rate * 100).toFixed(1)}%`, { exact: true }).first())).toBe(true);
     }
-    expect(await shown(lab.page.getByText(words[0] ?? 'nothing was said'))).toBe(true);
+    expect(await shown(lab.page.getByText(pairs[0]?.words ?? 'nothing was said'))).toBe(true);
+    // Another baseline turns the difference round.
+    await lab.page.getByRole('combobox', { name: 'Baseline' }).selectOption('reinforce');
+    const turned = comparedArms(store, groups, 'reinforce').pairs[0]?.words ?? 'nothing was said';
+    expect(await shown(lab.page.getByText(turned))).toBe(true);
+  }, 60_000);
+
+  test('seeds form an arm with its runs below it, and curves can be seen along episodes', async () => {
+    await visit(lab, '/compare/1,2,3');
+    const arms = lab.page.getByRole('table', { name: 'Arms' });
+    await arms.locator('tr[data-arm="grpo"]').waitFor();
+    expect(await arms.locator('tr[data-arm]').count()).toBe(2);
+    await arms.getByRole('button', { name: 'Runs of grpo' }).click();
+    await arms.locator('tr[data-member="3"]').waitFor();
+    expect(await arms.locator('tr[data-member]').count()).toBe(2);
+    await lab.page.getByRole('combobox', { name: 'X axis' }).selectOption('episodes');
+    expect(await shown(lab.page.getByRole('group', { name: /move along episode,/ }))).toBe(true);
+    await lab.page.getByRole('combobox', { name: 'X axis' }).selectOption('update');
+    const names = lab.page.locator('figure', { has: lab.page.getByRole('button', { name: 'Sort by name' }) }).first();
+    await names.getByRole('button', { name: 'Hide all' }).click();
+    expect(await shown(names.getByText('0 of 2 shown'))).toBe(true);
+    await names.getByRole('button', { name: 'Show all' }).click();
+  }, 60_000);
+
+  test('the planner says how many seeds and tasks find a difference, and all settings can be shown', async () => {
+    await visit(lab, '/compare/1,2,3');
+    await lab.page.getByText('Seeds × tasks for a difference').click();
+    const plan = lab.page.getByRole('table', { name: 'Power by seeds and tasks' });
+    await plan.getByText('Seeds needed for 80.0%').waitFor();
+    await lab.page.getByRole('textbox', { name: 'Difference' }).fill('20');
+    expect(await shown(plan.getByText('A difference of 20.0 points is found'))).toBe(true);
+    await lab.page.getByRole('switch', { name: 'Only differences' }).click();
+    const all = lab.page.getByRole('table', { name: 'All settings' });
+    expect(await shown(all.getByText('training.learningRate', { exact: true }))).toBe(true);
+    await lab.page.getByRole('switch', { name: 'Only differences' }).click();
+    await lab.page.getByRole('table', { name: 'Settings that differ' }).waitFor();
   }, 60_000);
 
   test('runs on other numbers of tasks have a banner, no bold best, and pairs that say on how many tasks they rest', async () => {
@@ -105,18 +142,23 @@ describe('replay, compare and report', () => {
     const banner = lab.page.getByRole('status').filter({ hasText: 'Not directly comparable' });
     expect(await shown(banner.getByText(`number of tasks: ${TASKS} (runs 1, 2); ${FEWER_TASKS} (run 3)`))).toBe(true);
     const table = lab.page.getByRole('table', { name: 'Final results' });
-    expect(await shown(table.getByText(`on ${FEWER_TASKS}`, { exact: true }))).toBe(true);
-    expect(await table.locator('strong').count()).toBe(0);
-    await lab.page.getByRole('tab', { name: /seeds/i }).click();
-    expect(await lab.page.getByRole('table', { name: /seeds/i }).getByText('(one seed)').count()).toBe(2);
-    await visit(lab, '/compare/1,2');
     await table.waitFor();
-    expect(await table.locator('strong').count()).toBe(1);
-    expect(await banner.count()).toBe(0);
+    expect(await table.locator('strong').count()).toBe(0);
+    const arms = lab.page.getByRole('table', { name: 'Arms' });
+    expect(await shown(arms.getByText(/× 1 seed$/))).toBe(true);
+    expect(await arms.locator('strong').count()).toBe(0);
+    await visit(lab, '/compare/1,2');
+    await banner.waitFor({ state: 'detached' });
+    await until('one bold best', async () => (await table.locator('strong').count()) === 1);
+    // Alone, the run with fewer tasks is paired on those that both played.
+    await visit(lab, '/compare/1,3');
+    await lab.page.locator('#compare-group').selectOption('run');
+    expect(await shown(table.getByText(`on ${FEWER_TASKS}`, { exact: true }))).toBe(true);
+    await lab.page.locator('#compare-group').selectOption('variant');
   }, 60_000);
 
   test('the first divergence of two policies on one task is marked at the right step', async () => {
-    const { matrix } = sideBySide(store, [1, 2], 1);
+    const matrix = taskMatrix(store, [1, 2]);
     const row = matrix.tasks.findIndex((_, index) => matrix.columns[0]?.outcome[index] !== matrix.columns[1]?.outcome[index]);
     const [a, b] = matrix.columns.map(({ episode }) => readReplay(store, episode[row] ?? 0));
     const parting = a?.steps.findIndex((step, index) => step.action !== b?.steps[index]?.action) ?? -1;
@@ -139,9 +181,9 @@ describe('replay, compare and report', () => {
     const choice = lab.page.getByRole('dialog', { name: 'Export report' });
     for (const box of await choice.getByRole('checkbox').all()) if (!(await box.isChecked())) await box.click();
     await choice.getByRole('button', { name: 'Choose a folder…' }).click();
-    await lab.page.getByText('Report exported: 13 files', { exact: true }).waitFor({ timeout: 90_000 });
+    await lab.page.getByText('Report exported: 14 files', { exact: true }).waitFor({ timeout: 90_000 });
     const written = join(folder, 'astrolab-report-runs-1-2');
-    const { runs } = sideBySide(store, [1, 2], 1);
+    const { runs } = openComparison(store, [1, 2]);
     const markdown = readFileSync(join(written, 'report.md'), 'utf8');
     for (const { success } of runs) expect(markdown).toContain(`${success?.k} of ${success?.n}`);
     expect(readFileSync(join(written, 'audit.jsonl'), 'utf8').trim().split('\n')).toHaveLength(
@@ -161,9 +203,9 @@ describe('replay, compare and report', () => {
     for (const box of await choice.getByRole('checkbox').all()) if (await box.isChecked()) await box.click();
     await choice.getByRole('checkbox', { name: 'Tables, CSV' }).click();
     await choice.getByRole('button', { name: 'Choose a folder…' }).click();
-    await lab.page.getByText('Report exported: 2 files', { exact: true }).waitFor({ timeout: 60_000 });
+    await lab.page.getByText('Report exported: 3 files', { exact: true }).waitFor({ timeout: 60_000 });
     expect(readdirSync(folder).sort()).toEqual(['astrolab-report-runs-1-2', 'astrolab-report-runs-1-2-2']);
-    expect(readdirSync(join(folder, 'astrolab-report-runs-1-2-2'))).toEqual(['paired.csv', 'results.csv']);
+    expect(readdirSync(join(folder, 'astrolab-report-runs-1-2-2'))).toEqual(['arms.csv', 'paired.csv', 'results.csv']);
 
     // The HTML opens in a browser by itself, complete: nothing is wider than the page, and the figures are drawn.
     const opened = await lab.app.evaluate(

@@ -101,6 +101,9 @@ test('the shop’s baselines stand apart: random near 0, oracle at 100%, and rep
   expect(failed.result.failure).toBe('unreachable');
 });
 
+/** Every task a cluster of its own. */
+const alone = (played: ReturnType<typeof results>) => played.map((result) => ({ ...result, cluster: result.task }));
+
 function contender(run: number, outcomes: readonly boolean[], changes: Partial<Contender> = {}): Contender {
   return {
     run,
@@ -111,7 +114,7 @@ function contender(run: number, outcomes: readonly boolean[], changes: Partial<C
     updates: 10,
     config: { name: `run-${run}`, seed: run, algorithm: { id: 'astar-po', beta2: 0.03 } },
     ends: { loss: [10, 0.5] },
-    results: results(outcomes),
+    results: alone(results(outcomes)),
     place: 'shop test',
     evaluated: { split: 'test', temperature: 0 },
     ...changes,
@@ -166,7 +169,7 @@ test('runs that cannot be compared are named with what differs, and a pair says 
   expect(paired[0]).toMatchObject({ n: 20, ofA: 30, ofB: 20, difference: 0.9 });
   expect(words.join(' ')).toContain('90.0 points more of the 20 tasks that both played (of 30 and 20)');
   expect(comparisonText(compare([many, few]))).toMatch(/^Not directly comparable\. evaluation temperature: 0 \(run 1\)/);
-  const others = contender(3, [], { results: results([true, true], 'lamps') });
+  const others = contender(3, [], { results: alone(results([true, true], 'lamps')) });
   expect(compare([contender(4, [true, true]), others]).mismatches.map(({ words: said }) => said)).toEqual([
     'task set: 0 tasks were played by all of them',
   ]);
@@ -188,7 +191,7 @@ test('seeds of one config form a group with mean and inter-quartile mean', () =>
   const others = [5, 6].map((run) => contender(run, new Array<boolean>(10).fill(true), { group: 'h', variant: 'grpo' }));
   const { groupPairs } = compare([...seeds, ...others]);
   expect(groupPairs.map(({ improvement }) => improvement.value)).toEqual([0]);
-  expect(groupPairs[0]!.words).toContain('over 4 and 2 seeds; mean over categories 75.0% against 100.0%');
+  expect(groupPairs[0]!.words).toContain('10 tasks × 2 seeds (different seeds, paired in order)');
   expect(compare([seeds[0]!, others[0]!]).groupPairs).toEqual([]);
 });
 

@@ -4,7 +4,8 @@ import { describe, expect, test } from 'vitest';
 import type { ComparedRun } from '../../preload/contract/compare.ts';
 import type { Replay } from '../../preload/contract/replay.ts';
 import { align } from '../../renderer/compare/divergence.ts';
-import { groupRuns, meanCurve, usualGrouping } from '../../renderer/compare/groups.ts';
+import { groupRuns, meanCurve, runPairs, usualGrouping } from '../../renderer/compare/groups.ts';
+import { placeSetting, plottable, rankCorrelation } from '../../renderer/compare/parameters.ts';
 import { assignLooks, runStyle } from '../../renderer/theme/runs.ts';
 import { planTour } from '../../renderer/tour/plan.ts';
 
@@ -25,8 +26,27 @@ describe('the mean curve of several seeds', () => {
   });
 
   test('leaves out what is not a number, and one seed has no interval', () => {
-    expect(meanCurve([{ run: 1, x: [0, 1, 2], y: [1, Number.NaN, 3] }])).toEqual({ x: [0, 2], y: [1, 3], low: [1, 3], high: [1, 3], n: 1 });
+    expect(meanCurve([{ run: 1, x: [0, 1, 2], y: [1, Number.NaN, 3] }])).toEqual({
+      x: [0, 2],
+      y: [1, 3],
+      low: [1, 3],
+      high: [1, 3],
+      updates: [0, 2],
+      n: 1,
+    });
     expect(meanCurve([]).x).toEqual([]);
+  });
+
+  test('runs meet at equal updates, at their mean place on another axis', () => {
+    const { x, y, updates } = meanCurve([
+      { run: 1, updates: [0, 5], x: [0, 100], y: [0.1, 0.5] },
+      { run: 2, updates: [0, 5], x: [0, 140], y: [0.3, 0.7] },
+    ]);
+    expect([x, y.map((value) => Number(value.toFixed(9))), updates]).toEqual([
+      [0, 120],
+      [0.2, 0.6],
+      [0, 5],
+    ]);
   });
 });
 
@@ -34,6 +54,7 @@ const compared = (run: number, name: string, variant: string, rates: readonly nu
   run,
   name,
   variant,
+  world: 'shop',
   seed: run,
   state: 'done',
   updates: 10,
@@ -166,5 +187,44 @@ describe('the looks of runs', () => {
     expect([...shown.values()].length).toBe(new Set(shown.values()).size);
     expect([shown.get('1'), shown.get('3')]).toEqual([0, 1]);
     expect(assignLooks(known, ['2']).get('2')).toBe(0);
+  });
+});
+
+describe('runs and settings', () => {
+  const runs = [
+    { ...compared(1, 'a', 'grpo', [0.2]), seed: 1 },
+    { ...compared(2, 'a', 'grpo', [0.4]), seed: 2 },
+    { ...compared(3, 'b', 'ppo', [0.6]), seed: 2 },
+    { ...compared(4, 'b', 'ppo', [0.8]), seed: 9 },
+  ];
+  test('a run is paired with the baseline arm’s run of its seed, or else with the first', () => {
+    const groups = [
+      { key: 'grpo', runs: [1, 2] },
+      { key: 'ppo', runs: [3, 4] },
+    ];
+    expect(runPairs(runs, groups, 'grpo')).toEqual([
+      [3, 2],
+      [4, 1],
+    ]);
+    expect(runPairs(runs, groups, 'nobody')).toEqual([]);
+  });
+  test('a setting is placed by its values, on a log axis where they span much, with its rank correlation', () => {
+    const rates = { key: 'training.learningRate', values: [0.0001, 0.001, 0.001, 0.01] };
+    const diff = [rates, { key: 'algorithm.id', values: ['grpo', 'grpo', 'ppo', 'ppo'] }, { key: 'seed', values: [1, 2, 2, 9] }];
+    expect(plottable(runs, diff).map(({ key }) => key)).toEqual(['training.learningRate', 'algorithm.id']);
+    const placed = placeSetting(runs, rates);
+    expect(placed.log).toBe(true);
+    expect(placed.points.map(({ x }) => Number(x.toFixed(6)))).toEqual([0.04, 0.5, 0.5, 0.96]);
+    expect(placed.rho).toBeCloseTo(0.9486833, 6);
+    const names = placeSetting(runs, { key: 'algorithm.id', values: ['grpo', 'grpo', 'ppo', 'ppo'] });
+    expect(names).toMatchObject({
+      log: false,
+      rho: null,
+      ticks: [
+        { x: 0.25, label: 'grpo' },
+        { x: 0.75, label: 'ppo' },
+      ],
+    });
+    expect(rankCorrelation([1, 2, 3], [3, 2, 1])).toBeCloseTo(-1, 12);
   });
 });

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { meanLine } from '../../main/report/report-groups.ts';
 import { reportFiles } from '../../main/report/study-report.ts';
-import { sideBySide } from '../../main/report/side-by-side.ts';
+import { comparedArms, comparedPairs, openComparison } from '../../main/report/side-by-side.ts';
 import { Store } from '../../main/store/store.ts';
 import { seed } from '../e2e/seeded.ts';
 
@@ -42,7 +42,11 @@ afterAll(() => {
 });
 
 test('the tables for a spreadsheet hold plain numbers: success, intervals and pairs of the database', () => {
-  const { runs, paired } = sideBySide(store, RUNS, null);
+  const { runs } = openComparison(store, RUNS);
+  const { paired } = comparedPairs(
+    store,
+    RUNS.flatMap((a, index) => RUNS.slice(index + 1).map((b): [number, number] => [a, b])),
+  );
   expect(cells('results.csv').map(({ run, k, n, success }) => [run, k, n, success].map(Number))).toEqual(
     runs.map(({ run, success }) => [run, success?.k, success?.n, success?.rate]),
   );
@@ -51,8 +55,24 @@ test('the tables for a spreadsheet hold plain numbers: success, intervals and pa
   );
 });
 
+test('arms, baseline and their order are those on screen', () => {
+  const groups = [
+    { key: 'blind', runs: [2, 4], look: { colour: 3, dash: [] } },
+    { key: 'reading', runs: [1, 3], look: { colour: 5, dash: [7, 3] } },
+  ];
+  const files = reportFiles(store, RUNS, 'trial', { view: { groups, baseline: 'reading' }, formats: ['markdown', 'csv', 'latex'] });
+  const of = (name: string): string => [...(files.find((one) => one.name === name)?.text ?? [])].join('');
+  const [pair] = comparedArms(store, groups, 'reading').pairs;
+  expect(of('report.md')).toContain(pair?.words.replaceAll('*', '\\*') ?? 'nothing');
+  expect(of('report.md')).toContain('| arm | seeds | success | 95% interval | vs. reading, points |');
+  const [, row = ''] = of('arms.csv').trim().split('\r\n');
+  expect(row.split(',').slice(0, 2)).toEqual(['blind', '2']);
+  expect(row).toContain(`reading,${pair?.difference},`);
+  expect(of('results.tex')).toContain('vs. reading, points');
+});
+
 test('Markdown, HTML and slides show the arms, the verdicts, the failures and how to make it all again', () => {
-  const { runs } = sideBySide(store, RUNS, null);
+  const { runs } = openComparison(store, RUNS);
   const rate = (ids: number[]): string => {
     const own = runs.filter(({ run }) => ids.includes(run)).map(({ success }) => success?.rate ?? 0);
     return `${((100 * own.reduce((sum, one) => sum + one, 0)) / own.length).toFixed(1)}%`;

@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 import { algorithms } from '../../main/algorithm/registry.ts';
 import { loadDefinition, parseDefinition, studyIds } from '../../main/study/definition.ts';
 import { stepsPerUpdate } from '../../main/report/budget.ts';
-import { powerOf } from '../../main/study/inference.ts';
+import { powerOf } from '../../main/evaluation/inference.ts';
 import { armsToTune, planRuns } from '../../main/study/plan.ts';
 import { ASSUMED, planStudy } from '../../main/study/planner.ts';
 import { SEARCH_SPACES, trialSettings } from '../../main/study/search-space.ts';

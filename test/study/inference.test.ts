@@ -2,7 +2,7 @@
 // often it finds what the planner says it finds. The slow tests have 2,000 studies of each kind and write docs/STATISTICS.md.
 
 import { expect, test } from 'vitest';
-import { componentsOf, detectableDifference, equivalenceP, meanDifference, powerOf } from '../../main/study/inference.ts';
+import { componentsOf, detectableDifference, equivalenceP, meanDifference, powerOf } from '../../main/evaluation/inference.ts';
 import { holm, noncentralTail, normalBelow, studentQuantile, studentTail } from '../../main/statistics.ts';
 import { EFFECTS, measure, NULLS, TESTS } from './simulated.ts';
 

@@ -2,7 +2,7 @@
 // clusters that suit one arm better, and seeds that come out better or worse. The true difference of the arms is known.
 
 import { Random } from '../../main/random.ts';
-import { type Components, componentsOf, type DifferenceTable, meanDifference, powerOf } from '../../main/study/inference.ts';
+import { type Components, componentsOf, type DifferenceTable, meanDifference, powerOf } from '../../main/evaluation/inference.ts';
 import { holm } from '../../main/statistics.ts';
 
 export interface World {

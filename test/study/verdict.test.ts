@@ -3,8 +3,9 @@
 import { expect, test } from 'vitest';
 import { createWebShop } from '../../main/environment/webshop/webshop.ts';
 import { readVerdict } from '../../main/vocabulary.ts';
-import { chancesOf, correctedChances, judge, pairArms, type ResultsBySeed, together } from '../../main/study/verdict.ts';
-import { type ClusteredResult, TaskClusters } from '../../main/study/clusters.ts';
+import type { ResultsBySeed } from '../../main/evaluation/pairing.ts';
+import { chancesOf, correctedChances, judge, pairArms, together } from '../../main/study/verdict.ts';
+import { type ClusteredResult, TaskClusters } from '../../main/evaluation/clusters.ts';
 
 /** Results of tasks 0, 1, …: solved where the text has a 1, else failed as a wrong purchase. */
 function results(solved: string, failure = 'wrong-purchase'): ClusteredResult[] {

@@ -5,7 +5,7 @@
 // are seeds (or clusters, if fewer): an estimated freedom is too sure of itself when three seeds happen to agree.
 // test/study/inference.test.ts checks both against simulated studies; docs/STATISTICS.md has the table.
 
-import { type Estimate, mean, noncentralTail, studentQuantile, studentTail } from '../statistics.ts';
+import { type Estimate, mean, noncentralTail, signFlip, studentQuantile, studentTail } from '../statistics.ts';
 
 /** Differences by seed (rows) and task (columns), and the cluster of each task. */
 export interface DifferenceTable {
@@ -45,6 +45,37 @@ export function meanDifference(table: DifferenceTable): Difference {
   const half = studentQuantile(ALPHA / 2, freedom) * error;
   const p = 2 * studentTail(Math.abs(value) / error, freedom);
   return { value, low: Math.max(-1, value - half), high: Math.min(1, value + half), error, freedom, clusters: count, p };
+}
+
+/**
+ * The same of two single policies: only clusters of tasks are a sample, so it says nothing of other seeds. The p is that of
+ * turning round the signs of whole clusters, which is McNemar's exact test where every task is a cluster of its own; differences
+ * that are not whole numbers (returns) are judged by Student's t.
+ */
+export function clusteredDifference(differences: readonly number[], clusters: readonly string[]): Difference {
+  const value = mean(differences);
+  const sums = new Map<string, { sum: number; size: number }>();
+  differences.forEach((difference, index) => {
+    const name = clusters[index] ?? '';
+    const own = sums.get(name) ?? { sum: 0, size: 0 };
+    sums.set(name, { sum: own.sum + difference, size: own.size + 1 });
+  });
+  const [n, count] = [differences.length, sums.size];
+  const unknown = { value, low: -1, high: 1, error: Number.POSITIVE_INFINITY, freedom: 0, clusters: count, p: 1 };
+  if (count < 2) return unknown;
+  let squares = 0;
+  for (const { sum, size } of sums.values()) squares += (sum - size * value) ** 2;
+  const error = Math.sqrt((squares * count) / (count - 1)) / n;
+  const freedom = count - 1;
+  if (error === 0) {
+    const bound = Math.min(1, 3 / count);
+    if (value === 0) return { ...unknown, low: -bound, high: bound, error: bound / 3, freedom };
+    return { ...unknown, low: value, high: value, error, freedom, p: 2 ** (1 - count) };
+  }
+  const half = studentQuantile(ALPHA / 2, freedom) * error;
+  const whole = differences.every(Number.isInteger);
+  const p = whole ? signFlip([...sums.values()].map(({ sum }) => sum)) : 2 * studentTail(Math.abs(value) / error, freedom);
+  return { value, low: value - half, high: value + half, error, freedom, clusters: count, p };
 }
 
 /** Variances of the mean when seeds, clusters, or the cells of both vary. */

@@ -1,26 +1,29 @@
-// The final table, what it means in words, and the numbers behind the words: paired on the same tasks.
+// The single runs: their final results, and each against the baseline arm's run of the same seed, task by task.
 
+import { keepPreviousData, useQuery } from '@tanstack/react-query';
+import { useMemo } from 'react';
 import { z } from 'zod';
 import type { Answer } from '../../preload/contract.ts';
-import type { Estimate, Pair } from '../../preload/contract/compare.ts';
-import { Select } from '../components/field.tsx';
-import { Icon } from '../components/icons.tsx';
+import type { Pair } from '../../preload/contract/compare.ts';
+import { pValue, signedPoints } from '../../main/format.ts';
+import { callOptions } from '../bridge.ts';
 import { Section } from '../components/page.tsx';
 import { RunLabel } from '../components/run-label.tsx';
 import { Cell, Head, Row, Table } from '../components/table.tsx';
 import { Tabs } from '../components/tabs.tsx';
 import { Explain } from '../components/tooltip.tsx';
-import { pValue, signedPoints } from '../../main/format.ts';
 import { formatDuration, formatValue } from '../format.ts';
 import { useView } from '../state/view.ts';
 import { runStyle, useRunStyles } from '../theme/runs.ts';
+import { type Group, runPairs } from './groups.ts';
 import util from '../theme/utilities.module.css';
 import styles from './compare.module.css';
 
-interface ResultsProps {
+interface RunsProps {
   data: Answer<'compare.open'>;
-  baseline: number;
-  onBaseline: (run: number) => void;
+  groups: readonly Group[];
+  /** The arm that the others are measured against. */
+  baseline: string;
 }
 
 /** More rows than this scroll by themselves. */
@@ -28,73 +31,48 @@ const MANY = 20;
 
 const share = (value: number): string => formatValue(value, 'share');
 
-export function Results({ data, baseline, onBaseline }: ResultsProps) {
-  const [tab, setTab] = useView('compare.results', z.enum(['words', 'numbers', 'groups']), 'words');
-  const name = (run: number): string => data.runs.find((one) => one.run === run)?.name ?? String(run);
+export function RunResults({ data, groups, baseline }: RunsProps) {
+  const [tab, setTab] = useView('compare.results', z.enum(['runs', 'numbers', 'words']), 'runs');
+  const pairs = useMemo(() => runPairs(data.runs, groups, baseline), [data, groups, baseline]);
+  const { data: answer } = useQuery({
+    ...callOptions('compare.pairs', { pairs }),
+    enabled: pairs.length > 0,
+    placeholderData: keepPreviousData,
+  });
+  const paired = pairs.length === 0 ? [] : (answer?.paired ?? []);
+  const several = groups.some(({ runs }) => runs.length > 1);
   return (
-    <Section title="Results" hint="Final evaluation on test tasks (the latest validation if unfinished). 95% intervals (Wilson).">
-      <Mismatches data={data} />
-      <RunTable data={data} baseline={baseline} />
-      {data.runs.length > 1 && (
-        <div className={styles.statistics}>
-          <div className={styles.against}>
-            <label htmlFor="compare-baseline">Baseline</label>
-            <Select
-              id="compare-baseline"
-              value={String(baseline)}
-              options={data.runs.map(({ run, variant, seed }) => ({
-                value: String(run),
-                label: `#${run} ${name(run)} (${variant}, seed ${seed})`,
-              }))}
-              onValue={(value) => onBaseline(Number(value))}
-            />
-          </div>
-          <Tabs
-            label="Statistics"
-            value={tab}
-            onValue={setTab}
-            tabs={[
-              {
-                value: 'words',
-                label: 'Summary',
-                content: (
-                  <ul className={styles.sentences}>
-                    {data.words.map((sentence) => (
-                      <li key={sentence}>{sentence}</li>
-                    ))}
-                    {data.words.length === 0 && <li>No two runs have been evaluated on the same tasks yet.</li>}
-                  </ul>
-                ),
-              },
-              { value: 'numbers', label: 'Paired by task', count: data.paired.length, content: <PairTable paired={data.paired} /> },
-              { value: 'groups', label: 'Over seeds', count: data.groups.length, content: <GroupTable groups={data.groups} /> },
-            ]}
-          />
-        </div>
-      )}
+    <Section
+      title="Runs"
+      hint={`Each run against the baseline arm’s run${several ? ' of the same seed' : ''}, on the tasks that both played. 95% intervals of a single run are Wilson’s.`}
+    >
+      <Tabs
+        label="Runs"
+        value={tab}
+        onValue={setTab}
+        tabs={[
+          { value: 'runs', label: 'Runs', count: data.runs.length, content: <RunTable {...{ data, paired, groups, baseline }} /> },
+          { value: 'numbers', label: 'Paired by task', count: paired.length, content: <PairTable paired={paired} /> },
+          {
+            value: 'words',
+            label: 'In words',
+            content: (
+              <ul className={styles.sentences}>
+                {(answer?.words ?? []).map((sentence) => (
+                  <li key={sentence}>{sentence}</li>
+                ))}
+                {paired.length === 0 && <li>No two runs have been evaluated on the same tasks yet.</li>}
+              </ul>
+            ),
+          },
+        ]}
+      />
     </Section>
   );
 }
 
-/** Named above the table: what differs between the runs apart from what is compared. */
-function Mismatches({ data: { mismatches } }: { data: Answer<'compare.open'> }) {
-  if (mismatches.length === 0) return null;
-  return (
-    <div className={styles.mismatch} role="status">
-      <Icon name="warning" />
-      <div>
-        <strong>Not directly comparable.</strong>
-        <ul>
-          {mismatches.map(({ what, words }) => (
-            <li key={what}>{words}</li>
-          ))}
-        </ul>
-      </div>
-    </div>
-  );
-}
-
-function RunTable({ data: { runs, paired, mismatches }, baseline }: { data: Answer<'compare.open'>; baseline: number }) {
+function RunTable({ data: { runs, mismatches }, paired, groups, baseline }: RunsProps & { paired: readonly Pair[] }) {
+  const base = groups.find(({ key }) => key === baseline)?.runs ?? [];
   const looks = useRunStyles(runs.map(({ run }) => String(run)));
   // Across a difference that matters nothing is the best.
   const best = mismatches.length > 0 ? Number.NaN : Math.max(...runs.map(({ success }) => success?.rate ?? -1));
@@ -120,7 +98,7 @@ function RunTable({ data: { runs, paired, mismatches }, baseline }: { data: Answ
         </thead>
         <tbody>
           {runs.map((run) => {
-            const pair = paired.find(({ a, b }) => a === run.run && b === baseline);
+            const pair = paired.find(({ a }) => a === run.run);
             return (
               <Row key={run.run}>
                 <Cell>
@@ -144,7 +122,7 @@ function RunTable({ data: { runs, paired, mismatches }, baseline }: { data: Answ
                   {run.success ? `${run.success.k} of ${run.success.n}` : '–'}
                 </Cell>
                 <Cell numeric>
-                  {run.run === baseline ? <span className={util.muted}>baseline</span> : pair ? <Versus pair={pair} /> : '–'}
+                  {base.includes(run.run) ? <span className={util.muted}>baseline</span> : pair ? <Versus pair={pair} /> : '–'}
                 </Cell>
                 <Cell numeric muted>
                   {run.best ? `${share(run.best.rate)} at ${run.best.update}` : '–'}
@@ -167,10 +145,11 @@ function RunTable({ data: { runs, paired, mismatches }, baseline }: { data: Answ
 }
 
 /** The difference, and on how many tasks it rests where those are not all that both played. */
-function Versus({ pair: { difference, n, ofA, ofB } }: { pair: Pair }) {
-  if (n === ofA && n === ofB) return signedPoints(difference);
+function Versus({ pair: { b, difference, n, clusters, ofA, ofB } }: { pair: Pair }) {
+  const rests = `Against run ${b} on ${n} shared tasks in ${clusters} clusters`;
+  if (n === ofA && n === ofB) return <span title={rests}>{signedPoints(difference)}</span>;
   return (
-    <span title={`On the ${n} tasks that both played, of ${ofA} and ${ofB}`}>
+    <span title={`${rests}, of ${ofA} and ${ofB} played`}>
       {signedPoints(difference)} <span className={util.muted}>on {n}</span>
     </span>
   );
@@ -178,12 +157,13 @@ function Versus({ pair: { difference, n, ofA, ofB } }: { pair: Pair }) {
 
 function PairTable({ paired }: { paired: readonly Pair[] }) {
   return (
-    <div className={styles.scroll}>
+    <div className={paired.length > MANY ? styles.tall : styles.scroll}>
       <Table label="Paired statistics">
         <thead>
           <tr>
             <Head>Pair</Head>
             <Head numeric>Tasks</Head>
+            <Head numeric>Clusters</Head>
             <Head numeric>Both</Head>
             <Head numeric>First only</Head>
             <Head numeric>Second only</Head>
@@ -191,11 +171,12 @@ function PairTable({ paired }: { paired: readonly Pair[] }) {
             <Head numeric>Difference, points</Head>
             <Head numeric>95% interval</Head>
             <Head numeric>
-              McNemar p{' '}
-              <Explain what="McNemar p">
+              p{' '}
+              <Explain what="p">
                 <p>
                   Exact, two-sided: the probability of a difference at least this large by chance, given the tasks that only one of the two
-                  solved.
+                  solved, when the tasks of a cluster (one product or template) stand or fall together. Where every task is its own cluster
+                  it is McNemar’s test. It says nothing of other seeds.
                 </p>
               </Explain>
             </Head>
@@ -209,7 +190,16 @@ function PairTable({ paired }: { paired: readonly Pair[] }) {
               <Cell>
                 #{pair.a} − #{pair.b}
               </Cell>
-              <Cell numeric>{pair.n}</Cell>
+              <Cell numeric>
+                {pair.n}
+                {(pair.n < pair.ofA || pair.n < pair.ofB) && (
+                  <span className={util.muted}>
+                    {' '}
+                    of {pair.ofA} and {pair.ofB}
+                  </span>
+                )}
+              </Cell>
+              <Cell numeric>{pair.clusters}</Cell>
               <Cell numeric>{pair.both}</Cell>
               <Cell numeric>{pair.onlyA}</Cell>
               <Cell numeric>{pair.onlyB}</Cell>
@@ -230,43 +220,5 @@ function PairTable({ paired }: { paired: readonly Pair[] }) {
         </tbody>
       </Table>
     </div>
-  );
-}
-
-function GroupTable({ groups }: { groups: Answer<'compare.open'>['groups'] }) {
-  return (
-    <Table label="Over seeds">
-      <thead>
-        <tr>
-          <Head>Arm</Head>
-          <Head numeric>Seeds</Head>
-          <Head numeric>Mean over categories</Head>
-          <Head numeric>Interquartile mean</Head>
-        </tr>
-      </thead>
-      <tbody>
-        {groups.map(({ name, runs, mean, iqm }) => (
-          <Row key={name}>
-            <Cell>{name}</Cell>
-            <Cell numeric>{runs.length}</Cell>
-            <Cell numeric>
-              <Spread estimate={mean} seeds={runs.length} />
-            </Cell>
-            <Cell numeric>
-              <Spread estimate={iqm} seeds={runs.length} />
-            </Cell>
-          </Row>
-        ))}
-      </tbody>
-    </Table>
-  );
-}
-
-/** One seed has no spread, so it gets no interval. */
-function Spread({ estimate: { value, low, high }, seeds }: { estimate: Estimate; seeds: number }) {
-  return (
-    <>
-      {share(value)} <span className={util.muted}>{seeds > 1 ? `(${share(low)}–${share(high)})` : '(one seed)'}</span>
-    </>
   );
 }

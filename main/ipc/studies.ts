@@ -1,0 +1,72 @@
+// Calls about studies: named selections of runs, what they set out to decide, the sample, and the planner.
+
+import { existsSync } from 'node:fs';
+import type { Study as StudyRow, studyCalls } from '../../preload/contract/compare.ts';
+import { armDifferences } from '../evaluation/arms.ts';
+import { sampleStudyFile } from '../paths.ts';
+import { armsOf } from '../report/side-by-side.ts';
+import type { Study } from '../store/studies.ts';
+import { upToDate } from '../study/findings.ts';
+import { ASSUMED, planStudy, spreadOf } from '../study/planner.ts';
+import { readRecord } from '../study/record.ts';
+import type { Context } from './context.ts';
+import { CallFailure } from './dispatch.ts';
+import type { Handlers } from './dispatch.ts';
+import { groupsOfKnown, knownRuns } from './known.ts';
+import { importSample } from './sample.ts';
+
+export function studyHandlers(context: Context): Handlers<typeof studyCalls> {
+  let opening: Promise<number> | null = null;
+  return {
+    'study.plan': ({ arms, difference, power, tests }) => {
+      const tables = arms ? armDifferences(armsOf(context.lab.store, groupsOfKnown(context, arms.groups)), arms.baseline) : [];
+      const measured = spreadOf(tables);
+      const { clusterSize, ...components } = measured ?? { ...ASSUMED, clusterSize: 1 };
+      const { rows, needed } = planStudy(components, { difference, power, clusterSize, tests });
+      const spread = { seeds: Math.sqrt(components.seed), clusters: Math.sqrt(components.cluster), clusterSize };
+      return { measured: measured !== undefined, spread, rows: [...rows], needed: [...needed] };
+    },
+
+    'studies.list': () => ({ studies: context.lab.store.studies.list().map(rowOf), sample: existsSync(sampleStudyFile()) }),
+
+    'studies.openSample': async () => {
+      opening ??= importSample(context).finally(() => {
+        opening = null;
+      });
+      return { study: rowOf(context.lab.store.studies.get(await opening)) };
+    },
+
+    'studies.claims': ({ id }) => {
+      const { studies } = context.lab.store;
+      const stored = readRecord(studies.get(id).plan);
+      const record = stored && upToDate(context.lab.store, stored);
+      // Decided by today's rule once, and kept, so that reports say the same.
+      if (record && record !== stored) studies.change(id, { plan: record });
+      const claims = record?.claims.map((one) => ({
+        ...one,
+        tests: one.tests.map(({ verdict, corrected, words }) => ({ verdict, corrected, words })),
+      }));
+      return { question: record?.question ?? '', claims: claims ?? [] };
+    },
+
+    'studies.save': ({ id, name, runs }) => {
+      const { studies } = context.lab.store;
+      const other = studies.find(name);
+      if (other && other.id !== id) throw new CallFailure('name-taken', `A study named “${name}” already exists.`, 'Choose another name.');
+      if (id === null) return { study: rowOf(studies.create(name, knownRuns(context, runs))) };
+      context.lab.store.write(() => {
+        studies.change(id, { name });
+        studies.removeRuns(id, studies.get(id).runs);
+        studies.addRuns(id, knownRuns(context, runs));
+      });
+      return { study: rowOf(studies.get(id)) };
+    },
+
+    'studies.delete': ({ id }) => {
+      context.lab.store.studies.delete(id);
+      return {};
+    },
+  };
+}
+
+const rowOf = ({ id, name, notes, runs, createdAt }: Study): StudyRow => ({ id, name, notes, runs: [...runs], createdAt });
