@@ -8,7 +8,8 @@ import { mcnemar, signFlip } from '../../main/statistics.ts';
 
 /** Four tasks of each product; `solved` says which of them. */
 function member(run: number, seed: number, tasks: number, solved: (task: number) => boolean, place = 'shop'): Member {
-  const results = Array.from({ length: tasks }, (_, task): EvaluationResult => ({
+  const results = Array.from({ length: tasks }, (_, task): ClusteredResult => ({
+    cluster: String(Math.floor(task / 4)),
     task: `${Math.floor(task / 4)}-plain-${task % 4}`,
     category: 'shoes',
     tier: 'plain',
