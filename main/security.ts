@@ -52,7 +52,9 @@ export function hardenSession(rendererFolder: string): void {
   const current = session.defaultSession;
   denyPermissions(current);
   denyNetwork(current);
-  current.setSpellCheckerEnabled(false); // it would download dictionaries
+  // Switched off, the spelling checker still asks for the dictionaries of its languages at every start.
+  current.setSpellCheckerLanguages([]);
+  current.setSpellCheckerEnabled(false);
   current.protocol.handle('app', (request) => serve(rendererFolder, request.url));
   app.on('web-contents-created', (_event, contents) => confine(contents));
 }

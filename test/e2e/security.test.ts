@@ -276,8 +276,9 @@ describe('the network is kept out', () => {
     expect(answer).toContain('ERR_NAME_NOT_RESOLVED');
   });
 
-  test('the spell checker, which would fetch dictionaries, is off', async () => {
+  test('the spell checker, which would fetch dictionaries, is off and has no language to fetch one for', async () => {
     expect(await lab.app.evaluate(({ session }) => session.defaultSession.isSpellCheckerEnabled())).toBe(false);
+    expect(await lab.app.evaluate(({ session }) => session.defaultSession.getSpellCheckerLanguages())).toEqual([]);
   });
 
   test('telemetry of the runtime is off in the main process and in the worker process', async () => {
