@@ -13,6 +13,8 @@ const PAGES: readonly (readonly [MenuCommand, string, string])[] = [
   ['replay', 'Replay', '4'],
   ['compare', 'Compare', '5'],
   ['play', 'Play', '6'],
+  ['studies', 'Studies', '7'],
+  ['clusters', 'Clusters', '8'],
 ];
 
 export function buildMenu(settings: SettingsFile, openWindow: () => void): void {

@@ -16,6 +16,7 @@ import { queueCalls } from './contract/queue.ts';
 import { replayCalls } from './contract/replay.ts';
 import { runCalls, runEvents } from './contract/runs.ts';
 import { settingsCalls } from './contract/settings.ts';
+import { studyRunCalls } from './contract/study-runs.ts';
 import { systemCalls, systemEvents } from './contract/system.ts';
 import { workerCalls, workerEvents } from './contract/worker.ts';
 import { transferCalls, transferEvents } from './contract/transfer.ts';
@@ -38,6 +39,7 @@ export const calls = {
   ...worldDataCalls,
   ...settingsCalls,
   ...clusterCalls,
+  ...studyRunCalls,
 };
 export const events = {
   ...systemEvents,

@@ -22,6 +22,8 @@ interface PageEntry {
     /** Typed after "g". */
     readonly key: string;
     readonly place: 'top' | 'bottom';
+    /** Only where a cluster is set up. */
+    readonly withCluster?: true;
   };
 }
 
@@ -60,6 +62,19 @@ export const PAGES: readonly PageEntry[] = [
     navigation: { command: 'compare', icon: 'compare', key: 'c', place: 'top' },
   },
   {
+    path: '/studies',
+    title: 'Studies',
+    component: lazy(() => import('./studies/studies-page.tsx')),
+    navigation: { command: 'studies', icon: 'chart', key: 't', place: 'top' },
+  },
+  {
+    path: '/clusters/:cluster?/:submission?',
+    title: 'Clusters',
+    steady: true,
+    component: lazy(() => import('./clusters/clusters-page.tsx')),
+    navigation: { command: 'clusters', icon: 'cluster', key: 'k', place: 'top', withCluster: true },
+  },
+  {
     path: '/play/:world?',
     title: 'Play',
     component: lazy(() => import('./play/play-page.tsx')),
@@ -70,12 +85,6 @@ export const PAGES: readonly PageEntry[] = [
     title: 'Settings',
     component: lazy(() => import('./settings/settings-page.tsx')),
     navigation: { command: 'settings', icon: 'settings', key: 's', place: 'bottom' },
-  },
-  {
-    path: '/clusters/:cluster?/:submission?',
-    title: 'Clusters',
-    steady: true,
-    component: lazy(() => import('./clusters/clusters-page.tsx')),
   },
   { path: '/gallery', title: 'Component gallery', component: lazy(() => import('./gallery/gallery-page.tsx')) },
 ];

@@ -70,7 +70,15 @@ function collectOne(store: Store, submission: Submission, { id, uid, result }: T
   tolerant(() => readShared(store, file.replace(/\.astrolab$/, '.shared')));
   const [run] = importFile(store, file).runs;
   if (!run || run.uid !== uid) throw new ImportError(`${file} holds another run than task ${id}`);
+  removeFailures(store, run.run);
   return run.run;
+}
+
+/** A task that failed and was then retried left a row that says so (study/work.ts): it never started here, and goes to the trash. */
+function removeFailures(store: Store, run: number): void {
+  const { configHash } = store.runs.get(run);
+  const failed = store.runs.list().filter((one) => one.configHash === configHash && one.state === 'failed' && one.startedAt === null);
+  if (failed.length > 0) store.write(() => store.runs.delete(failed.map(({ id }) => id)));
 }
 
 /** Without these a run is as good; they are made again when they are needed. */

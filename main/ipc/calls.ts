@@ -15,6 +15,7 @@ import { queueCalls } from '../../preload/contract/queue.ts';
 import { replayCalls } from '../../preload/contract/replay.ts';
 import { runCalls } from '../../preload/contract/runs.ts';
 import { settingsCalls } from '../../preload/contract/settings.ts';
+import { studyRunCalls } from '../../preload/contract/study-runs.ts';
 import { systemCalls } from '../../preload/contract/system.ts';
 import { workerCalls } from '../../preload/contract/worker.ts';
 import { transferCalls } from '../../preload/contract/transfer.ts';
@@ -46,6 +47,7 @@ const FEATURES: readonly Feature[] = [
   { calls: pluginCalls, load: async (context) => (await import('./plugins.ts')).pluginHandlers(context) },
   { calls: worldDataCalls, load: async (context) => (await import('./world-data.ts')).worldDataHandlers(context) },
   { calls: clusterCalls, load: async (context) => (await import('./clusters.ts')).clusterHandlers(context) },
+  { calls: studyRunCalls, load: async (context) => (await import('./study-runs.ts')).studyRunHandlers(context) },
   { calls: settingsCalls, load: async (context) => (await import('./settings.ts')).settingsHandlers(context) },
 ];
 

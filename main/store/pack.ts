@@ -19,7 +19,7 @@ export function deflate(bytes: Uint8Array): Buffer {
 /** Inflates to at most `most` bytes. */
 export function inflate(bytes: Uint8Array, most: number, what: string): Buffer {
   try {
-    return inflateRawSync(bytes, { maxOutputLength: most });
+    return inflateRawSync(bytes, { maxOutputLength: most, chunkSize: Math.max(256, Math.min(most, 8 * bytes.length, 65_536)) });
   } catch {
     throw new RangeError(`${what} is damaged, or inflates to more than ${most} bytes`);
   }

@@ -32,7 +32,20 @@ export const systemCalls = {
 };
 
 /** What the menu can ask the page to do. */
-export const menuCommand = z.enum(['runs', 'new', 'queue', 'replay', 'compare', 'play', 'settings', 'palette', 'keys', 'tour']);
+export const menuCommand = z.enum([
+  'runs',
+  'new',
+  'queue',
+  'replay',
+  'compare',
+  'studies',
+  'clusters',
+  'play',
+  'settings',
+  'palette',
+  'keys',
+  'tour',
+]);
 export type MenuCommand = z.infer<typeof menuCommand>;
 
 export const systemEvents = {

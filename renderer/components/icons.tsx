@@ -19,6 +19,14 @@ const SHAPES = {
       <path d="M2 9.5c3 0 4.5 2.5 12-6" strokeDasharray="2 1.8" />
     </>
   ),
+  chart: <path d="M2.5 13.5h11M4.5 13.5v-4M8 13.5v-9M11.5 13.5V7" />,
+  cluster: (
+    <>
+      <rect x="2.5" y="2.5" width="11" height="4.5" rx="1" />
+      <rect x="2.5" y="9" width="11" height="4.5" rx="1" />
+      <path d="M5 4.75h.01M5 11.25h.01" />
+    </>
+  ),
   play: <path d="M3.5 2.5 13 7.2l-4.1 1.3-1.6 4.2z" />,
   settings: (
     <>

@@ -5,7 +5,7 @@ import { useDeferredValue } from 'react';
 import { z } from 'zod';
 import type { Answer } from '../../preload/contract.ts';
 import type { KnobGroup, Preset } from '../../preload/contract/queue.ts';
-import { callOptions } from '../bridge.ts';
+import { call, callOptions } from '../bridge.ts';
 import { Button, LinkButton } from '../components/button.tsx';
 import { Field, Select, TextInput } from '../components/field.tsx';
 import { Page, Section } from '../components/page.tsx';
@@ -207,6 +207,8 @@ function OrderPanel({ base, order, onJump }: { base: Base; order: OrderState; on
     gcTime: 30_000,
   });
   const count = checked?.runs ?? 0;
+  const dryRun = async () =>
+    (await call('clusters.dryRun', { cluster: order.on, order: asked, preset: base.preset, tags: tagged })).scripts;
   return (
     <aside className={styles.right} aria-label="Summary">
       {issues.length > 0 && (
@@ -228,7 +230,12 @@ function OrderPanel({ base, order, onJump }: { base: Base; order: OrderState; on
           preview={checked?.preview ?? []}
           count={count}
         />
-        <OnField value={order.on} onValue={order.setOn} />
+        <OnField
+          value={order.on}
+          onValue={order.setOn}
+          hint="Through the queue below"
+          dryRun={count > 0 && issues.length === 0 ? dryRun : undefined}
+        />
         <Field label="Tags" hint="Optional, comma-separated">
           {(ids) => <TextInput {...ids} value={order.tags} onChange={(event) => order.setTags(event.target.value)} />}
         </Field>

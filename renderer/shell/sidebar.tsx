@@ -45,10 +45,11 @@ export function Sidebar({ location, onSearch, onKeys }: { location: string; onSe
 }
 
 function PageLinks({ place, location }: { place: 'top' | 'bottom'; location: string }) {
+  const clusters = useCall('clusters.list', {}).data?.clusters.length ?? 0;
   return (
     <ul className={styles.links}>
       {PAGES.map((page) => {
-        if (page.navigation?.place !== place) return null;
+        if (page.navigation?.place !== place || (page.navigation.withCluster === true && clusters === 0)) return null;
         const address = baseAddress(page);
         const here = address === '/' ? location === '/' || location.startsWith('/runs') : location.startsWith(address);
         return (

@@ -13,41 +13,8 @@ import { Store } from '../../main/store/store.ts';
 import { readRecord } from '../../main/study/record.ts';
 import { openStore, temporaryFolder } from '../store/helpers.ts';
 import { outcome } from './outcome.ts';
+import { TINY_STUDY } from './tiny-study.ts';
 import { endProcessesOf, SlurmCluster, slurmMissing, until } from './slurm-cluster.ts';
-
-const SMALL = {
-  threads: 1,
-  'reference.demonstrations': 48,
-  'reference.steps': 12,
-  'reference.checkTasks': 4,
-  'training.tasks': 8,
-  'training.batch': 4,
-};
-const DEFINITION = {
-  title: 'A tiny study',
-  question: 'Is a cluster the same laboratory?',
-  base: {
-    preset: 'shop-tiny',
-    set: { ...SMALL, 'evaluation.tasks': 4, 'evaluation.finalTasks': 10 },
-    parts: { 'evaluation.every': 0.5, 'checkpoints.every': 0.05 },
-  },
-  updates: 40,
-  seeds: [1, 2],
-  tuning: { trials: 2, seed: 101, tasks: 4 },
-  arms: [
-    { id: 'astar-po', title: 'A*PO', tune: true, set: { algorithm: 'astar-po' } },
-    { id: 'reinforce', title: 'REINFORCE', set: { algorithm: 'reinforce' } },
-  ],
-  claims: [
-    {
-      id: 'heuristic',
-      claim: 'A tiny policy does not reach the heuristic.',
-      source: 'common sense',
-      experiment: 'A*PO against the heuristic.',
-      tests: [{ a: 'astar-po', b: 'heuristic', expect: 'lower' }],
-    },
-  ],
-};
 
 const missing = slurmMissing();
 
@@ -61,7 +28,7 @@ describe.skipIf(missing !== null)(`a study on a cluster${missing === null ? '' :
   test('with a preemption and a lost node in it equals the local one', async () => {
     const [far, near] = [temporaryFolder(), temporaryFolder()];
     const definition = join(far, 'tiny.json');
-    writeFileSync(definition, JSON.stringify(DEFINITION));
+    writeFileSync(definition, JSON.stringify(TINY_STUDY));
     const settings = clusterSettings.parse({ name: 'test', folder: join(slurm.folder, 'shared', 'study'), memory: '200' });
     const store = Store.open(far);
     saveCluster(store, settings);

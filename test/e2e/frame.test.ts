@@ -13,6 +13,7 @@ const PAGES = [
   ['/queue', 'Queue', 'q'],
   ['/replay', 'Replay', 'e'],
   ['/compare', 'Compare', 'c'],
+  ['/studies', 'Studies', 't'],
   ['/play', 'Play', 'p'],
   ['/settings', 'Settings', 's'],
 ] as const;

@@ -1,0 +1,80 @@
+// Clusters in the real window, with a real Slurm on this machine that starts nothing (its jobs are held): added in Settings, in the
+// navigation from then on, the batch script shown in New run and Studies, a run submitted and cancelled.
+
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { SlurmCluster, slurmMissing } from '../cluster/slurm-cluster.ts';
+import { accessibilityProblems, closeDialog, gone, launch, visit } from './app.ts';
+import type { Lab } from './app.ts';
+
+const missing = slurmMissing();
+const patience = { timeout: 90_000 };
+
+describe.skipIf(missing !== null)(`clusters in the window${missing === null ? '' : ` (skipped: ${missing})`}`, () => {
+  let slurm: SlurmCluster;
+  let lab: Lab;
+  beforeAll(async () => {
+    slurm = await SlurmCluster.start({ nodes: 1 });
+    lab = await launch();
+  });
+  afterAll(async () => {
+    await lab.close();
+    await slurm.stop();
+  });
+
+  test('a cluster is added in Settings, takes a run from New run after its script was read, and the task is cancelled', async () => {
+    const { page } = lab;
+    const link = page.getByRole('navigation', { name: 'Main' }).getByRole('link', { name: 'Clusters' });
+    expect(await gone(link), 'there is no cluster yet').toBe(true);
+    await visit(lab, '/settings');
+    await page.getByRole('button', { name: 'Add a cluster' }).click();
+    const form = page.getByRole('form', { name: 'Cluster' });
+    await form.getByLabel('Name').fill('here');
+    await form.getByLabel('Folder', { exact: true }).fill('relative');
+    await form.getByRole('button', { name: 'Save' }).click();
+    await page.getByText(/folder: an absolute path/).waitFor();
+    await form.getByLabel('Folder', { exact: true }).fill(join(slurm.folder, 'shared'));
+    await form.getByLabel('Further #SBATCH options').fill('--hold');
+    await form.getByRole('button', { name: 'Save' }).click();
+    await form.waitFor({ state: 'detached' });
+    await link.waitFor();
+
+    await visit(lab, '/new');
+    await page.getByLabel('On', { exact: true }).selectOption('here');
+    await page.getByRole('button', { name: 'Show batch script' }).click();
+    const dialog = page.getByRole('dialog');
+    const script = dialog.getByLabel('Batch script');
+    await script.waitFor(patience);
+    expect(await script.textContent()).toMatch(/^#!\/bin\/bash\n#SBATCH --job-name=astrolab-[\w-]+\n#SBATCH --array=0-0\n/);
+    expect(await script.textContent()).toMatch(/^#SBATCH --hold$/m);
+    expect(await accessibilityProblems(lab)).toEqual([]);
+    await closeDialog(lab);
+    expect(slurm.run('squeue', '-h')).toBe('');
+
+    await page.getByRole('button', { name: 'Submit 1 to here' }).click();
+    const tasks = page.getByRole('table', { name: 'Tasks' });
+    await tasks.getByText('pending', { exact: true }).waitFor(patience);
+    expect(slurm.run('squeue', '-h', '-o', '%T %r')).toBe('PENDING JobHeldUser');
+    expect(await accessibilityProblems(lab)).toEqual([]);
+    await page.getByRole('button', { name: 'Cancel all' }).click();
+    await tasks.getByText('cancelled', { exact: true }).waitFor(patience);
+    expect(slurm.run('squeue', '-h')).toBe('');
+    lab.noComplaints();
+  });
+
+  test('Studies shows the script of a study for the cluster', async () => {
+    const { page } = lab;
+    await visit(lab, '/studies');
+    await page.getByLabel('Study', { exact: true }).selectOption('seeds-as-tuned');
+    await page.getByLabel('On', { exact: true }).selectOption('here');
+    await page.getByLabel('Seeds', { exact: true }).fill('1');
+    await page.getByRole('button', { name: 'Show batch script' }).click();
+    const script = page.getByRole('dialog').getByLabel('Batch script').first();
+    await script.waitFor(patience);
+    expect(await script.textContent()).toMatch(/^#SBATCH --array=0-\d+$/m);
+    expect(await accessibilityProblems(lab)).toEqual([]);
+    await closeDialog(lab);
+    expect(await page.getByRole('button', { name: 'Run on here' }).isEnabled()).toBe(true);
+    lab.noComplaints();
+  });
+});
