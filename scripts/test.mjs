@@ -40,7 +40,7 @@ const wanted = (/** @type {string} */ part) => {
 };
 
 await main(async () => {
-  const onCluster = (wanted('unit') || wanted('slow')) && (filters.length === 0 || filters.some((path) => path.includes('cluster')));
+  const onCluster = ['unit', 'e2e', 'slow'].some(wanted) && (filters.length === 0 || filters.some((path) => path.includes('cluster')));
   const inWindow = wanted('e2e') || wanted('slow');
   /** @type {Result[]} */
   const results = [];
