@@ -35,6 +35,7 @@ const families: readonly Family[] = [
   { commands: ['models'], load: () => import('./commands/models.ts') },
   { commands: ['generate', 'score'], load: () => import('./commands/generate.ts') },
   { commands: ['chars'], load: () => import('./commands/chars.ts') },
+  { commands: ['completion'], load: () => import('./commands/completion.ts') },
 ];
 
 const collect = (text: string, before: string[]): string[] => [...before, text];
@@ -75,7 +76,8 @@ async function buildProgram(args: readonly string[]): Promise<Command> {
     });
   const name = commandName(args);
   const family = families.find(({ commands }) => name !== undefined && commands.includes(name));
-  for (const { load } of family ? [family] : families) (await load()).register(program);
+  // Completion speaks of all of them.
+  for (const { load } of family && name !== 'completion' ? [family] : families) (await load()).register(program);
   return program;
 }
 

@@ -13,12 +13,16 @@ import { KINDS, type Kind, writeSkeleton } from '../plugin/skeleton.ts';
 import { answer, CallError, dataFolder, note } from './output.ts';
 
 export function register(program: Command): void {
-  const world = program.command('world').description('worlds from your folders: list, add, remove').action(listWorlds);
+  const world = program.command('world').description('worlds from your folders: list, show, add, remove').action(listWorlds);
   world
     .command('add <dir>')
     .description('add the world (or plug-in) of a folder; --allow lets its program be started')
     .option('--allow', 'its program may be started; asked again when world.json changes')
     .action((dir: string, options: { allow?: boolean }) => addWorld(dir, options.allow === true));
+  world
+    .command('show <name>')
+    .description('what a world says about itself: metadata, schema and state; this starts its program')
+    .action(showWorld);
   world.command('remove <name>').description('forget a world, by its name or folder; its files stay').action(removeWorld);
 
   const plugin = program
@@ -47,6 +51,15 @@ function listWorlds(): void {
     return `${name.padEnd(20)} ${title.padEnd(28)} ${folder ?? 'built in'}${allowed ? '' : '  (not allowed: lab world add DIR --allow)'}`;
   });
   answer({ worlds: rows, missing }, [...lines, ...missing.map((folder) => `${folder} was added and is not there any more`)].join('\n'));
+}
+
+async function showWorld(name: string): Promise<void> {
+  const world = WORLDS.find((candidate) => candidate.name === name);
+  if (!world) throw new CallError(`There is no world "${name}"`, '`lab world` lists them');
+  const { title, summary, folder } = world;
+  const described = (await world.describe?.()) ?? { metadata: null, schema: null, state: null, problem: null };
+  const parts = Object.entries(described).map(([part, value]) => `${part}: ${value === null ? '–' : JSON.stringify(value, null, 2)}`);
+  answer({ name, title, summary, folder: folder ?? null, ...described }, [`${title}: ${summary}`, ...parts].join('\n'));
 }
 
 function listPlugins(): void {

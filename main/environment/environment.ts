@@ -193,6 +193,8 @@ export interface World<State extends Plain = Plain> {
   clusters?(settings: unknown): (task: { readonly id: string; readonly tier: string }) => string;
   /** `settings` may be partial or foreign: it is parsed with the schema. `progress` (0 … 1) is called where making it takes long. */
   create(settings: unknown, progress?: (share: number, what: string) => void): Environment<State>;
+  /** What a world in another process answers when it is asked about itself, and what of it does not fit its manifest. */
+  describe?(): Promise<{ readonly metadata: Plain; readonly schema: Plain; readonly state: Plain; readonly problem: string | null }>;
   /** Acts on the words of the task without reading what comes back (shop: searches them all and buys the first result). */
   blind(environment: Environment<State>, turn: Turn<State>, random: () => number): string;
   /** A sensible hand-written rule that reads the observation, without knowing the answer. */

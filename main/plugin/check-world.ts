@@ -47,6 +47,13 @@ export async function checkWorld(world: World): Promise<CheckResult[]> {
   ];
   const results = [begin];
   for (const [name, check] of checks) results.push(await attempt(`${world.name}: ${name}`, check));
+  if (world.describe)
+    results.push(
+      await attempt(`${world.name}: its schema, where it has one, has the fields that world.json names`, async () => {
+        const problem = (await world.describe?.())?.problem ?? null;
+        expect(problem === null, problem ?? '');
+      }),
+    );
   if (world.demonstrates !== false)
     results.push(await attempt(`${world.name}: demonstrates the same for the same seed`, () => checkDemonstrations(world, environment)));
   return results;

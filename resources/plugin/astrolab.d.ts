@@ -151,7 +151,10 @@ export interface World {
   create(settings: unknown): Environment;
   blind(environment: Environment, turn: Turn, random: () => number): string;
   heuristic(environment: Environment, turn: Turn, random: () => number): string;
-  demonstrate(environment: Environment, turn: Turn, imperfection: { wrongWord: number; earlyPurchase: number; uselessClick: number }, random: () => number): { thought: string; action: string };
+  /** The mistakes that its demonstrator makes on purpose, with how often and what they are; without it none. */
+  readonly mistakes?: Readonly<Record<string, { readonly chance: number; readonly meaning: string }>>;
+  /** `imperfection` has the chance of each of its mistakes; `mistake` says that one was made, so that a run may leave it out (reference.skipMistakes). */
+  demonstrate(environment: Environment, turn: Turn, imperfection: Readonly<Record<string, number>>, random: () => number): { thought: string; action: string; mistake?: boolean };
 }
 
 type Unary = (x: Tensor) => Tensor;

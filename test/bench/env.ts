@@ -8,8 +8,8 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { AGENT_NAMES, createAgent } from '../../main/environment/agents.ts';
-import type { Environment, World } from '../../main/environment/environment.ts';
-import { closeWorlds, type ExternalState, externalWorld } from '../../main/environment/external/external.ts';
+import type { Environment, Plain, Turn, World } from '../../main/environment/environment.ts';
+import { closeWorlds, externalWorld } from '../../main/environment/external/external.ts';
 import { readManifest } from '../../main/environment/external/manifest.ts';
 import { WORLDS } from '../../main/environment/registry.ts';
 import { projectFolder } from '../../main/paths.ts';
@@ -90,11 +90,13 @@ function otherProcess(): BenchRow[] {
     );
     const environment = externalWorld(readManifest(folder), folder, () => {}).create({});
     const rate = (many: boolean): number => median(Array.from({ length: REPEATS }, () => turnsPerSecond(environment, many)));
+    const inside = median(Array.from({ length: REPEATS }, () => turnsPerSecond(trivialTwin(environment), false)));
     turnsPerSecond(environment, true); // both processes are up
     const row = { peer: null, unit: 'turns/s', better: 'higher', goal: null } as const;
     return [
       { ...row, name: 'Python in other processes: 128 episodes at once', ours: rate(true), goal: 5000, absolute: true },
       { ...row, name: 'Python in other processes: one after another', ours: rate(false) },
+      { ...row, name: 'the same world in TypeScript inside the lab', ours: inside },
     ];
   } finally {
     closeWorlds(folder);
@@ -102,7 +104,33 @@ function otherProcess(): BenchRow[] {
   }
 }
 
-function turnsPerSecond(environment: Environment<ExternalState>, many: boolean): number {
+/** The trivial world without another process: what its rules and the loop around it cost. */
+function trivialTwin<State extends Plain>(other: Environment<State>): Environment<{ steps: number }> {
+  const turn = (steps: number): Turn<{ steps: number }> => ({
+    state: { steps },
+    observation: steps === 0 ? 'begin' : `page ${steps}`,
+    reward: 0,
+    reason: 'no reward',
+    done: steps >= 10,
+    valid: true,
+    success: false,
+    clickables: [],
+    facts: {},
+  });
+  const { name, settings, maxSteps, rewardRange, returnRange, categories, tiers, levels } = other;
+  return {
+    ...{ name, settings, maxSteps, rewardRange, returnRange, categories, tiers, levels },
+    interchangeable: [],
+    tasks: (split) => other.tasks(split),
+    reset: () => turn(0),
+    step: ({ steps }) => turn(steps + 1),
+    grammar: () => [],
+    oracle: () => undefined,
+    corpus: () => [],
+  };
+}
+
+function turnsPerSecond<State extends Plain>(environment: Environment<State>, many: boolean): number {
   const starts = environment
     .tasks('train')
     .slice(0, 128)

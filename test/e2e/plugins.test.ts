@@ -114,4 +114,16 @@ describe.skipIf(!python)('a world that the user brings', () => {
     await lab.page.waitForTimeout(process.env.ASTROLAB_PICTURES ? 1500 : 0);
     await picture('world-replay');
   });
+
+  test('leaves its runs behind for looking when it is gone: its curves, its episodes and their pages', async () => {
+    await visit(lab, '/settings');
+    await lab.page.evaluate((gone) => window.astrolab.call('plugins.remove', { folder: gone }), folder);
+    await visit(lab, '/runs/1');
+    expect(await shown(lab.page.getByText('my lake').first())).toBe(true);
+    expect(await shown(lab.page.getByText('Success', { exact: false }).first())).toBe(true);
+    await visit(lab, '/replay/1');
+    expect(await shown(lab.page.getByText('You are at row').first())).toBe(true);
+    await picture('world-gone-replay');
+    lab.noComplaints();
+  });
 });

@@ -3,12 +3,14 @@
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { Command } from 'commander';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { algorithms, builtInAlgorithms } from '../../main/algorithm/registry.ts';
 import { parseConfig } from '../../main/config/config.ts';
 import { checkOrder } from '../../main/config/orders.ts';
 import { applyOverrides } from '../../main/config/overrides.ts';
 import { loadPreset, presetIds } from '../../main/config/presets.ts';
+import { wordsAfter } from '../../main/commands/completion.ts';
 import { createEnvironment, WORLDS } from '../../main/environment/registry.ts';
 import { glossary } from '../../main/metrics/glossary.ts';
 import { checkAlgorithm } from '../../main/plugin/check-algorithm.ts';
@@ -133,6 +135,58 @@ test.each(builtInAlgorithms.map((algorithm) => [algorithm.id, algorithm] as cons
     expect(problems(await checkAlgorithm(algorithm))).toEqual([]);
   },
 );
+
+test('a world in TypeScript from a folder passes the checks, is played, completed on the command line, and is part of the run', async () => {
+  mkdirSync(folder);
+  writeFileSync(join(folder, 'plugin.ts'), TYPESCRIPT_WORLD);
+  expect(problems(await checkPlugin(folder, () => {}))).toEqual([]);
+  addFolder(data, folder, true);
+  const [plugin] = await loadPlugins(data);
+  expect(plugin?.worlds).toEqual(['brought-coin']);
+  const coin = createEnvironment('brought-coin');
+  const [task] = coin.tasks('test');
+  if (!task) throw new Error('There are no test tasks');
+  expect(coin.step(coin.reset(task, 1).state, `say ${task.target}`)).toMatchObject({ reward: 1, done: true, success: true });
+  const { config } = newRun(parseConfig({ world: { name: 'brought-coin' } }), null);
+  expect(config).toMatchObject({ plugins: { brought: plugin?.hash }, reference: { imperfection: { wrong: 0.2 } } });
+  const program = new Command('lab');
+  program.command('play <world>');
+  program.command('train').option('--set <key>');
+  expect(wordsAfter(program, ['play', 'brou'])).toEqual(['brought-coin']);
+  expect(wordsAfter(program, ['train', '--set', 'world.name=br'])).toEqual(['world.name=brought-coin']);
+  expect(wordsAfter(program, ['pl'])).toEqual(['play']);
+});
+
+const TYPESCRIPT_WORLD = `
+import type { Environment, Lab, Plugin, Task, Turn } from './astrolab.d.ts';
+const SIDES: readonly string[] = ['heads', 'tails'];
+export default ({ z, tidy, admits }: Lab): Plugin => {
+  const tasks: Task[] = Array.from({ length: 30 }, (_, index): Task => ({
+    id: 'coin-' + index, split: index < 20 ? 'train' : index < 25 ? 'validation' : 'test', instruction: 'Say the side of coin ' + index + '.',
+    category: 'all', tier: 'all', target: (index < 20 ? 'heads' : index < 25 ? 'tails' : 'edge'), level: 0 }));
+  const grammar = [[{ kind: 'literal', text: 'say ' }, { kind: 'choice', options: [...SIDES, 'edge'] }]] as const;
+  const turn = (state: { task: string; done: boolean }, rest: Partial<Turn>): Turn => ({ state, observation: 'Which side?', reward: 0,
+    reason: 'nothing', done: state.done, valid: true, success: false, clickables: [], facts: {}, ...rest });
+  const environment: Environment = {
+    name: 'brought-coin', settings: {}, maxSteps: 1, rewardRange: [0, 1], returnRange: [0, 1], categories: ['all'], tiers: ['all'], levels: 1,
+    interchangeable: [],
+    tasks: (split) => tasks.filter((task) => task.split === split),
+    reset: (task) => turn({ task: task.id, done: false }, {}),
+    step(state: any, action) {
+      const valid = !state.done && admits(grammar, action);
+      const right = valid && tidy(action) === 'say ' + tasks.find(({ id }) => id === state.task)?.target;
+      return turn({ ...state, done: true }, { valid, reward: right ? 1 : 0, success: right, reason: right ? 'right' : 'wrong' });
+    },
+    grammar: (state: any) => (state.done ? [] : grammar),
+    oracle: (state: any) => 'say ' + tasks.find(({ id }) => id === state.task)?.target,
+    corpus: () => ['say heads tails edge Which side? TASK: Say the side of coin 0 1 2 3 4 5 6 7 8 9.'],
+  };
+  const best = (world: Environment, { state }: Turn) => world.oracle(state) ?? 'say heads';
+  return { worlds: [{ name: 'brought-coin', title: 'Coin', summary: 'A coin.', settings: z.strictObject({}), create: () => environment,
+    mistakes: { wrong: { chance: 0.2, meaning: 'Says heads.' } }, blind: () => 'say heads', heuristic: best,
+    demonstrate: (world, now, { wrong = 0 }, random) => ({ thought: '', action: random() < wrong ? 'say heads' : best(world, now) }) }] };
+};
+`;
 
 test('a study from a folder is found by its name', async () => {
   writeSkeleton('study', 'mine', folder);

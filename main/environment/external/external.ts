@@ -11,6 +11,7 @@ import { LONGEST_ACTION, tidy } from '../grammar.ts';
 import { codeHash } from './code-hash.ts';
 import { type ExternalTask, fileInside, tasksOf, type WorldManifest } from './manifest.ts';
 import type { Answer } from './messages.ts';
+import { describeItself, schemaProblem } from './self-description.ts';
 import { type History, type Job, type Outcome, Sessions } from './sessions.ts';
 
 export type ExternalState = {
@@ -81,6 +82,12 @@ export function externalWorld(manifest: WorldManifest, folder: string, permit: (
     create: (chosen) => {
       permit();
       return createExternal(manifest, folder, settings.parse(chosen ?? {}));
+    },
+    async describe() {
+      permit();
+      const sessions = sessionsOf(manifest, folder, codeHash(folder));
+      const described = await describeItself(manifest, (request) => sessions.ask(request));
+      return { ...described, problem: schemaProblem(described, manifest) };
     },
     blind: anything,
     heuristic: anything,

@@ -1,5 +1,5 @@
-// Wordle in short, for a small policy: the clues of the latest guess, earlier ones being in its context, and whole words as guesses. A letter,
-// its place (a to e) and its clue are one word: r right, n near, o not in the word, m no more of it than the other clues say.
+// Wordle in short, for a small policy: the clues of the latest guess, earlier ones being in its context. A letter, its place (a to e) and
+// its clue are one word: r right, n near, o not in the word, m no more of it than the other clues say.
 //
 //   6
 //   cao rbn acr ndo eeo 5      crane with - ? + - -
@@ -11,7 +11,7 @@ import type { WordleState } from './wordle.ts';
 const PLACES = 'abcde';
 
 export const wordleSayings = (words: readonly string[]): ReadonlyMap<string, string> =>
-  new Map(words.map((word) => [word, `guess ${spelled(word)}`]));
+  new Map(words.map((word) => [spelled(word), `guess ${spelled(word)}`]));
 
 export function wordleView({ guesses, steps }: WordleState, most: number, sayings: ReadonlyMap<string, string>): View {
   const last = guesses.at(-1);
@@ -31,6 +31,6 @@ export function* wordleViewCorpus(words: readonly string[], most: number): Gener
   for (const letter of 'abcdefghijklmnopqrstuvwxyz')
     for (let at = 0; at < LENGTH; at++) yield [...'rnom'].map((sign) => letter + PLACES.charAt(at) + sign).join(' ');
   for (let left = 0; left <= most; left++) yield String(left);
-  yield words.join(' ');
+  for (const word of words) yield spelled(word);
   yield 'could be it any word';
 }

@@ -21,7 +21,7 @@ export const wordleSettings = z.strictObject({
     .enum(['page', 'short'])
     .default('page')
     .describe(
-      'What a policy reads and says. `page`: the page, and guesses letter by letter. `short`: the clues of the latest guess, a letter with its place and its clue in one word, and a guess is one word too.',
+      'What a policy reads and says. `page`: the page. `short`: the clues of the latest guess alone, a letter with its place and its clue in one word. Guesses are spelled in both.',
     ),
   seed: z.int().min(0).max(2_147_483_647).default(1).describe('Which words are used where it is not all of them.'),
 });
@@ -36,6 +36,8 @@ export type WordleState = {
 
 export interface Wordle extends Environment<WordleState> {
   readonly words: readonly string[];
+  /** A good first guess: five letters that occur often. */
+  readonly opening: string;
   /** The words that the clues leave. */
   candidates(guesses: readonly Guess[]): readonly string[];
 }
@@ -85,6 +87,25 @@ function makeTasks(words: readonly string[]): Task[] {
   });
 }
 
+function openingOf(words: readonly string[]): string {
+  const having = (letter: string): number => words.filter((word) => word.includes(letter)).length;
+  const counts = new Map([...'abcdefghijklmnopqrstuvwxyz'].map((letter) => [letter, having(letter)]));
+  const worth = (word: string): number => [...new Set(word)].reduce((sum, letter) => sum + (counts.get(letter) ?? 0), 0);
+  return words.reduce((best, word) => (worth(word) > worth(best) ? word : best));
+}
+
+/** The clues of a pair of words are asked for again and again: a demonstrated episode compares each guess with every word that is left. */
+function remembered(clues: typeof cluesFor): typeof cluesFor {
+  const rows = new Map<string, Map<string, string>>();
+  return (guess, word) => {
+    let row = rows.get(guess);
+    if (!row) rows.set(guess, (row = new Map()));
+    let found = row.get(word);
+    if (found === undefined) row.set(word, (found = clues(guess, word)));
+    return found;
+  };
+}
+
 export function createWordle(input: unknown): Wordle {
   const settings = wordleSettings.parse(input ?? {});
   const words = readWords(settings);
@@ -99,13 +120,14 @@ export function createWordle(input: unknown): Wordle {
     ],
   ];
   const sayings = wordleSayings(words);
+  const clueTable = remembered(cluesFor);
   const left = new Map<string, readonly string[]>([['', words]]);
   const candidates = (guesses: readonly Guess[]): readonly string[] => {
     const key = guesses.map(({ word, clues }) => word + clues).join(' ');
     let found = left.get(key);
     if (!found) {
-      const last = guesses.slice(-1);
-      found = candidates(guesses.slice(0, -1)).filter((word) => fits(word, last));
+      const last = guesses.at(-1);
+      found = candidates(guesses.slice(0, -1)).filter((word) => clueTable(last?.word ?? '', word) === last?.clues);
       if (left.size > 20_000) left.clear();
       left.set('', words);
       left.set(key, found);
@@ -150,6 +172,7 @@ export function createWordle(input: unknown): Wordle {
     failures: WORDLE_FAILURES,
     draw: drawWordlePage,
     words,
+    opening: openingOf(words),
     candidates,
   };
 }

@@ -136,6 +136,36 @@ test('all mistakes of a manifest are reported', () => {
   expect(() => readManifest(folder)).toThrow(/is not JSON/);
 });
 
+test('a world is asked for its metadata, schema and state; a schema that does not fit world.json is a problem, silence is none', async () => {
+  const described = (body: string, manifest: Record<string, unknown> = {}) => {
+    const folder = worldFolder(body, manifest);
+    return externalWorld(readManifest(folder), folder, () => {}).describe?.();
+  };
+  const answering = `
+    const schema = { action: { properties: { message: {} } }, observation: { properties: { text: {} } } };
+    const own = { metadata: { name: 'Counter' }, schema, state: { step_count: 4 } }[type];
+    if (own) say({ type, data: own });`;
+  expect(await described(answering)).toEqual({
+    metadata: { name: 'Counter' },
+    schema: { action: { properties: { message: {} } }, observation: { properties: { text: {} } } },
+    state: { step_count: 4 },
+    problem: null,
+  });
+  expect((await described(answering, { action: 'command' }))?.problem).toBe(
+    'its schema has no field "command" in the action (there are message): correct "action" in world.json',
+  );
+  const nothing = { metadata: null, schema: null, state: null, problem: null };
+  expect(await described(`say({ type: 'error', data: { message: 'what?' } });`)).toEqual(nothing);
+  expect(await described(`process.exit(1);`)).toEqual(nothing);
+});
+
+test.skipIf(!has('python3'))('astrolab_world.py answers for a class that knows nothing of it', async () => {
+  const folder = resourceFile('worlds', 'guess-number-py');
+  const described = await externalWorld(readManifest(folder), folder, () => {}).describe?.();
+  expect(described).toMatchObject({ schema: { action: { required: ['message'] } }, state: { episode_id: 'e' }, problem: null });
+  expect(JSON.stringify(described?.metadata)).toContain('name');
+});
+
 test('an OpenEnv server on this machine is played over its websocket, one connection an episode', async () => {
   const server = new Worker(OPENENV_SERVER, { eval: true });
   try {
@@ -156,6 +186,12 @@ test('an OpenEnv server on this machine is played over its websocket, one connec
       .map((task) => environment.reset(task, 1));
     const next = environment.stepMany?.(turns.map(({ state }) => ({ state, action: 'up' })));
     expect(next?.map(({ observation, reward }) => [observation, reward])).toEqual([0, 1, 2].map((seed) => [`seed ${seed} heard up`, 0.1]));
+    const manifest = { ...readManifest(worldFolder('', { command: undefined, url: `ws://127.0.0.1:${port}/ws`, episodes: 1 })) };
+    const described = await externalWorld(manifest, worldFolder(''), () => {}).describe?.();
+    expect([described?.metadata, described?.problem]).toEqual([
+      { name: 'echo' },
+      'its schema has no field "text" in the observation (there are echoed_message): correct "observation" in world.json',
+    ]);
   } finally {
     await server.terminate();
   }
@@ -166,7 +202,11 @@ const OPENENV_SERVER = `
 const { createServer } = require('node:http');
 const { createHash } = require('node:crypto');
 const { parentPort } = require('node:worker_threads');
-const server = createServer();
+const PAGES = {
+  '/metadata': { name: 'echo' },
+  '/schema': { action: { properties: { message: {} } }, observation: { properties: { echoed_message: {} } } },
+};
+const server = createServer((request, response) => response.end(JSON.stringify(PAGES[request.url])));
 server.on('upgrade', (request, socket) => {
   const accept = createHash('sha1').update(request.headers['sec-websocket-key'] + '258EAFA5-E914-47DA-95CA-C5AB0DC85B11').digest('base64');
   socket.write('HTTP/1.1 101 Switching Protocols\\r\\nUpgrade: websocket\\r\\nConnection: Upgrade\\r\\nSec-WebSocket-Accept: ' + accept + '\\r\\n\\r\\n');
