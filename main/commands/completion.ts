@@ -7,7 +7,7 @@ import { describeConfig } from '../config/describe.ts';
 import { presetIds } from '../config/presets.ts';
 import { WORLDS } from '../environment/registry.ts';
 import { studyIds } from '../study/definition.ts';
-import { answer, CallError } from './output.ts';
+import { answer } from './output.ts';
 
 const SCRIPTS: Readonly<Record<string, string>> = {
   bash: `lab() { npm run -s lab -- "$@"; }

@@ -119,7 +119,14 @@ function trivialTwin<State extends Plain>(other: Environment<State>): Environmen
   });
   const { name, settings, maxSteps, rewardRange, returnRange, categories, tiers, levels } = other;
   return {
-    ...{ name, settings, maxSteps, rewardRange, returnRange, categories, tiers, levels },
+    name,
+    settings,
+    maxSteps,
+    rewardRange,
+    returnRange,
+    categories,
+    tiers,
+    levels,
     interchangeable: [],
     tasks: (split) => other.tasks(split),
     reset: () => turn(0),
