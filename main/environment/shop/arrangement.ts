@@ -4,7 +4,7 @@
 import { Random } from '../../random.ts';
 import { type Catalog, LEVELS, type Product } from './catalog.ts';
 import type { ShopSettings } from './settings.ts';
-import { nameKey, type ShopTask } from './tasks.ts';
+import { nameKey, type ShopTask, targetsOf } from './tasks.ts';
 
 export function arrange(catalog: Catalog, { products: count, ids }: Pick<ShopSettings, 'products' | 'ids'>): Catalog {
   if (count > catalog.products.length)
@@ -52,7 +52,7 @@ function spread({ products, categories }: Catalog): Product[] {
 /** All tasks that can be solved, and of the others in each split as many as make a fifth. */
 export function aFifthImpossible(tasks: readonly ShopTask[], maxReachableId: number): ShopTask[] {
   if (maxReachableId === 0) return [...tasks];
-  const possible = (task: ShopTask): boolean => task.product.id <= maxReachableId;
+  const possible = (task: ShopTask): boolean => targetsOf(task).every(({ id }) => id <= maxReachableId);
   const room = new Map<string, number>();
   for (const task of tasks) if (possible(task)) room.set(task.split, (room.get(task.split) ?? 0) + 0.25);
   return Random.from('shop-impossible')

@@ -4,7 +4,9 @@
 
 import type { Turn } from '../environment.ts';
 import type { PurchaseMistakes } from '../purchases.ts';
+import type { Wish } from './baskets.ts';
 import type { Product } from './catalog.ts';
+import { nextWish, offered, read, type Reading } from './reader.ts';
 import type { Shop } from './shop.ts';
 import type { ShopState } from './step.ts';
 import { satisfies, type ShopTask } from './tasks.ts';
@@ -29,17 +31,40 @@ function searchTask(shop: Shop, state: ShopState): string | undefined {
   return state.searches.length === 0 && words.length > 0 ? `search ${words.join(' ')}` : undefined;
 }
 
-/** Searches all the words of the task and buys the first result. */
+/** For one wish of a long task: searches for its kind, then buys what `choose` takes from the results. */
+function searchOrBuy(
+  shop: Shop,
+  state: ShopState,
+  wish: Wish,
+  random: () => number,
+  choose: (offers: readonly Product[]) => Product | undefined,
+): string {
+  if (state.shown.length === 0) return `search ${wordsOf(wish.product.noun).join(' ')}`;
+  const chosen = choose(offered(shop, state, wish).filter(({ id }) => shop.reachable(id)));
+  return chosen ? `buy ${chosen.id}` : buyAnything(shop, state, random);
+}
+
+/** Searches all the words of the task and buys the first result; of a long task one thing after the other. */
 export function blind(shop: Shop, { state }: Turn<ShopState>, random: () => number): string {
+  const wish = nextWish(shop, state);
+  if (wish) return searchOrBuy(shop, state, wish, random, ([chosen]) => chosen);
   const [first] = shownProducts(shop, state);
   return searchTask(shop, state) ?? (first ? `buy ${first.id}` : buyAnything(shop, state, random));
 }
 
 /**
  * Searches all the words of the task and buys the result whose name has most of them, literally; of equals the one with the
- * fewest other words, then the first. Price limits are respected, categories and synonyms are not understood.
+ * fewest other words, then the first. Price limits are respected, categories and synonyms are not understood. Of a long task it buys one
+ * thing after the other, the cheapest or the first below the limit, and opens no page.
  */
 export function heuristic(shop: Shop, { state }: Turn<ShopState>, random: () => number): string {
+  const wish = nextWish(shop, state);
+  if (wish) {
+    const { by, limit = Number.POSITIVE_INFINITY } = wish;
+    return searchOrBuy(shop, state, wish, random, (offers) =>
+      by === 'price' ? offers.toSorted((a, b) => a.price - b.price)[0] : offers.find(({ price }) => price < limit),
+    );
+  }
   const search = searchTask(shop, state);
   if (search !== undefined) return search;
   const task = shop.taskOf(state);
@@ -63,6 +88,8 @@ export function demonstrate(
   random: () => number,
 ): { thought: string; action: string } {
   const { state } = turn;
+  const wish = nextWish(shop, state);
+  if (wish) return demonstrateWish(shop, state, wish, mistakes, random);
   const task = shop.taskOf(state);
   const shown = shownProducts(shop, state);
   if (shown.length === 0) return lookFor(shop, task, mistakes, random);
@@ -83,6 +110,22 @@ export function demonstrate(
   if (!task.constraint) return { thought: `${right.id} matches ${name}`, action: `buy ${right.id}` };
   if (task.constraint.kind === 'category') return { thought: `${right.id} is from ${task.constraint.category}`, action: `buy ${right.id}` };
   return { thought: `${right.id} is $${right.price} ${task.constraint.kind} $${task.constraint.limit}`, action: `buy ${right.id}` };
+}
+
+/** A careful reader who now and then searches for something else, buys before having read, or opens a page a second time. */
+function demonstrateWish(shop: Shop, state: ShopState, wish: Wish, mistakes: PurchaseMistakes, random: () => number): Reading {
+  const offers = offered(shop, state, wish).filter(({ id }) => shop.reachable(id));
+  const chosen = pick(offers, random);
+  if (!chosen) {
+    if (random() >= mistakes.wrongWord || state.searches.length > 1) return read(shop, state, wish);
+    const stray = pick([...shop.searchable], random) ?? 'shoes';
+    return { thought: `find ${stray}`, action: `search ${stray}` };
+  }
+  if (random() < mistakes.uselessClick) return { thought: `look at ${chosen.id}`, action: `click ${chosen.id}` };
+  // Impatience is felt once per wish: before anything of its kind was looked at.
+  const fresh = !offers.some(({ id }) => state.clicked.includes(id));
+  if (fresh && random() < mistakes.earlyPurchase) return { thought: `take ${chosen.id}`, action: `buy ${chosen.id}` };
+  return read(shop, state, wish);
 }
 
 /** Searches for what the task names: in the shop's words or in those of the task, and sometimes with too few or wrong ones. */

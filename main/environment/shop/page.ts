@@ -19,7 +19,7 @@ export function drawShopPage(text: string, { target, facts }: PageContext, categ
     const [, name = '', value = '', description = '', group = '', id = ''] = item;
     return { kind: 'card', entry: { id, name, value, group, target: id === target }, text: description, options: [] };
   }
-  const bought = /^You bought (.*)\.$/s.exec(text);
+  const bought = /^You bought (.*?)\.(?: More to buy\.)?$/s.exec(text);
   return bought ? boughtPage(bought[1] ?? '', facts) : undefined;
 }
 

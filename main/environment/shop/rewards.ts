@@ -16,6 +16,10 @@ export interface ShopEvent {
   readonly mismatch: boolean;
   /** Number of searches so far, this one included. */
   readonly searches: number;
+  /** Of a purchase of a long task: the share of the whole that was bought rightly with it, 0 for a wrong one. */
+  readonly part?: number;
+  /** … and that with it all is bought. */
+  readonly last?: boolean;
 }
 
 export interface Reward {
@@ -35,10 +39,15 @@ export interface RewardPreset {
 
 const pay = (reward: number, reason: string): Reward => ({ reward, reason });
 
+/** A right purchase of a long task that leaves something to buy. */
+const isPart = ({ part = 0, last = false }: ShopEvent): boolean => part > 0 && !last;
+
 const purchase = (event: ShopEvent, wrong: number): Reward =>
-  event.right
-    ? pay(1, 'bought what was wanted: +1')
-    : pay(wrong, wrong === 0 ? 'bought something else: 0' : `bought something else: ${wrong.toFixed(2)}`);
+  isPart(event)
+    ? pay(0, 'bought a part of what was wanted: 0')
+    : event.right
+      ? pay(1, 'bought what was wanted: +1')
+      : pay(wrong, wrong === 0 ? 'bought something else: 0' : `bought something else: ${wrong.toFixed(2)}`);
 
 /** +0.05 for the first search, less for each further one, −0.05 from search `decayAfter` + 1 on. */
 const searchPay = (searches: number, decayAfter: number): number =>
@@ -52,7 +61,16 @@ function asDescribed(event: ShopEvent): Reward {
   return pay(0, 'nothing paid for this');
 }
 
-export const REWARD_NAMES = ['binary', 'slides', 'slides-described', 'slides-steps', 'walkthrough', 'new_ragen', 'decaying'] as const;
+export const REWARD_NAMES = [
+  'binary',
+  'slides',
+  'slides-described',
+  'slides-steps',
+  'walkthrough',
+  'new_ragen',
+  'decaying',
+  'progress',
+] as const;
 export type RewardName = (typeof REWARD_NAMES)[number];
 
 export const REWARDS: Readonly<Record<RewardName, RewardPreset>> = {
@@ -104,6 +122,7 @@ export const REWARDS: Readonly<Record<RewardName, RewardPreset>> = {
   new_ragen: {
     source: 'new_ragen, the system that failed: −0.1 every step, +0.1 search, +0.2 click, +1 at the end only if the purchase is right.',
     pay(event) {
+      if (isPart(event)) return pay(-0.1, 'bought a part of what was wanted; step: −0.1');
       if (event.kind === 'buy')
         return event.right ? pay(0.9, 'bought what was wanted: +1, step: −0.1') : pay(-0.1, 'bought something else; step: −0.1');
       if (event.kind === 'search') return pay(0, 'search: +0.1, step: −0.1');
@@ -129,5 +148,18 @@ export const REWARDS: Readonly<Record<RewardName, RewardPreset>> = {
       for (let n = 1; n <= Math.min(steps, decayAfter); n++) sum += searchPay(n, decayAfter);
       return sum;
     },
+  },
+  progress: {
+    source:
+      'Partial credit for long tasks: half of the reward is shared out among the products of a basket and paid with each right purchase, the other half when all are bought. Like binary for a single product.',
+    pay(event) {
+      if (event.kind !== 'buy') return pay(0, 'only purchases count');
+      if (event.part === undefined || event.part === 0) return purchase(event, 0);
+      return event.last
+        ? pay(0.5 + event.part / 2, 'bought the last of what was wanted')
+        : pay(event.part / 2, 'bought a part of what was wanted');
+    },
+    step: [0, 1],
+    most: () => 0.5,
   },
 };

@@ -47,6 +47,12 @@ export const shopSettings = z.strictObject({
     .describe(
       'How products are numbered. catalog: by category. spread: the categories take turns, and of the tasks for products beyond maxReachableId only as many are kept as make a fifth of all, as in the slides.',
     ),
+  tasks: z
+    .enum(['short', 'long', 'all'])
+    .default('short')
+    .describe(
+      'Which tasks there are. short: one product each. long: two or three products that item pages tell apart, about 12 well-chosen steps; take maxSteps=20 and resultsShown=8. all: both.',
+    ),
   catalog: z
     .string()
     .default('')
@@ -56,6 +62,11 @@ export const shopSettings = z.strictObject({
 export type ShopSettings = z.infer<typeof shopSettings>;
 
 /** The settings as cache keys and stored runs know them: those that version 0.1.0 did not have appear only where they differ from its shop. */
-export function identityOf({ products, ids, ...settings }: ShopSettings): Plain {
-  return { ...settings, ...(products !== 0 && { products }), ...(ids !== 'catalog' && { ids }) };
+export function identityOf({ products, ids, tasks, ...settings }: ShopSettings): Plain {
+  return {
+    ...settings,
+    ...(products !== 0 && { products }),
+    ...(ids !== 'catalog' && { ids }),
+    ...(tasks !== 'short' && { tasks }),
+  };
 }

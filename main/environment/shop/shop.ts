@@ -4,15 +4,18 @@
 
 import type { Environment } from '../environment.ts';
 import { PURCHASE_FAILURES } from '../purchases.ts';
+import { LONG_TIERS } from './baskets.ts';
 import { LEVELS, type Catalog } from './catalog.ts';
 import { conceptGroups, exchangeablePrices } from './concepts.ts';
+import { SHOP_FAILURES } from './failures.ts';
 import { drawShopPage } from './page.ts';
+import { nextWish, read } from './reader.ts';
 import { REWARDS } from './rewards.ts';
 import type { SearchIndex } from './search.ts';
 import { identityOf, shopSettings } from './settings.ts';
 import { itemText, reset, type ShopState, step } from './step.ts';
 import { MOST_WORDS, type Stock, stockOf } from './stock.ts';
-import { LIMITS, TIERS, type ShopTask } from './tasks.ts';
+import { LIMITS, TIERS, type ShopTask, targetsOf } from './tasks.ts';
 import { wordsOf } from './words.ts';
 
 /** The shop with what its agents need beyond the common interface. */
@@ -37,7 +40,7 @@ export function createShop(input: unknown): Shop {
     rewardRange: rewards.step,
     returnRange: [Math.min(0, rewards.step[0]) * settings.maxSteps, rewards.most(settings.maxSteps - 1, settings.decayAfter) + 1],
     categories: catalog.categories,
-    tiers: TIERS,
+    tiers: settings.tasks === 'short' ? TIERS : settings.tasks === 'long' ? LONG_TIERS : [...TIERS, ...LONG_TIERS],
     levels: LEVELS,
     tasks: (split, level = LEVELS - 1) => (ordered.get(split) ?? []).filter((task) => task.level <= level),
     reset: (task, _seed, level) => reset(stock, task, level),
@@ -49,7 +52,7 @@ export function createShop(input: unknown): Shop {
     concepts: conceptGroups(catalog),
     phrases: [...new Set(catalog.products.map(({ noun }) => wordsOf(noun).join(' ')))].filter((noun) => noun.includes(' ')),
     prices: exchangeablePrices(catalog),
-    failures: PURCHASE_FAILURES,
+    failures: settings.tasks === 'short' ? PURCHASE_FAILURES : SHOP_FAILURES,
     draw: (observation, context) => drawShopPage(observation, context, catalog.categories),
     catalog,
     searchable: new Set(useful),
@@ -59,10 +62,14 @@ export function createShop(input: unknown): Shop {
   };
 }
 
-/** Looks for the target as a reader would have to, then buys it: two steps, three where the category has to be seen. */
-function oracle({ taskOf, terms, reachable }: Stock, state: ShopState): string | undefined {
-  const { product, constraint } = taskOf(state);
-  if (state.done || !reachable(product.id)) return undefined;
+/** A long task is read as reader.ts says. A short one: looks for the target as a reader would have to, then buys it: two steps, three where the category has to be seen. */
+function oracle(stock: Stock, state: ShopState): string | undefined {
+  const { taskOf, terms, reachable } = stock;
+  const task = taskOf(state);
+  if (state.done || !targetsOf(task).every(({ id }) => reachable(id))) return undefined;
+  const wish = nextWish(stock, state);
+  if (wish) return read(stock, state, wish).action;
+  const { product, constraint } = task;
   if (!state.shown.includes(product.id) && state.searches.length === 0) {
     const words = wordsOf(product.name).filter((word) => !terms || terms.includes(word));
     if (words.length > 0) return `search ${words.slice(0, MOST_WORDS).join(' ')}`;
@@ -71,14 +78,15 @@ function oracle({ taskOf, terms, reachable }: Stock, state: ShopState): string |
   return `buy ${product.id}`;
 }
 
-function* corpus({ tasks, catalog, indexes, indexAt, settings }: Stock): Generator<string> {
+function* corpus({ tasks, catalog, indexes, indexAt, settings, details }: Stock): Generator<string> {
   const all = indexAt(LEVELS - 1);
   for (const { instruction } of tasks) yield instruction;
-  for (const product of all.products) yield itemText(product);
+  for (const product of all.products) yield itemText(product, details?.get(product.id));
   for (const [say, mean] of Object.entries(catalog.sayings)) yield `${say} ${mean}`;
   for (const limit of LIMITS) yield `$${limit}`;
   for (const index of indexes) yield `TASK: Available: ${index.products.length} products across ${index.categories} categories.`;
   for (let count = 0; count <= all.products.length; count++) yield `Found ${count} results. Top ${Math.min(count, settings.resultsShown)}:`;
   yield 'search click buy. You bought. Not possible. Say search and words, click and id, or buy and id. The episode is over.';
+  if (details) yield 'More to buy. is made there has longest warranty is cheapest';
   yield 'find take look at is matches must be from below above';
 }

@@ -2,10 +2,13 @@
 
 import type { Facts, Turn } from '../environment.ts';
 import { tidy } from '../grammar.ts';
+import type { Wish } from './baskets.ts';
 import { LEVELS, type Product } from './catalog.ts';
+import { type Details, detailsText } from './details.ts';
 import { REWARDS, type ShopEvent } from './rewards.ts';
 import type { SearchIndex } from './search.ts';
 import { MOST_WORDS, type Stock } from './stock.ts';
+import { targetsOf } from './tasks.ts';
 import { canonical } from './words.ts';
 
 export type ShopState = {
@@ -22,6 +25,8 @@ export type ShopState = {
   readonly clicked: readonly number[];
   /** A search has shown the target. */
   readonly found: boolean;
+  /** Of a long task: what was bought so far. */
+  readonly basket?: readonly number[];
   readonly done: boolean;
 };
 
@@ -48,19 +53,20 @@ export function reset(stock: Stock, task: { readonly id: string }, level: number
     found: false,
     done: false,
   };
-  const { instruction, product } = stock.taskOf(state);
-  if (!index.byId.has(product.id))
-    throw new Error(`Task ${task.id} is after product ${product.id}, which is not on the shelf at level ${level}`);
+  const wanted = stock.taskOf(state);
+  const targets = targetsOf(wanted);
+  const missing = targets.find(({ id }) => !index.byId.has(id));
+  if (missing) throw new Error(`Task ${task.id} is after product ${missing.id}, which is not on the shelf at level ${level}`);
   return {
     state,
-    observation: `TASK: ${instruction} Available: ${index.products.length} products across ${index.categories} categories.`,
+    observation: `TASK: ${wanted.instruction} Available: ${index.products.length} products across ${index.categories} categories.`,
     reward: 0,
     reason: 'start',
     done: false,
     valid: true,
     success: false,
     clickables: [],
-    facts: { kind: 'start', reachable: stock.reachable(product.id) },
+    facts: { kind: 'start', reachable: targets.every(({ id }) => stock.reachable(id)) },
   };
 }
 
@@ -130,6 +136,11 @@ function effectOf(stock: Stock, state: ShopState, act: ShopAction): Effect {
   }
 }
 
+/** The products that are still to be bought. */
+function remaining(stock: Stock, state: ShopState): readonly Product[] {
+  return targetsOf(stock.taskOf(state)).filter(({ id }) => !(state.basket ?? []).includes(id));
+}
+
 const eventOf = (kind: ShopEvent['kind'], state: ShopState, right = false): ShopEvent => ({
   kind,
   right,
@@ -141,14 +152,14 @@ const eventOf = (kind: ShopEvent['kind'], state: ShopState, right = false): Shop
 });
 
 function search(stock: Stock, state: ShopState, text: string): Effect {
-  const target = stock.taskOf(state).product;
+  const targets = remaining(stock, state);
   const query = canonical(text, stock.catalog.synonyms).sort().join(' ');
   const results = stock.indexAt(state.level).search(text);
   const shown = results.slice(0, stock.settings.resultsShown);
   const intent = stock.taskOf(state).words;
   const overlaps = query.split(' ').some((word) => intent.includes(word));
-  const rank = results.indexOf(target);
-  const targetShown = shown.includes(target);
+  const rank = results.findIndex((product) => targets.includes(product));
+  const targetShown = shown.some((product) => targets.includes(product));
   const firstHelpful = targetShown && !state.found;
   const next = {
     ...state,
@@ -177,26 +188,47 @@ const lineOf = (products: readonly Product[]): string =>
 
 function click(stock: Stock, state: ShopState, product: Product): Effect {
   const { id } = product;
-  const right = product === stock.taskOf(state).product;
+  const targets = remaining(stock, state);
+  const right = targets.includes(product);
   const repeated = state.clicked.includes(id);
   return {
     state: { ...state, open: id, clicked: repeated ? state.clicked : [...state.clicked, id] },
-    observation: itemText(product),
-    event: { ...eventOf('click', state, right), mismatch: product.category !== stock.taskOf(state).category },
+    observation: itemText(product, stock.details?.get(id)),
+    event: { ...eventOf('click', state, right), mismatch: targets.every(({ category }) => category !== product.category) },
     facts: { clicked: id, right, wasShown: state.shown.includes(id), repeated },
   };
 }
 
-export const itemText = ({ id, name, price, category, description }: Product): string =>
-  `${name} $${price}. ${description} Category: ${category}. Product ${id}.`;
+export const itemText = ({ id, name, price, category, description }: Product, details?: Details): string =>
+  `${name} $${price}. ${description}${details ? ` ${detailsText(details)}` : ''} Category: ${category}. Product ${id}.`;
 
 function buy(stock: Stock, state: ShopState, product: Product): Effect {
+  const task = stock.taskOf(state);
+  if (task.wishes) return buyPart(stock, state, product, task.wishes);
   const { id, name } = product;
-  const right = product === stock.taskOf(state).product;
+  const right = product === task.product;
   return {
     state: { ...state, done: true },
     observation: `You bought ${name}.`,
     event: eventOf('buy', state, right),
     facts: { bought: id, right, wasShown: state.shown.includes(id), targetShown: state.found },
+  };
+}
+
+/** A purchase of a long task: a wrong one ends the episode, a right one only if nothing is left to buy. */
+function buyPart(stock: Stock, state: ShopState, product: Product, wishes: readonly Wish[]): Effect {
+  const { id, name, noun } = product;
+  const left = remaining(stock, state);
+  const right = left.includes(product);
+  const complete = right && left.length === 1;
+  const before = wishes.length - left.length;
+  // Only a page could have told that this is not the one.
+  const unread = !state.clicked.includes(id) && wishes.some((wish) => wish.product.noun === noun && wish.by !== 'price');
+  const next = { ...state, basket: [...(state.basket ?? []), id], shown: [], open: null, found: false };
+  return {
+    state: { ...next, done: state.done || !right || complete },
+    observation: right && !complete ? `You bought ${name}. More to buy.` : `You bought ${name}.`,
+    event: { ...eventOf('buy', state, complete), part: right ? 1 / wishes.length : 0, last: complete },
+    facts: { bought: id, right, complete, before, of: wishes.length, unread, wasShown: state.shown.includes(id), targetShown: state.found },
   };
 }

@@ -6,6 +6,8 @@ import { type Split, splits } from '../../vocabulary.ts';
 import type { Grammar } from '../environment.ts';
 import { LEVELS, loadCatalog, type Catalog } from './catalog.ts';
 import { aFifthImpossible, arrange } from './arrangement.ts';
+import { longTasks } from './baskets.ts';
+import { type Details, detailsOf } from './details.ts';
 import { indexCatalog, type SearchIndex } from './search.ts';
 import { EIGHTEEN_TERMS, type ShopSettings } from './settings.ts';
 import { makeTasks, type ShopTask } from './tasks.ts';
@@ -26,6 +28,8 @@ export interface Stock {
   readonly terms: readonly string[] | undefined;
   /** Words worth searching for. */
   readonly useful: readonly string[];
+  /** What only item pages say, where there are long tasks. */
+  readonly details: ReadonlyMap<number, Details> | undefined;
   reachable(id: number): boolean;
   taskOf(state: { readonly task: string }): ShopTask;
   indexAt(level: number): SearchIndex;
@@ -35,7 +39,9 @@ export function stockOf(settings: ShopSettings): Stock {
   const whole = settings.catalog === '' ? loadCatalog() : loadCatalog(settings.catalog);
   const catalog = arrange(whole, settings);
   const indexes = Array.from({ length: LEVELS }, (_, level) => indexCatalog(catalog, level));
-  const tasks = settings.ids === 'spread' ? aFifthImpossible(makeTasks(catalog), settings.maxReachableId) : makeTasks(catalog);
+  const details = settings.tasks === 'short' ? undefined : detailsOf(catalog);
+  const every = [...(settings.tasks === 'long' ? [] : makeTasks(catalog)), ...(details ? longTasks(catalog, details) : [])];
+  const tasks = settings.ids === 'spread' ? aFifthImpossible(every, settings.maxReachableId) : every;
   const taskById = new Map(tasks.map((task) => [task.id, task]));
   const ordered = new Map<Split, readonly ShopTask[]>();
   for (const split of splits) {
@@ -58,6 +64,7 @@ export function stockOf(settings: ShopSettings): Stock {
     grammars,
     terms,
     useful,
+    details,
     reachable,
     taskOf({ task: id }) {
       const task = taskById.get(id);

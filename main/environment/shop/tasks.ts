@@ -5,6 +5,7 @@
 import { Random } from '../../random.ts';
 import type { Task } from '../environment.ts';
 import type { Split } from '../../vocabulary.ts';
+import type { Wish } from './baskets.ts';
 import type { Catalog, Product } from './catalog.ts';
 import { canonical, wordsOf } from './words.ts';
 
@@ -22,7 +23,12 @@ export interface ShopTask extends Task {
   readonly wanted: string;
   readonly words: readonly string[];
   readonly constraint: Constraint | undefined;
+  /** Of a long task: every product that has to be bought (baskets.ts). */
+  readonly wishes?: readonly Wish[];
 }
+
+/** All products that a task is after. */
+export const targetsOf = ({ product, wishes }: ShopTask): readonly Product[] => wishes?.map((wish) => wish.product) ?? [product];
 
 /** The limits that tasks name; they lie between the price bands of the built-in catalog. */
 export const LIMITS = [20, 35, 50, 80, 120] as const;

@@ -1,8 +1,9 @@
 // The shop as registry.ts lists it.
 
 import type { World } from '../environment.ts';
-import { PURCHASE_FAILURES, PURCHASE_MISTAKES } from '../purchases.ts';
+import { PURCHASE_MISTAKES } from '../purchases.ts';
 import { blind, demonstrate, heuristic } from './demonstrator.ts';
+import { SHOP_FAILURES } from './failures.ts';
 import { shopSettings } from './settings.ts';
 import { createShop, type Shop } from './shop.ts';
 import type { ShopState } from './step.ts';
@@ -16,7 +17,7 @@ export const shopWorld = {
   example: '201-plain-1',
   settings: shopSettings,
   mistakes: PURCHASE_MISTAKES,
-  failures: PURCHASE_FAILURES,
+  failures: SHOP_FAILURES,
   flagship: 'shop-astar-po',
   instruction: 'You shop for the user. Reply with one action: search WORDS, click ID or buy ID.',
   clusters: () => productOfTask,

@@ -223,6 +223,7 @@ describe('rewards', () => {
     ['walkthrough', [0.2, 0.2, 0.2, 0.3, 0.3, 1]],
     ['new_ragen', [0, 0, 0, 0.1, 0.1, 0.9]],
     ['decaying', [0.05, 0.133333, 0.016667, 0, 0, 1]],
+    ['progress', [0, 0, 0, 0, 0, 1]],
   ])('%s pays as its source says', (reward, expected) => {
     expect(rewards(play(actions, { reward }))).toEqual(expected);
   });
@@ -236,6 +237,7 @@ describe('rewards', () => {
       [-1, -1],
       [0, -0.1],
       [-0.1, -0.1],
+      [0, 0],
       [0, 0],
     ]);
   });
