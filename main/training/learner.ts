@@ -105,6 +105,12 @@ export class Learner {
     return average(reports);
   }
 
+  /** The gradient of the algorithm's loss over all episodes it keeps, without a step; undefined when it keeps none. */
+  async gradient(episodes: readonly Episode[], prepared: Prepared): Promise<Flat | undefined> {
+    const samples = episodes.flatMap(({ rows }, index) => (prepared.keep[index] ? [sample(rows, prepared, index)] : []));
+    return samples.length === 0 ? undefined : this.#minibatches.gradient(samples, this.#objective());
+  }
+
   async dispose(): Promise<void> {
     await this.#reference.dispose();
     await this.#critic.dispose();

@@ -4,6 +4,7 @@
 
 import type { RunConfig } from '../config/config.ts';
 import { at, field } from '../indexed.ts';
+import type { Flat } from '../engine/parameters.ts';
 import type { Graph } from '../engine/graph.ts';
 import { peakBytes } from '../engine/memory.ts';
 import { gradientGraph } from '../engine/training-graphs.ts';
@@ -71,6 +72,16 @@ export class MinibatchTrainer {
 
   /** One optimizer step over all samples. */
   async step(samples: readonly TrainingEpisode[], objective: LossDefinition, learningRate: number, poll?: Poll): Promise<StepReport> {
+    return this.#trainer.step(await this.#pack(samples, objective, poll), learningRate, poll);
+  }
+
+  /** The gradient over all samples, without a step. */
+  async gradient(samples: readonly TrainingEpisode[], objective: LossDefinition): Promise<Flat> {
+    const { gradients } = await this.#trainer.gradients(await this.#pack(samples, objective));
+    return gradients;
+  }
+
+  async #pack(samples: readonly TrainingEpisode[], objective: LossDefinition, poll?: Poll): Promise<MicroBatch[]> {
     const agentTokens = samples.reduce((sum, sample) => sum + tokensOf(sample), 0);
     const batches: MicroBatch[] = [];
     for (const { part, shape } of this.cut(samples, objective)) {
@@ -95,7 +106,7 @@ export class MinibatchTrainer {
         feeds,
       });
     }
-    return this.#trainer.step(batches, learningRate, poll);
+    return batches;
   }
 
   /** Episodes in micro-batches that fit the limits, with the shape of each. */

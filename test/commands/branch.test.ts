@@ -2,15 +2,21 @@
 
 import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
-import { expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 import { trainSmall } from '../e2e/seeded.ts';
 import { temporaryFolder } from '../store/helpers.ts';
 
 const root = join(import.meta.dirname, '..', '..');
 
-test('a run is branched from a checkpoint, evaluated at any, and shown with its lineage', async () => {
-  const data = temporaryFolder();
-  const parent = await trainSmall(data, 2);
+let data: string;
+let parent: number;
+
+beforeAll(async () => {
+  data = temporaryFolder();
+  parent = await trainSmall(data, 2);
+}, 120_000);
+
+test('a run is branched from a checkpoint, evaluated at any, and shown with its lineage', () => {
   const lab = (...args: string[]) => {
     const { status, stdout, stderr } = spawnSync(process.execPath, [join(root, 'main', 'cli.ts'), ...args, '--data', data, '--json'], {
       encoding: 'utf8',
@@ -34,3 +40,23 @@ test('a run is branched from a checkpoint, evaluated at any, and shown with its 
   expect([shape.status, shape.answer.error.message]).toEqual([2, expect.stringContaining('policy.width: A branch keeps the world')]);
   expect(lab('train', '--from', String(parent)).status).toBe(2);
 }, 180_000);
+
+test('the gradient of a run is measured at a checkpoint, alike each time, and nothing of the run changes', () => {
+  const measured = () => {
+    const { status, stdout, stderr } = spawnSync(
+      process.execPath,
+      [join(root, 'main', 'cli.ts'), 'gradients', String(parent), '--batches', '3', '--reach', '0.01', '--data', data, '--json'],
+      { encoding: 'utf8', env: { ...process.env, ELECTRON_RUN_AS_NODE: '1', NODE_NO_WARNINGS: '1' } },
+    );
+    expect(status, stderr).toBe(0);
+    return JSON.parse(stdout);
+  };
+  const first = measured();
+  expect(first).toMatchObject({ run: parent, update: 2, batches: 3, silent: 0 });
+  expect(first.norm).toBeGreaterThanOrEqual(first.meanNorm);
+  expect(first.noise).toBeGreaterThan(0);
+  expect(Math.abs(first.cosine)).toBeLessThan(1);
+  // signal² and noise add up to the mean square: |mean|² = signal² + noise / K.
+  expect(first.signal + first.noise / 3).toBeCloseTo(first.meanNorm ** 2, 10);
+  expect(measured()).toEqual(first);
+}, 120_000);
