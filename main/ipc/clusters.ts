@@ -156,7 +156,8 @@ const summaryOf = (cluster: string, { id, title, createdAt, counts, source }: Su
   source,
 });
 
-const titleOf = (wanted: readonly WantedTask[]): string => `${wanted[0]?.config.name ?? ''}, ${wanted.length} runs`;
+const titleOf = (wanted: readonly WantedTask[]): string =>
+  `${wanted[0]?.config.name ?? ''}, ${wanted.length} ${wanted.length === 1 ? 'run' : 'runs'}`;
 
 function wantedOf(order: Order, preset: string | null, tags: readonly string[]): WantedTask[] {
   const { runs, issues } = checkOrder(order);

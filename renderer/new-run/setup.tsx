@@ -248,7 +248,7 @@ function OrderPanel({ base, order, onJump }: { base: Base; order: OrderState; on
       </Section>
       {issues.length === 0 && command.data?.command && (
         <Section title="As a command">
-          <CommandLine text={command.data.command} />
+          <CommandLine text={order.on === '' ? command.data.command : `${command.data.command} --on ${order.on}`} />
         </Section>
       )}
     </aside>

@@ -65,8 +65,8 @@ export function Clusters() {
       title="Clusters"
       hint={
         <>
-          Slurm clusters that New run can use, directly or over ssh with your keys. <Link href="/clusters">Submissions</Link> shows what was
-          sent.
+          Slurm clusters that New run and Studies can use, directly or over ssh with your keys. <Link href="/clusters">Submissions</Link>{' '}
+          shows what was sent.
         </>
       }
     >

@@ -132,7 +132,7 @@ export async function until(what: string, condition: () => boolean | Promise<boo
   }
 }
 
-async function freePorts(count: number): Promise<number[]> {
+export async function freePorts(count: number): Promise<number[]> {
   const servers = await Promise.all(
     Array.from(
       { length: count },
