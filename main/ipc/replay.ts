@@ -15,10 +15,12 @@ import type { StoredConfig } from '../store/runs.ts';
 import { runOfEpisode } from '../store/trajectories.ts';
 import { trajectorySchema } from '../rollout/trajectory.ts';
 import { fileName } from './charts.ts';
+import { EpisodeSearch } from './episode-search.ts';
 import type { Context } from './context.ts';
 import { CallFailure } from './dispatch.ts';
 import type { Handlers } from './dispatch.ts';
 
+const NO_NOTE = { starred: false, comment: '' };
 const resampled = z.object({ trajectory: trajectorySchema, solved: z.int().min(0) });
 
 export function replayHandlers(context: Context): Handlers<typeof replayCalls> {
@@ -32,24 +34,40 @@ export function replayHandlers(context: Context): Handlers<typeof replayCalls> {
     }
     return run;
   };
+  const search = new EpisodeSearch();
   return {
-    'episodes.list': ({ run, filter, order, descending, offset, limit }) => {
-      const { total, episodes } = context.lab.store.episodes.page(known(run), given(filter), order, descending, limit, offset);
-      const all = context.lab.store.episodes.count(run);
-      return { total, all, episodes: episodes.map((episode) => ({ ...episode, actions: [...episode.actions] })) };
+    'episodes.list': async ({ run, filter: { deep, ...filter }, order, descending, offset, limit }) => {
+      const { store } = context.lab;
+      const wanted = given(filter);
+      const observations = deep && filter.text ? await search.texts(store, known(run), filter.text) : undefined;
+      const { total, episodes } = store.episodes.page(
+        known(run),
+        { ...wanted, ...(observations && { observations }) },
+        order,
+        descending,
+        limit,
+        offset,
+      );
+      const notes = store.notes.ofRun(run);
+      return {
+        total,
+        all: store.episodes.count(run),
+        episodes: episodes.map((episode) => {
+          const { starred, comment } = notes.get(episode.id) ?? NO_NOTE;
+          return { ...episode, actions: [...episode.actions], starred, comment };
+        }),
+      };
     },
 
-    'episodes.export': async ({ episode }) => {
-      const replay = readReplay(context.lab.store, episode);
-      const { canceled, filePath } = await dialog.showSaveDialog({
-        title: 'Export episode',
-        defaultPath: `${fileName(`episode-${episode}-${replay.instruction}`)}.html`,
-        filters: [{ name: 'HTML', extensions: ['html'] }],
-      });
-      if (canceled || !filePath) return { file: null };
-      await writeFile(filePath, episodeHtml(replay));
-      return { file: filePath };
+    'episodes.note': ({ episode, starred, comment }) => {
+      known(runOfEpisode(episode));
+      // Says so when there is no such episode.
+      context.lab.store.episodes.get(episode);
+      context.lab.store.notes.set(episode, { starred, comment: comment.trim() });
+      return {};
     },
+
+    'episodes.export': ({ episode }) => exportEpisode(context, episode),
 
     'episodes.facets': ({ run }) => {
       const { episodes } = context.lab.store;
@@ -58,27 +76,10 @@ export function replayHandlers(context: Context): Handlers<typeof replayCalls> {
 
     'episodes.read': ({ episode }) => {
       known(runOfEpisode(episode));
-      return { replay: readReplay(context.lab.store, episode) };
+      return { replay: readReplay(context.lab.store, episode), note: { ...context.lab.store.notes.get(episode) } };
     },
 
-    'episodes.policies': ({ run }) => {
-      const { store } = context.lab;
-      const { world, config } = store.runs.get(known(run));
-      const sameWorld = worldOf(config);
-      const policies = store.runs
-        .list()
-        .filter((other) => other.world === world && worldOf(store.runs.get(other.id).config) === sameWorld)
-        .map(({ id, name, variant, seed, best }) => ({
-          run: id,
-          name,
-          variant,
-          seed,
-          updates: store.checkpoints.list(id).map(({ update }) => update),
-          best: best?.update ?? null,
-        }))
-        .filter(({ updates }) => updates.length > 0);
-      return { policies };
-    },
+    'episodes.policies': ({ run }) => ({ policies: policiesFor(context, known(run)) }),
 
     'episodes.resample': async (job) => {
       const { store } = context.lab;
@@ -90,6 +91,36 @@ export function replayHandlers(context: Context): Handlers<typeof replayCalls> {
   };
 }
 
+async function exportEpisode({ lab: { store } }: Context, episode: number): Promise<{ file: string | null }> {
+  const replay = readReplay(store, episode);
+  const { canceled, filePath } = await dialog.showSaveDialog({
+    title: 'Export episode',
+    defaultPath: `${fileName(`episode-${episode}-${replay.instruction}`)}.html`,
+    filters: [{ name: 'HTML', extensions: ['html'] }],
+  });
+  if (canceled || !filePath) return { file: null };
+  await writeFile(filePath, episodeHtml(replay, store.notes.get(episode).comment));
+  return { file: filePath };
+}
+
+/** Every run of the same world that has checkpoints. */
+function policiesFor({ lab: { store } }: Context, run: number) {
+  const { world, config } = store.runs.get(run);
+  const sameWorld = worldOf(config);
+  return store.runs
+    .list()
+    .filter((other) => other.world === world && worldOf(store.runs.get(other.id).config) === sameWorld)
+    .map(({ id, name, variant, seed, best }) => ({
+      run: id,
+      name,
+      variant,
+      seed,
+      updates: store.checkpoints.list(id).map(({ update }) => update),
+      best: best?.update ?? null,
+    }))
+    .filter(({ updates }) => updates.length > 0);
+}
+
 /** The world of a stored config with all its settings, so that a setting added since does not separate old from new runs. */
 function worldOf(stored: StoredConfig): string {
   const config = completeConfig(stored);
@@ -98,7 +129,7 @@ function worldOf(stored: StoredConfig): string {
 
 /** The filter without the fields that say nothing. */
 function given(filter: { [K in keyof EpisodeFilter]?: EpisodeFilter[K] | undefined }): EpisodeFilter {
-  const { purpose, fromUpdate, toUpdate, success, category, tier, failure, task, text } = filter;
+  const { purpose, fromUpdate, toUpdate, success, category, tier, failure, task, text, starred } = filter;
   return {
     ...(purpose !== undefined && { purpose }),
     ...(fromUpdate !== undefined && { fromUpdate }),
@@ -108,6 +139,7 @@ function given(filter: { [K in keyof EpisodeFilter]?: EpisodeFilter[K] | undefin
     ...(tier !== undefined && { tier }),
     ...(failure !== undefined && { failure }),
     ...(task !== undefined && { task }),
+    ...(starred !== undefined && { starred }),
     ...(text !== undefined && text !== '' && { text }),
   };
 }

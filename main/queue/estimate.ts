@@ -94,7 +94,7 @@ function similarRuns(store: Store, config: RunConfig): { id: number; measured: M
     const measured: Measurement = {
       secondsPerEpisode: median('system/time.rollout') / training.batch,
       secondsPerUpdateEpisode: median('system/time.total') / training.batch,
-      secondsPerCloningStep: null,
+      secondsPerCloningStep: cloningSeconds(store, id, other.reference.steps),
       memoryBytes: Math.max(0, ...(series['system/memory']?.values ?? [])) * 1e6,
       stepsPerEpisode: median('rollout.steps'),
     };
@@ -102,6 +102,14 @@ function similarRuns(store: Store, config: RunConfig): { id: number; measured: M
     if (found.length === ENOUGH) break;
   }
   return found;
+}
+
+/** From the start of the run to its reference policy, per step; null where the reference was found ready. */
+function cloningSeconds(store: Store, run: number, steps: number): number | null {
+  const [cloned] = store.events.list(run, ['reference']);
+  const { startedAt } = store.runs.get(run);
+  if (!cloned || startedAt === null || cloned.time <= startedAt) return null;
+  return (cloned.time - startedAt) / 1000 / steps;
 }
 
 function diskOf(store: Store, config: RunConfig, measured: Measurement | null): number {
@@ -136,10 +144,11 @@ function readConfig(stored: unknown): RunConfig | null {
 
 function medians(all: readonly Measurement[]): Measurement {
   const of = (value: (one: Measurement) => number): number => middle(all.map(value));
+  const clonings = all.flatMap(({ secondsPerCloningStep: seconds }) => seconds ?? []);
   return {
     secondsPerEpisode: of((one) => one.secondsPerEpisode),
     secondsPerUpdateEpisode: of((one) => one.secondsPerUpdateEpisode),
-    secondsPerCloningStep: null,
+    secondsPerCloningStep: clonings.length > 0 ? middle(clonings) : null,
     memoryBytes: Math.max(...all.map((one) => one.memoryBytes)),
     stepsPerEpisode: of((one) => one.stepsPerEpisode),
   };

@@ -9,7 +9,6 @@ import { RunLocked } from '../store/locks.ts';
 import { RunWriter, type RunWriterOptions } from '../store/run-writer.ts';
 import type { NewRun, Run } from '../store/runs.ts';
 import type { Store } from '../store/store.ts';
-import { stageOf } from '../training/progress.ts';
 import { type RunCommand, type RunReport, runReport } from '../training/reports.ts';
 import type { RunState } from '../vocabulary.ts';
 import { begin, checkResumable, NoSoundCheckpoint, recover, type StartingPoint } from './resume.ts';
@@ -48,16 +47,12 @@ interface Live {
   readonly writer: RunWriter;
   /** Paused and waiting for `go`: takes no place in the queue. */
   idle: boolean;
-  /** In the evaluation on test tasks: no update follows, so there is nothing to pause before. */
-  testing: boolean;
   /** The state the run ends in when its process goes; null while nothing was said: then it crashed. */
   end: { readonly state: RunState; readonly reason: string | null } | null;
 }
 
 /** Interval at which the queue checks whether the data folder is still there and whether another lab left a run behind. */
 const WATCH_MS = 1000;
-
-const TESTING = 'training is complete and the run ends with this evaluation on test tasks. Stop ends it now; Resume then repeats it.';
 
 const RESUMABLE: readonly RunState[] = ['paused', 'stopped', 'failed', 'interrupted'];
 
@@ -124,7 +119,6 @@ export class RunQueue {
   pause(id: number): void {
     const run = this.#need(id, ['running', 'queued'], 'paused');
     if (run.state === 'queued') return this.#set(id, { state: 'paused', reason: 'Paused before it started', position: null });
-    if (this.#live.get(id)?.testing) throw new Error(`Run ${id} cannot be paused: ${TESTING}`);
     this.#command(id, { type: 'pause' });
   }
 
@@ -254,7 +248,7 @@ export class RunQueue {
       const process = this.#options.launch({ ...start, until: pauseAt }, (report) => {
         if (live !== undefined) this.#receive(id, live, report);
       });
-      live = { process, writer, idle: false, testing: false, end: null };
+      live = { process, writer, idle: false, end: null };
       this.#live.set(id, live);
       this.#keepWatch();
       if (process.pid !== undefined) this.#store.locks.setTrainer(id, process.pid);
@@ -289,9 +283,6 @@ export class RunQueue {
 
   #react(id: number, live: Live, report: RunReport): void {
     switch (report.type) {
-      case 'progress':
-        live.testing = stageOf(report.phase, report.update) === 'test';
-        return;
       case 'paused':
         live.idle = true;
         this.#set(id, { state: 'paused', reason: `Paused after update ${report.update}`, pauseAt: null });

@@ -13,9 +13,10 @@ const STYLE = `
   h1 { font-size: 22px; margin: 0 0 6px; } .muted { color: #57595e; } .good { color: #18744a; } .bad { color: #b3261e; }
   section { margin: 14px 0; padding: 12px 16px; border: 1px solid #e5e4e1; border-radius: 10px; background: #fff; }
   h2 { font-size: 14px; margin: 0 0 6px; color: #57595e; } pre { margin: 0 0 10px; font: 13px/1.5 ui-monospace, Menlo, monospace; white-space: pre-wrap; }
-  .token { padding: 1px 3px; border-radius: 3px; font: 14px ui-monospace, Menlo, monospace; } footer { color: #57595e; font-size: 13px; }`;
+  .token { padding: 1px 3px; border-radius: 3px; font: 14px ui-monospace, Menlo, monospace; } p { margin: 6px 0; } .comment { white-space: pre-wrap; } footer { color: #57595e; font-size: 13px; }`;
 
-export function episodeHtml(replay: Replay): string {
+/** `comment`: what a person noted about it; empty for none. */
+export function episodeHtml(replay: Replay, comment = ''): string {
   const { run, instruction, success, diagnosis, steps } = replay;
   const outcome = success
     ? '<strong class="good">Success</strong>'
@@ -32,6 +33,7 @@ export function episodeHtml(replay: Replay): string {
     `<p>${outcome} · return ${number(replay.return)}${replay.vstar ? ` · V* ${number(replay.vstar.value)}` : ''} · ${steps.length} ${steps.length === 1 ? 'step' : 'steps'}</p>`,
     `<p class="muted">${escape(facts.filter(Boolean).join(' · '))}</p>`,
     diagnosis ? `<p>${escape(diagnosis.evidence)}</p>` : '',
+    comment ? `<section><h2>Comment</h2><p class="comment">${escape(comment)}</p></section>` : '',
     ...steps.map(stepHtml),
     `<section><h2>Final observation</h2><pre>${escape(replay.finalObservation)}</pre></section>`,
     '<footer>Tokens: the darker, the less probable under the policy. Point at one for its numbers. Exported from Astrolab.</footer>',

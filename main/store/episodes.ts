@@ -18,8 +18,11 @@ export interface EpisodeFilter {
   readonly tier?: string;
   readonly failure?: string;
   readonly task?: string;
-  /** Part of an action or of the task's id. */
+  /** Part of an action, of the task's id or of a comment. */
   readonly text?: string;
+  /** With `text`: also what the world showed (ids of texts that have it, see `textsOf`) and what the agent thought. */
+  readonly observations?: readonly number[];
+  readonly starred?: boolean;
 }
 
 export interface EpisodeSummary {
@@ -80,6 +83,28 @@ function merged(rows: readonly FacetRow[]): FacetRow[] {
     const [one] = same;
     return one ? [{ ...one, n: same.reduce((sum, { n }) => sum + n, 0) }] : [];
   });
+}
+
+/** Where a text may occur; `observations` are the texts that have it, undefined where only actions and tasks are searched. */
+function whereText(run: number, text: string, observations: readonly number[] | undefined) {
+  const pattern = `%${text.replaceAll(/[\\%_]/g, (mark) => `\\${mark}`)}%`;
+  const like = `LIKE ? ESCAPE '\\'`;
+  const parts = [
+    `actions ${like}`,
+    `task IN (SELECT id FROM labels WHERE text ${like})`,
+    `id IN (SELECT episode_id FROM episode_notes WHERE comment ${like})`,
+  ];
+  const values: (number | string)[] = [pattern, pattern, pattern];
+  if (observations) {
+    const ids = JSON.stringify(observations);
+    parts.push(
+      'final_text IN (SELECT value FROM json_each(?))',
+      `id IN (SELECT episode_id FROM steps WHERE episode_id BETWEEN ? AND ? AND
+        (thought ${like} OR observation IN (SELECT value FROM json_each(?))))`,
+    );
+    values.push(ids, ...episodeRange(run), pattern, ids);
+  }
+  return { parts, values };
 }
 
 const COLUMNS =
@@ -205,12 +230,30 @@ export class EpisodeList {
       parts.push(`${column} = ?`);
       values.push(label);
     }
+    if (filter.starred === true) parts.push('id IN (SELECT episode_id FROM episode_notes WHERE starred = 1)');
     if (filter.text !== undefined && filter.text !== '') {
-      const pattern = `%${filter.text.replaceAll(/[\\%_]/g, (mark) => `\\${mark}`)}%`;
-      parts.push(`(actions LIKE ? ESCAPE '\\' OR task IN (SELECT id FROM labels WHERE text LIKE ? ESCAPE '\\'))`);
-      values.push(pattern, pattern);
+      const found = whereText(run, filter.text, filter.observations);
+      parts.push(`(${found.parts.join(' OR ')})`);
+      values.push(...found.values);
     }
     return { sql: parts.join(' AND '), values };
+  }
+
+  /** Ids of everything that the world showed in a run's episodes, each once. */
+  textsOf(run: number): number[] {
+    const [first, last] = episodeRange(run);
+    return this.#db
+      .prepare<number[], number>(
+        `SELECT observation FROM steps WHERE episode_id BETWEEN ? AND ?
+         UNION SELECT final_text FROM episodes WHERE id BETWEEN ? AND ? ORDER BY 1`,
+      )
+      .pluck()
+      .all(first, last, first, last);
+  }
+
+  /** Whether a text has this part, in whatever case. */
+  textHas(text: number, part: string): boolean {
+    return this.#dictionary.readText(text).toLowerCase().includes(part.toLowerCase());
   }
 
   #fromRow(row: Row): EpisodeSummary {

@@ -83,6 +83,7 @@ const evaluationList = listOf(
   MOST.evaluations,
 );
 const vstarList = listOf(z.object({ task: word, update, k: z.int(), n: z.int(), value: number }), MOST.values);
+const noteList = listOf(z.object({ episode: z.int().min(0), starred: z.boolean(), comment: z.string().max(20_000) }), MOST.values);
 const checkpointList = listOf(z.object({ update, kept: z.boolean() }), MOST.checkpoints);
 
 export interface ImportResult {
@@ -249,6 +250,11 @@ class RunContents {
     }
   }
 
+  /** Stars and comments, by the episode's place; files of version 0.1.0 have none. */
+  notes(): z.infer<typeof noteList> {
+    return this.#all.has(this.#at('notes')) ? this.#all.parse(this.#at('notes'), noteList) : [];
+  }
+
   evaluations(): z.infer<typeof evaluationList> {
     return this.#all.parse(this.#at('evaluations'), evaluationList);
   }
@@ -266,6 +272,7 @@ class RunContents {
     this.distributions();
     this.events();
     this.vstar();
+    this.notes();
     this.evaluations();
   }
 }
@@ -288,6 +295,11 @@ function importRun(store: Store, contents: RunContents, written: string[]): Run 
   store.vstar.addToRun(run.id, contents.vstar());
   const stored: number[] = [];
   for (const { update: at, trajectory } of contents.episodes()) stored.push(...store.trajectories.add(run.id, at, [trajectory]));
+  for (const { episode, ...note } of contents.notes()) {
+    const id = stored[episode];
+    if (id === undefined) throw new RangeError(`a note is about episode ${episode}, but there are only ${stored.length}`);
+    store.notes.set(id, note);
+  }
   for (const { episodes: ordinals, ...evaluation } of contents.evaluations()) {
     store.evaluations.add(
       run.id,

@@ -5,6 +5,7 @@ import { statSync } from 'node:fs';
 import { CheckpointStore } from './checkpoints.ts';
 import { type Connection, databaseFile, isReadOnly, openCopy, openDatabase, openReader } from './database.ts';
 import { Dictionary } from './dictionary.ts';
+import { EpisodeNotes } from './episode-notes.ts';
 import { EpisodeList } from './episodes.ts';
 import { EvaluationStore } from './evaluations.ts';
 import { EventStore } from './events.ts';
@@ -26,6 +27,7 @@ export class Store {
   readonly metrics: MetricStore;
   readonly trajectories: TrajectoryStore;
   readonly episodes: EpisodeList;
+  readonly notes: EpisodeNotes;
   readonly events: EventStore;
   readonly checkpoints: CheckpointStore;
   readonly evaluations: EvaluationStore;
@@ -51,6 +53,7 @@ export class Store {
     this.metrics = new MetricStore(db, this.dictionary);
     this.trajectories = new TrajectoryStore(db, this.dictionary);
     this.episodes = new EpisodeList(db, this.dictionary);
+    this.notes = new EpisodeNotes(db);
     this.events = new EventStore(db);
     this.checkpoints = new CheckpointStore(db, dataFolder);
     this.evaluations = new EvaluationStore(db, this.dictionary, this.runs);

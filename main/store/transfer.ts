@@ -3,6 +3,7 @@
 
 import { canonicalJson } from '../canonical.ts';
 import { ContainerWriter } from './container.ts';
+import type { EpisodeNote } from './episode-notes.ts';
 import type { Run } from './runs.ts';
 import type { Store } from './store.ts';
 import { encodeTrajectories, type RecordedTrajectory } from './trajectory-codec.ts';
@@ -70,6 +71,9 @@ function exportRun(store: Store, run: Run, writer: ContainerWriter, options: Exp
   writer.add(at('events'), json(part([], () => store.events.list(run.id))));
   writer.add(at('vstar'), json(part([], () => store.vstar.ofRun(run.id))));
   const ordinals = exportEpisodes(store, run.id, writer, at, thin);
+  const notes = part(new Map<number, EpisodeNote>(), () => store.notes.ofRun(run.id));
+  const noted = [...notes].flatMap(([id, note]) => (ordinals.has(id) ? [{ episode: ordinals.get(id), ...note }] : []));
+  writer.add(at('notes'), json(noted));
   const evaluations = part([], () => store.evaluations.list(run.id)).map((evaluation) => {
     const results = part([], () => store.evaluations.results(evaluation.id));
     const episodes = results.map((result) => (result.episode === null ? null : (ordinals.get(result.episode) ?? null)));

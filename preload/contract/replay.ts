@@ -4,7 +4,7 @@
 import { z } from 'zod';
 import type { DrawnPage as WorldPage } from '../../main/environment/page.ts';
 import { episodeOrders, purposes } from '../../main/vocabulary.ts';
-import { anyNumber, proportion } from './definition.ts';
+import { anyNumber, nothing, proportion } from './definition.ts';
 
 const run = z.int().min(1);
 const episodeId = z.int().min(1);
@@ -23,6 +23,9 @@ export const episodeFilter = z.strictObject({
   failure: z.string().max(200).optional(),
   task: z.string().max(400).optional(),
   text: z.string().max(400).optional(),
+  /** With `text`: also in observations and thoughts. */
+  deep: z.boolean().optional(),
+  starred: z.boolean().optional(),
 });
 export type EpisodeFilter = z.infer<typeof episodeFilter>;
 
@@ -47,8 +50,13 @@ const episode = z.object({
   steps: z.number(),
   tokens: z.number(),
   actions: z.array(z.string()),
+  starred: z.boolean(),
+  comment: z.string(),
 });
 export type Episode = z.infer<typeof episode>;
+
+const note = z.object({ starred: z.boolean(), comment: z.string().max(20_000) });
+export type EpisodeNote = z.infer<typeof note>;
 
 const counts = z.record(z.string(), z.number());
 
@@ -180,7 +188,9 @@ export const replayCalls = {
     input: z.strictObject({ run }),
     answer: z.object({ total: z.number(), purposes: counts, categories: counts, tiers: counts, failures: counts }),
   },
-  'episodes.read': { input: z.strictObject({ episode: episodeId }), answer: z.object({ replay }) },
+  'episodes.read': { input: z.strictObject({ episode: episodeId }), answer: z.object({ replay, note }) },
+  /** A star and a comment; without either the note is gone. */
+  'episodes.note': { input: z.strictObject({ episode: episodeId, ...note.shape }), answer: nothing },
   /** Policies that can act in this run's world: every run of it that has checkpoints. */
   'episodes.policies': { input: z.strictObject({ run }), answer: z.object({ policies: z.array(policy) }) },
   /** Plays the first `step` steps again as they were, then lets another policy continue. Nothing is stored. */

@@ -15,28 +15,29 @@ export interface Pin {
   toggle(): void;
 }
 
-interface ChartMenuProps {
+type Format = Input<'charts.save'>['format'];
+type Figure = Input<'charts.save'>['figure'];
+
+interface FigureMenuProps {
   title: string;
-  unit: string;
-  xLabel: string;
-  visible: readonly Series[];
-  canvas: RefObject<HTMLCanvasElement | null>;
-  theme: ChartTheme;
+  /** Its numbers, as this kind of file wants them. */
+  figure: (format: Format) => Figure;
+  /** A PNG as base64. */
+  picture: () => string;
   onFullScreen?: (() => void) | undefined;
   pin?: Pin | undefined;
 }
 
-export function ChartMenu({ title, unit, xLabel, visible, canvas, theme, onFullScreen, pin }: ChartMenuProps) {
-  const picture = (): string => (canvas.current ? drawPicture(canvas.current, title, visible, theme) : '');
+/** The menu of whatever can be drawn. */
+export function FigureMenu({ title, figure, picture, onFullScreen, pin }: FigureMenuProps) {
   const copy = (): void => {
     call('charts.copy', { png: picture() }).then(
       () => toast({ title: 'Chart copied', tone: 'success', milliseconds: 2_000 }),
       (error: unknown) => toastError('Could not copy the chart', error),
     );
   };
-  const save = (format: Input<'charts.save'>['format']) => (): void => {
-    const figure = { title, unit, xLabel, lines: visible.map(lineOf) };
-    call('charts.save', { format, figure, png: format === 'png' ? picture() : '' }).then(
+  const save = (format: Format) => (): void => {
+    call('charts.save', { format, figure: figure(format), png: format === 'png' ? picture() : '' }).then(
       ({ file }) => file !== null && toast({ title: 'Chart saved', body: file, tone: 'success' }),
       (error: unknown) => toastError('Could not save the chart', error),
     );
@@ -54,6 +55,25 @@ export function ChartMenu({ title, unit, xLabel, visible, canvas, theme, onFullS
     <Menu items={items}>
       <IconButton icon="more" label={`Menu of ${title}`} />
     </Menu>
+  );
+}
+
+interface ChartMenuProps extends Pick<FigureMenuProps, 'title' | 'onFullScreen' | 'pin'> {
+  unit: string;
+  xLabel: string;
+  visible: readonly Series[];
+  canvas: RefObject<HTMLCanvasElement | null>;
+  theme: ChartTheme;
+}
+
+export function ChartMenu({ title, unit, xLabel, visible, canvas, theme, ...rest }: ChartMenuProps) {
+  return (
+    <FigureMenu
+      title={title}
+      figure={() => ({ title, unit, xLabel, lines: visible.map(lineOf) })}
+      picture={() => (canvas.current ? drawPicture(canvas.current, title, visible, theme) : '')}
+      {...rest}
+    />
   );
 }
 
@@ -95,5 +115,8 @@ function drawPicture(plot: HTMLCanvasElement, title: string, series: readonly Se
     pen.stroke();
     pen.fillText(label, MARGIN + 32, y);
   });
-  return picture.toDataURL('image/png').replace(/^data:image\/png;base64,/, '');
+  return base64Of(picture);
 }
+
+/** A canvas as a PNG. */
+export const base64Of = (canvas: HTMLCanvasElement): string => canvas.toDataURL('image/png').replace(/^data:image\/png;base64,/, '');

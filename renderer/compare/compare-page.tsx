@@ -13,7 +13,8 @@ import { LinkButton } from '../components/button.tsx';
 import { Select } from '../components/field.tsx';
 import { Page } from '../components/page.tsx';
 import { EmptyState, ErrorState, Loading } from '../components/states.tsx';
-import { writeView, useView } from '../state/view.ts';
+import { filterEpisodes } from '../replay/list-view.ts';
+import { useView } from '../state/view.ts';
 import type { RunStyle } from '../theme/runs.ts';
 import { SampleButton } from '../tour/sample-button.tsx';
 import { Arms } from './arms.tsx';
@@ -107,7 +108,7 @@ function Comparison({ runs, study }: { runs: readonly number[]; study: Parameter
     baseline,
   };
   const replayAt = (run: number, update: number): void => {
-    writeView('replay.view', { filter: { fromUpdate: update, toUpdate: update }, order: 'time', descending: true });
+    filterEpisodes(run, { fromUpdate: update, toUpdate: update });
     navigate(`/replay/${run}`);
   };
   return (

@@ -23,7 +23,9 @@ export function RunLabel({ name, look }: { name: string; look: RunStyle }) {
   return (
     <span className={styles.label}>
       <LineSwatch look={look} />
-      {name}
+      <bdi className={styles.name} title={name}>
+        {name}
+      </bdi>
     </span>
   );
 }

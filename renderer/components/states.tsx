@@ -4,8 +4,9 @@
 import type { ReactNode } from 'react';
 import { call, CallError } from '../bridge.ts';
 import { toast, toastError } from '../state/toasts.ts';
-import { Button } from './button.tsx';
+import { Button, IconButton } from './button.tsx';
 import { Icon } from './icons.tsx';
+import type { IconName } from './icons.tsx';
 import util from '../theme/utilities.module.css';
 import styles from './states.module.css';
 
@@ -51,8 +52,15 @@ export function ErrorState({ title, error, retry }: { title: string; error: unkn
   );
 }
 
+interface CopyButtonProps {
+  text: string | (() => string | Promise<string>);
+  label?: string;
+  /** The label only as a tooltip, where there is little room. */
+  icon?: IconName;
+}
+
 /** Copies through the main process: the page itself has no clipboard permission. */
-export function CopyButton({ text, label = 'Copy' }: { text: string | (() => string | Promise<string>); label?: string }) {
+export function CopyButton({ text, label = 'Copy', icon }: CopyButtonProps) {
   const copy = async (): Promise<void> => {
     try {
       await call('system.copy', { text: typeof text === 'string' ? text : await text() });
@@ -61,6 +69,7 @@ export function CopyButton({ text, label = 'Copy' }: { text: string | (() => str
       toastError('Could not copy', error);
     }
   };
+  if (icon) return <IconButton icon={icon} label={label} onClick={() => void copy()} />;
   return (
     <Button icon="copy" onClick={() => void copy()}>
       {label}

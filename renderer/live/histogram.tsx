@@ -5,7 +5,11 @@ import { useState } from 'react';
 import type { Histogram, Metric } from '../../preload/contract/metrics.ts';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { callOptions } from '../bridge.ts';
-import { formatTick, formatValue } from '../format.ts';
+import { FigureMenu } from '../charts/chart-menu.tsx';
+import { useChartTheme } from '../charts/theme.ts';
+import { Dialog } from '../components/dialog.tsx';
+import { formatValue } from '../format.ts';
+import { edgeText, histogramFigure, histogramPicture } from './histogram-figure.ts';
 import { MetricExplain } from './metric-explain.tsx';
 import styles from './live.module.css';
 
@@ -27,7 +31,10 @@ export function HistogramChart({
 }) {
   const [chosen, setChosen] = useState<number | null>(null);
   const query = useQuery({ ...callOptions('metrics.histogram', { run, name, update: chosen }), placeholderData: keepPreviousData });
+  const [large, setLarge] = useState(false);
+  const theme = useChartTheme();
   const metric = glossary.get(name);
+  const unit = metric?.unit ?? '';
   const shown = query.data?.histogram ?? null;
   const at = shown ? shown.updates.indexOf(shown.update) : -1;
   return (
@@ -41,10 +48,18 @@ export function HistogramChart({
             n = {shown.n}, mean {formatValue(shown.mean)}
           </span>
         )}
+        {shown && (
+          <FigureMenu
+            title={title}
+            figure={(format) => histogramFigure(title, unit, shown, format)}
+            picture={() => histogramPicture(title, unit, shown, theme)}
+            onFullScreen={() => setLarge(true)}
+          />
+        )}
       </figcaption>
       {shown ? (
         <>
-          <Bars title={title} unit={metric?.unit ?? ''} shown={shown} />
+          <Bars title={title} unit={unit} shown={shown} />
           {shown.updates.length > 1 && (
             <label className={styles.slider}>
               <input
@@ -68,6 +83,9 @@ export function HistogramChart({
       ) : (
         <div className={styles.none}>Not used by this algorithm, or not recorded yet</div>
       )}
+      <Dialog open={large} onClose={() => setLarge(false)} title={title} width={1100}>
+        {large && shown && <Bars title={title} unit={unit} shown={shown} />}
+      </Dialog>
     </figure>
   );
 }
@@ -77,7 +95,6 @@ function Bars({ title, unit, shown }: { title: string; unit: string; shown: Hist
   const high = shown.low + shown.width * shown.counts.length;
   const wide = (WIDTH - LEFT) / shown.counts.length;
   const mean = LEFT + ((shown.mean - shown.low) / (high - shown.low)) * (WIDTH - LEFT);
-  const edge = (value: number): string => formatTick(Number(value.toPrecision(3)));
   return (
     <svg
       viewBox={`0 0 ${WIDTH} ${HEIGHT + 30}`}
@@ -89,7 +106,7 @@ function Bars({ title, unit, shown }: { title: string; unit: string; shown: Hist
         <g key={count}>
           <line x1={LEFT} x2={WIDTH} y1={HEIGHT - (count / most) * HEIGHT} y2={HEIGHT - (count / most) * HEIGHT} className={styles.base} />
           <text x={LEFT - 5} y={HEIGHT - (count / most) * HEIGHT + 8} className={styles.tick} textAnchor="end">
-            {formatTick(Number(count.toPrecision(3)))}
+            {edgeText(count)}
           </text>
         </g>
       ))}
@@ -102,18 +119,21 @@ function Bars({ title, unit, shown }: { title: string; unit: string; shown: Hist
           height={(count / most) * HEIGHT}
           className={styles.bar}
         >
-          <title>{`${edge(shown.low + index * shown.width)} to ${edge(shown.low + (index + 1) * shown.width)}: ${count}`}</title>
+          <title>{`${edgeText(shown.low + index * shown.width)} to ${edgeText(shown.low + (index + 1) * shown.width)}: ${count}`}</title>
         </rect>
       ))}
       <line x1={mean} x2={mean} y1={0} y2={HEIGHT} className={styles.mean} />
       <text x={LEFT} y={HEIGHT + 13} className={styles.tick}>
-        {edge(shown.low)}
+        {edgeText(shown.low)}
+      </text>
+      <text x={(WIDTH + LEFT) / 2} y={HEIGHT + 13} className={styles.tick} textAnchor="middle">
+        {edgeText((shown.low + high) / 2)}
       </text>
       <text x={(WIDTH + LEFT) / 2} y={HEIGHT + 26} className={styles.tick} textAnchor="middle">
         {unit === '' ? 'value' : unit} (bars: count)
       </text>
       <text x={WIDTH} y={HEIGHT + 13} className={styles.tick} textAnchor="end">
-        {edge(high)}
+        {edgeText(high)}
       </text>
     </svg>
   );

@@ -26,7 +26,6 @@ import { EpisodeList } from './episode-list.tsx';
 import { BranchButton, Lineage, branchUpdate } from './lineage.tsx';
 import { Log } from './log.tsx';
 import { Overview } from './overview.tsx';
-import { currentStage } from './stages.ts';
 import { useProgress, useRunLists } from './use-live.ts';
 import { useSteering } from './use-steering.ts';
 import styles from './live.module.css';
@@ -72,7 +71,7 @@ function Live({ run }: { run: RunRow }) {
   const [point, setPoint] = useState<Point | null>(null);
   const { events, evaluations } = useRunLists(run.id);
   const progress = useProgress(run.id, run.state === 'running' || run.state === 'stopping');
-  const { asked, ask } = useSteering(run, currentStage(run, progress));
+  const { asked, ask } = useSteering(run);
   const steps = possible(run.state);
   const branch = branchUpdate(run, evaluations.data?.checkpoints);
   const log = events.data?.events ?? NO_EVENTS;

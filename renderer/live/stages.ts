@@ -17,7 +17,7 @@ const NAMES: Readonly<Record<Stage, string>> = { reference: 'Reference', vstar: 
 type Progressed = Pick<RunRow, 'state' | 'updates' | 'planned' | 'seconds'>;
 
 /** Which stage it is in; what it reported last counts, else what its record says. Null before the first. */
-export function currentStage({ updates }: Progressed, progress: LiveProgress | null): Stage | null {
+function currentStage({ updates }: Progressed, progress: LiveProgress | null): Stage | null {
   return progress?.stage ?? (updates > 0 ? 'training' : null);
 }
 

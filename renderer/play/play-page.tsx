@@ -24,7 +24,7 @@ const drawing = z.enum(['text', 'page']);
 export default function PlayPage() {
   const { world } = useParams<{ world?: string }>();
   const play = useGame(world);
-  const { setup, setSetup, start, random, act, oracle } = play;
+  const { setup, start, random, act, oracle } = play;
   const [view, setView] = useView<Drawing>('play.drawing', drawing, 'text');
   const [choosing, setChoosing] = useState(false);
 
@@ -57,14 +57,13 @@ export default function PlayPage() {
           </Button>
         </>
       }
-      toolbar={<SetupBar setup={setup} game={play.game} onSetup={setSetup} onStart={start} />}
+      toolbar={<SetupBar setup={setup} game={play.game} onStart={start} />}
     >
       <Game play={play} view={view} />
       <TaskDialog
         open={choosing}
         setup={setup}
         onClose={() => setChoosing(false)}
-        onSetup={setSetup}
         onPick={(id) => {
           setChoosing(false);
           start(setup, { id });

@@ -1,7 +1,8 @@
-// Which world is played and how: its settings that are a choice (the reward, say), and which tasks come up. A change of
-// world or of a setting begins at once; a change of the tasks counts for the next one.
+// Which world is played and how: its settings that are a choice (the reward, say), and which tasks come up. A change begins a
+// task that fits at once, so that the selectors always say what is played.
 
 import { z } from 'zod';
+import type { Input } from '../../preload/contract.ts';
 import type { PlayGame } from '../../preload/contract/play.ts';
 import type { Knob } from '../../preload/contract/queue.ts';
 import type { WorldData } from '../../preload/contract/world-data.ts';
@@ -18,6 +19,8 @@ export const setupSchema = z.object({
   filter: z.object({ split: z.enum(['train', 'validation', 'test']), tier: z.string().nullable() }),
 });
 export type Setup = z.infer<typeof setupSchema>;
+/** A task, any that fits a filter, or the world's example. */
+export type Start = Input<'play.start'>['task'];
 
 /** The lab's default world; the answer to the first start names it. */
 export const EXAMPLE_SETUP: Setup = {
@@ -34,11 +37,10 @@ export const SPLITS = [
 interface SetupBarProps {
   setup: Setup;
   game: PlayGame | null;
-  onSetup: (setup: Setup) => void;
-  onStart: (setup: Setup, task: { id: string } | null) => void;
+  onStart: (setup: Setup, task: Start) => void;
 }
 
-export function SetupBar({ setup, game, onSetup, onStart }: SetupBarProps) {
+export function SetupBar({ setup, game, onStart }: SetupBarProps) {
   const schema = useCall('setup.schema', {});
   const { choice, filter } = setup;
   const data = useCall('worlds.data', {}).data?.worlds.find(({ world }) => world === choice.world);
@@ -52,7 +54,7 @@ export function SetupBar({ setup, game, onSetup, onStart }: SetupBarProps) {
     const next = { ...setup, choice: { ...choice, settings: { ...choice.settings, [nameOf(knob)]: value } } };
     onStart(next, game && game.choice.world === choice.world && nameOf(knob) === 'reward' ? { id: game.task.id } : null);
   };
-  const restrict = (change: Partial<Setup['filter']>): void => onSetup({ ...setup, filter: { ...filter, ...change } });
+  const restrict = (next: Setup['filter']): void => onStart({ ...setup, filter: next }, { any: { ...next, text: '' } });
   return (
     <div className={styles.setup}>
       <Segmented
@@ -80,13 +82,13 @@ export function SetupBar({ setup, game, onSetup, onStart }: SetupBarProps) {
         aria-label="Tasks from"
         value={filter.split}
         options={SPLITS}
-        onValue={(value) => restrict({ split: setupSchema.shape.filter.shape.split.catch('test').parse(value) })}
+        onValue={(value) => restrict({ split: setupSchema.shape.filter.shape.split.catch('test').parse(value), tier: null })}
       />
       <Select
         aria-label="Kind of task"
         value={filter.tier ?? ''}
         options={[{ value: '', label: 'Any kind' }, ...(tasks.data?.tiers ?? []).map((tier) => ({ value: tier, label: tier }))]}
-        onValue={(value) => restrict({ tier: value === '' ? null : value })}
+        onValue={(value) => restrict({ ...filter, tier: value === '' ? null : value })}
       />
     </div>
   );

@@ -18,22 +18,22 @@ interface TaskDialogProps {
   open: boolean;
   setup: Setup;
   onClose: () => void;
-  onSetup: (setup: Setup) => void;
   onPick: (task: string) => void;
 }
 
-export function TaskDialog({ open, setup, onClose, onSetup, onPick }: TaskDialogProps) {
+export function TaskDialog({ open, setup, onClose, onPick }: TaskDialogProps) {
   return (
     <Dialog open={open} onClose={onClose} title="Choose a task" width={720}>
-      <TaskList setup={setup} onSetup={onSetup} onPick={onPick} />
+      <TaskList setup={setup} onPick={onPick} />
     </Dialog>
   );
 }
 
-function TaskList({ setup, onSetup, onPick }: Pick<TaskDialogProps, 'setup' | 'onSetup' | 'onPick'>) {
+function TaskList({ setup: { choice, filter: played }, onPick }: Pick<TaskDialogProps, 'setup' | 'onPick'>) {
   const [text, setText] = useState('');
   const asked = useDeferredValue(text);
-  const { choice, filter } = setup;
+  // What is looked through here changes what is played only when a task is picked.
+  const [filter, setFilter] = useState(played);
   const found = useQuery({
     ...callOptions('play.tasks', { choice, filter: { ...filter, text: asked }, limit: SHOWN }),
     placeholderData: keepPreviousData,
@@ -42,12 +42,7 @@ function TaskList({ setup, onSetup, onPick }: Pick<TaskDialogProps, 'setup' | 'o
   return (
     <div className={styles.chooser}>
       <div className={styles.chooserTop}>
-        <Segmented
-          label="Tasks from"
-          value={filter.split}
-          onValue={(split) => onSetup({ ...setup, filter: { ...filter, split } })}
-          options={SPLITS}
-        />
+        <Segmented label="Tasks from" value={filter.split} onValue={(split) => setFilter({ split, tier: null })} options={SPLITS} />
         <TextInput
           data-autofocus
           aria-label="Find a task"

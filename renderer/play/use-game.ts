@@ -8,10 +8,9 @@ import { call, callOptions, useCall } from '../bridge.ts';
 import { toastError } from '../state/toasts.ts';
 import { useView } from '../state/view.ts';
 import { EXAMPLE_SETUP, setupSchema } from './setup-bar.tsx';
-import type { Setup } from './setup-bar.tsx';
+import type { Setup, Start } from './setup-bar.tsx';
 
 const stored = callOptions('play.game', {});
-type Start = Parameters<typeof call<'play.start'>>[1]['task'];
 
 /** `world` is the one the page's address names, if any. */
 export function useGame(world: string | undefined) {
@@ -25,7 +24,9 @@ export function useGame(world: string | undefined) {
     mutationFn: ({ next, task }: { next: Setup; task: Start }) => call('play.start', { choice: next.choice, task }),
     onSuccess: ({ game }, { next }) => {
       keep(game);
-      setSetup({ ...next, choice: game.choice });
+      // The selectors say what is played, also where the world's example or a task from the list is.
+      const { split, tier } = game.task;
+      setSetup({ choice: game.choice, filter: { split, tier: next.filter.tier === tier ? tier : null } });
     },
   });
   const { mutate: begin } = beginning;
@@ -53,5 +54,5 @@ export function useGame(world: string | undefined) {
     else if (left.data.game === null) begin({ next: setup, task: null });
   }, [left.data, world, setup, begin]);
 
-  return { game: left.data?.game ?? null, left, beginning, setup, setSetup, keep, start, random, act, oracle };
+  return { game: left.data?.game ?? null, left, beginning, setup, keep, start, random, act, oracle };
 }

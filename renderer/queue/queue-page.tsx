@@ -121,7 +121,7 @@ function Halfway({ runs }: { runs: readonly RunRow[] }) {
 function RunLink({ run }: { run: RunRow }) {
   return (
     <Link href={`/runs/${run.id}`} className={styles.name} title={run.name}>
-      #{run.id} {run.name}, seed {run.seed}
+      #{run.id} <bdi>{run.name}</bdi>, seed {run.seed}
     </Link>
   );
 }

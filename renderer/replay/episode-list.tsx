@@ -5,23 +5,18 @@ import { keepPreviousData, useQueries } from '@tanstack/react-query';
 import { useVirtualizer } from '@tanstack/react-virtual';
 import { useEffect, useMemo, useRef } from 'react';
 import type { KeyboardEvent } from 'react';
-import type { Episode, EpisodeFilter, EpisodeOrder } from '../../preload/contract/replay.ts';
+import type { Episode } from '../../preload/contract/replay.ts';
 import { callOptions } from '../bridge.ts';
 import { Icon } from '../components/icons.tsx';
 import { ErrorState } from '../components/states.tsx';
 import { formatValue } from '../format.ts';
 import { useActions } from '../state/actions.ts';
 import util from '../theme/utilities.module.css';
+import type { ListView } from './list-view.ts';
 import styles from './replay.module.css';
 
 const ROW = 50;
 const BLOCK = 100;
-
-export interface ListView {
-  readonly filter: EpisodeFilter;
-  readonly order: EpisodeOrder;
-  readonly descending: boolean;
-}
 
 interface EpisodeListProps {
   run: number;
@@ -155,10 +150,16 @@ function EpisodeRow({ episode }: { episode: Episode }) {
           <span className={util.spoken}>{episode.success ? 'success' : 'failure'}</span>
         </span>
         <span className={styles.episodeTask}>{episode.task}</span>
+        {episode.starred && (
+          <span className={styles.star}>
+            <Icon name="starred" size={12} />
+            <span className={util.spoken}>starred</span>
+          </span>
+        )}
         <span className={styles.episodeReturn}>{formatValue(episode.return)}</span>
       </span>
       <span className={styles.episodeActions}>
-        u{episode.update} · {episode.actions.join(' → ')}
+        u{episode.update} · {episode.comment === '' ? episode.actions.join(' → ') : `“${episode.comment}”`}
       </span>
     </>
   );

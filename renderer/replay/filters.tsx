@@ -4,8 +4,8 @@ import type { Answer } from '../../preload/contract.ts';
 import { episodeOrder } from '../../preload/contract/replay.ts';
 import type { EpisodeFilter } from '../../preload/contract/replay.ts';
 import { Button } from '../components/button.tsx';
-import { Select, TextInput } from '../components/field.tsx';
-import type { ListView } from './episode-list.tsx';
+import { Checkbox, Select, TextInput } from '../components/field.tsx';
+import type { ListView } from './list-view.ts';
 import styles from './replay.module.css';
 
 interface FiltersProps {
@@ -44,12 +44,16 @@ export function Filters({ view, onView, facets }: FiltersProps) {
     <div className={styles.filters} role="search" aria-label="Filter episodes">
       <span className={styles.wide}>
         <TextInput
-          aria-label="Text in the task or the actions"
-          placeholder="Task or action contains…"
+          aria-label="Text in the task, the actions or the comment"
+          placeholder={filter.deep ? 'Anything contains…' : 'Task, action or comment contains…'}
           value={filter.text ?? ''}
           onChange={(event) => set({ text: event.target.value })}
         />
       </span>
+      <div className={styles.checks}>
+        <Check words="Search observations too" checked={filter.deep} onChecked={(deep) => set({ deep })} />
+        <Check words="Starred" checked={filter.starred} onChecked={(starred) => set({ starred })} />
+      </div>
       <Select
         aria-label="Outcome"
         value={filter.success === undefined ? '' : String(filter.success)}
@@ -75,6 +79,21 @@ export function Filters({ view, onView, facets }: FiltersProps) {
         Clear filters
       </Button>
     </div>
+  );
+}
+
+interface CheckProps {
+  words: string;
+  checked: boolean | undefined;
+  onChecked: (on: true | undefined) => void;
+}
+
+function Check({ words, checked, onChecked }: CheckProps) {
+  return (
+    <label>
+      <Checkbox label={words} checked={checked ?? false} onChecked={(on) => onChecked(on || undefined)} />
+      {words}
+    </label>
   );
 }
 

@@ -3,7 +3,7 @@
 
 import { memo, useCallback, useEffect, useMemo, useState } from 'react';
 import { z } from 'zod';
-import type { Replay } from '../../preload/contract/replay.ts';
+import type { EpisodeNote, Replay } from '../../preload/contract/replay.ts';
 import { call } from '../bridge.ts';
 import { Button, IconButton } from '../components/button.tsx';
 import { Badge } from '../components/stat.tsx';
@@ -12,13 +12,15 @@ import { formatValue } from '../format.ts';
 import { useActions } from '../state/actions.ts';
 import { toast, toastError } from '../state/toasts.ts';
 import { useView } from '../state/view.ts';
+import { Comment, CommentButton, StarButton } from './note.tsx';
+import type { Draft } from './note.tsx';
 import { PAINTS, scaleOf } from './paint.ts';
 import { Resample } from './resample.tsx';
 import { StepView } from './step-view.tsx';
 import { episodeText } from './text.ts';
 import util from '../theme/utilities.module.css';
 import styles from './player.module.css';
-import note from './resample.module.css';
+import branched from './resample.module.css';
 
 const drawingSchema = z.enum(['page', 'text']);
 const paintSchema = z.enum(PAINTS);
@@ -29,12 +31,12 @@ const SteadyButton = memo(IconButton);
 const SteadyHead = memo(EpisodeHead);
 
 /** The recorded episode, or what was sampled from one of its steps until the user goes back. */
-export function Player({ replay, start = 0 }: { replay: Replay; start?: number }) {
+export function Player({ replay, note, start = 0 }: { replay: Replay; note: EpisodeNote; start?: number }) {
   const [branch, setBranch] = useState<{ replay: Replay; step: number } | null>(null);
-  if (!branch) return <EpisodePlayer replay={replay} start={start} onOpen={(sampled, step) => setBranch({ replay: sampled, step })} />;
+  if (!branch) return <EpisodePlayer {...{ replay, note, start }} onOpen={(sampled, step) => setBranch({ replay: sampled, step })} />;
   return (
     <>
-      <p className={note.note} role="status">
+      <p className={branched.note} role="status">
         What if: #{branch.replay.run.id} at update {branch.replay.update} continues from step {branch.step + 1}. Not stored.
         <Button onClick={() => setBranch(null)}>Back to the recorded episode</Button>
       </p>
@@ -45,12 +47,14 @@ export function Player({ replay, start = 0 }: { replay: Replay; start?: number }
 
 interface EpisodePlayerProps {
   replay: Replay;
+  /** Absent for what was sampled: it is not stored. */
+  note?: EpisodeNote;
   start: number;
   /** Absent for what was sampled: it cannot be branched off again. */
   onOpen?: (branch: Replay, step: number) => void;
 }
 
-function EpisodePlayer({ replay, start, onOpen }: EpisodePlayerProps) {
+function EpisodePlayer({ replay, note, start, onOpen }: EpisodePlayerProps) {
   const last = replay.steps.length;
   const steps = useSteps(last, start);
   const { position, go, back, next, togglePlay } = steps;
@@ -101,7 +105,7 @@ function EpisodePlayer({ replay, start, onOpen }: EpisodePlayerProps) {
 
   return (
     <article className={styles.player} aria-label={`Episode: ${replay.instruction}`}>
-      <SteadyHead replay={replay} />
+      <SteadyHead replay={replay} note={note} />
       <Transport replay={replay} steps={steps} again={again} onAgain={onOpen && toggleAgain} />
       {onOpen && again && position < last && <Resample replay={replay} step={position} onClose={() => setAgain(false)} onOpen={onOpen} />}
       <StepView {...{ replay, position, drawing, paint, scale }} onDrawing={setDrawing} onPaint={setPaint} />
@@ -171,23 +175,32 @@ async function exportEpisode(episode: number): Promise<void> {
   }
 }
 
+interface HeadProps {
+  replay: Replay;
+  note: EpisodeNote | undefined;
+}
+
 /** What it was about, how it ended, and why. */
-function EpisodeHead({ replay }: { replay: Replay }) {
-  const { diagnosis, id, run } = replay;
+function EpisodeHead({ replay, note }: HeadProps) {
+  const { diagnosis, id: episode, run } = replay;
+  const [draft, setDraft] = useState<Draft>(null);
+  const noted = episode !== null && note ? { episode, note, draft, onDraft: setDraft } : null;
   return (
     <header className={styles.head}>
       <div className={styles.headRow}>
         <h2 className={styles.title}>{replay.instruction}</h2>
         <span className={styles.headActions}>
-          {id !== null && (
+          {noted && (
             <>
-              <CopyButton text={`astrolab://run/${run.id}/episode/${id}`} label="Copy link" />
-              <Button icon="download" onClick={() => void exportEpisode(id)}>
+              <StarButton episode={noted.episode} note={noted.note} />
+              <CommentButton {...noted} />
+              <CopyButton text={`astrolab://run/${run.id}/episode/${episode}`} label="Copy link" icon="link" />
+              <Button icon="download" onClick={() => void exportEpisode(noted.episode)}>
                 Export HTML…
               </Button>
             </>
           )}
-          <CopyButton text={() => episodeText(replay)} label="Copy as text" />
+          <CopyButton text={() => episodeText(replay)} label="Copy as text" icon="copy" />
         </span>
       </div>
       <p className={styles.facts}>
@@ -215,6 +228,7 @@ function EpisodeHead({ replay }: { replay: Replay }) {
           <strong>Why it failed.</strong> {diagnosis.meaning}. {diagnosis.evidence}
         </p>
       )}
+      {noted && <Comment {...noted} />}
     </header>
   );
 }

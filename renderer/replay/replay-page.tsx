@@ -5,7 +5,6 @@ import { keepPreviousData, useQuery, useQueryClient } from '@tanstack/react-quer
 import { useCallback, useEffect, useRef, useState } from 'react';
 import { useLocation, useParams } from 'wouter';
 import { z } from 'zod';
-import { episodeFilter, episodeOrder } from '../../preload/contract/replay.ts';
 import { callOptions, useCall, useEvent } from '../bridge.ts';
 import { Button, LinkButton } from '../components/button.tsx';
 import { Select } from '../components/field.tsx';
@@ -14,14 +13,13 @@ import { EmptyState, ErrorState, Loading } from '../components/states.tsx';
 import { useActions } from '../state/actions.ts';
 import { runName, useRuns } from '../state/runs.ts';
 import { useView } from '../state/view.ts';
-import { EpisodeList, type ListView } from './episode-list.tsx';
+import { EpisodeList } from './episode-list.tsx';
 import { Filters } from './filters.tsx';
+import { NEWEST_FIRST, useListView } from './list-view.ts';
 import { Player } from './player.tsx';
 import { episodeLink } from './text.ts';
 import styles from './replay.module.css';
 
-const viewSchema = z.object({ filter: episodeFilter, order: episodeOrder, descending: z.boolean() });
-const NEWEST_FIRST: ListView = { filter: {}, order: 'time', descending: true };
 const lastRun = z.int().nullable();
 /** Lists are read again at most this often: nobody reads faster. */
 const BETWEEN_MS = 1000;
@@ -91,7 +89,7 @@ interface RunReplayProps {
 }
 
 function RunReplay({ run, episode, start, onEpisode }: RunReplayProps) {
-  const [view, setView] = useView('replay.view', viewSchema, NEWEST_FIRST);
+  const [view, setView] = useListView(run);
   const [found, setFound] = useState<{ readonly total: number; readonly all: number } | null>(null);
   const total = found?.total ?? null;
   const [open, setOpen] = useView('replay.filters', z.boolean(), true);
@@ -131,7 +129,7 @@ function RunReplay({ run, episode, start, onEpisode }: RunReplayProps) {
       </aside>
       <div className={styles.stage} tabIndex={-1}>
         {replay.isError && <ErrorState title="Could not read the episode" error={replay.error} retry={() => void replay.refetch()} />}
-        {replay.data && !replay.isError && <Player key={replay.data.replay.id} replay={replay.data.replay} start={start} />}
+        {replay.data && !replay.isError && <Player key={replay.data.replay.id} {...replay.data} start={start} />}
         {!replay.data && !replay.isError && total !== 0 && <Loading label="Loading episode" />}
         {total === 0 && episode === null && (
           <EmptyState title="No episodes" actions={<Button onClick={() => setView(NEWEST_FIRST)}>Clear filters</Button>}>

@@ -34,12 +34,12 @@ export const COLUMNS: readonly Column[] = [
   {
     id: 'name',
     title: 'Name',
-    width: 120,
+    width: 150,
     grow: true,
     sort: ({ name }) => name.toLowerCase(),
     cell: ({ name, damaged }) => (
-      <span className={styles.name}>
-        {name}
+      <span className={styles.name} title={name}>
+        <bdi>{name}</bdi>
         {damaged !== null && (
           <>
             {' '}
@@ -59,7 +59,7 @@ export const COLUMNS: readonly Column[] = [
   {
     id: 'success',
     title: 'Test success',
-    width: 122,
+    width: 136,
     numeric: true,
     sort: ({ test }) => test?.rate ?? null,
     cell: ({ test }) => (
@@ -69,7 +69,7 @@ export const COLUMNS: readonly Column[] = [
   {
     id: 'validation',
     title: 'Validation',
-    width: 122,
+    width: 136,
     numeric: true,
     sort: ({ validation }) => validation?.rate ?? null,
     cell: ({ validation }) => <Share value={validation} tasks={`validation tasks at update ${validation?.update ?? 0}`} />,
@@ -100,7 +100,7 @@ export const COLUMNS: readonly Column[] = [
   {
     id: 'updates',
     title: 'Updates',
-    width: 80,
+    width: 116,
     numeric: true,
     sort: ({ updates }) => updates,
     cell: (run) => <Updates run={run} />,

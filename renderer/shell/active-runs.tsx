@@ -29,7 +29,7 @@ export function ActiveRuns() {
               <span className={styles.runName}>
                 <Icon name="start" size={12} />
                 <span className={styles.wide}>
-                  #{run.id} {run.name}
+                  #{run.id} <bdi>{run.name}</bdi>
                 </span>
               </span>
               <Progress label={`Run ${run.id}`} value={shareDone(run)} />

@@ -16,13 +16,16 @@ function bindings(actions: readonly Action[]): Record<string, (event: KeyboardEv
   for (const action of actions) {
     for (const key of keysOf(action)) {
       byKey[key] = (event) => {
+        // The last key of a sequence is not a key by itself: "g s" opens Settings and stars nothing.
+        if (event.defaultPrevented) return;
         if (!action.whileTyping && (isTyping(event.target) || document.querySelector('dialog[open]'))) return;
         event.preventDefault();
         action.run();
       };
     }
   }
-  return byKey;
+  const sequencesFirst = Object.entries(byKey).toSorted(([a], [b]) => Number(b.includes(' ')) - Number(a.includes(' ')));
+  return Object.fromEntries(sequencesFirst);
 }
 
 export function keysOf({ keys }: Action): readonly string[] {

@@ -92,7 +92,10 @@ export function secondsLeft({ updates, planned, seconds }: Pick<RunRow, 'updates
 }
 
 /** A name that distinguishes runs with the same name. */
-export const runName = ({ id, name, seed }: RunRow): string => `#${id} ${name}, seed ${seed}`;
+export const runName = ({ id, name, seed }: RunRow): string => `#${id} ${isolated(name)}, seed ${seed}`;
+
+/** A name written from right to left keeps its place between number and seed. */
+const isolated = (name: string): string => (/[\u0590-\u08ff\ufb1d-\ufdfd\ufe70-\ufefc]/.test(name) ? `\u2068${name}\u2069` : name);
 
 const howMany = (count: number): string => (count === 1 ? 'Run' : `${count} runs`);
 

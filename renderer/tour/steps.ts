@@ -8,6 +8,7 @@ import { countVerdicts, headline } from '../compare/claims.tsx';
 import { align } from '../compare/divergence.ts';
 import { points } from '../../main/format.ts';
 import { formatValue } from '../format.ts';
+import { filterEpisodes } from '../replay/list-view.ts';
 import { writeView } from '../state/view.ts';
 import { markParting } from './parting.ts';
 import { planTour } from './plan.ts';
@@ -70,7 +71,7 @@ export async function loadSteps(id: number, client: QueryClient): Promise<TourSt
       text: `Run #${behind.run} of ${worse.key} has ${behind.total} ${behind.total === 1 ? 'episode' : 'episodes'} ${behind.when}; ${behind.failed} failed. Filter the list by outcome, category, failure class and more.`,
       address: `/replay/${behind.run}`,
       target: { selector: 'aside[aria-label="Episodes of the run"]' },
-      prepare: () => writeView('replay.view', { filter: behind.filter, order: 'time', descending: true }),
+      prepare: () => filterEpisodes(behind.run, behind.filter),
     },
     failure
       ? {
@@ -78,7 +79,7 @@ export async function loadSteps(id: number, client: QueryClient): Promise<TourSt
           text: `“${failure.instruction}” failed: ${failure.failure}. ${failure.evidence} Use the arrow keys to step through its ${failure.steps} steps; every token shows its probability.`,
           address: `/replay/${failure.run}/${failure.episode}`,
           target: { selector: 'main article' },
-          prepare: () => writeView('replay.view', { filter: { success: false }, order: 'time', descending: true }),
+          prepare: () => filterEpisodes(failure.run, { success: false }),
         }
       : {
           title: 'A failure, step by step',

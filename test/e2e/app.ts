@@ -138,3 +138,24 @@ export async function visit({ page }: Lab, address: string): Promise<void> {
   }, address);
   await page.locator('main h1').first().waitFor();
 }
+
+/** The inside of the window in pixels; half of a size is what 200% zoom leaves. */
+export async function resize({ app }: Lab, width: number, height: number): Promise<void> {
+  await app.evaluate(
+    ({ BrowserWindow }, size) => {
+      const window = BrowserWindow.getAllWindows()[0];
+      window?.setMinimumSize(100, 100);
+      window?.setContentSize(size[0] ?? 0, size[1] ?? 0);
+    },
+    [width, height],
+  );
+}
+
+/** Parts of the page that would have to be scrolled sideways. */
+export function stickingOut({ page }: Lab): Promise<string[]> {
+  return page.evaluate(() =>
+    [document.documentElement, ...document.querySelectorAll('main, main > div > div')]
+      .filter((box) => box.scrollWidth > box.clientWidth + 1)
+      .map((box) => box.className),
+  );
+}

@@ -4,7 +4,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { accessibilityProblems, closeDialog, launch, openPalette, setTheme, shown, until, visit } from './app.ts';
+import { accessibilityProblems, closeDialog, launch, openPalette, setTheme, shown, until, visit, resize, stickingOut } from './app.ts';
 import type { Lab } from './app.ts';
 
 const PAGES = [
@@ -174,22 +174,10 @@ describe('the frame', () => {
     [1280, 800],
     [640, 400], // 1280 × 800 at 200% zoom
   ])('nothing sticks out sideways at %i × %i', async (width, height) => {
-    await lab.app.evaluate(
-      ({ BrowserWindow }, size) => {
-        const window = BrowserWindow.getAllWindows()[0];
-        window?.setMinimumSize(100, 100);
-        window?.setContentSize(size[0] ?? 0, size[1] ?? 0);
-      },
-      [width, height],
-    );
+    await resize(lab, width, height);
     for (const [address] of [...PAGES, ['/gallery']] as const) {
       await visit(lab, address);
-      const overflow = await lab.page.evaluate(() =>
-        [document.documentElement, ...document.querySelectorAll('main, main > div > div')]
-          .filter((box) => box.scrollWidth > box.clientWidth + 1)
-          .map((box) => box.className),
-      );
-      expect([address, overflow]).toEqual([address, []]);
+      expect([address, await stickingOut(lab)]).toEqual([address, []]);
     }
   });
 

@@ -1,15 +1,19 @@
 // One run that was really trained, in the real window. "What if": another checkpoint continues from a step of a recorded episode,
 // checked against the same job done here. Live: alerts and log as the database has them.
 
+import { existsSync, mkdtempSync, readFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { readReplay } from '../../main/replay/replay.ts';
 import { runResample } from '../../main/replay/resample.ts';
 import type { Step } from '../../main/rollout/trajectory.ts';
 import { Store } from '../../main/store/store.ts';
 import { formatValue } from '../../renderer/format.ts';
-import { accessibilityProblems, freshDataFolder, launch, shown, visit } from './app.ts';
+import { accessibilityProblems, freshDataFolder, gone, launch, resize, shown, stickingOut, until, visit } from './app.ts';
 import type { Lab } from './app.ts';
 import { trainSmall } from './seeded.ts';
+import { walkByTab } from './tab-order.ts';
 
 const UPDATES = 2;
 let lab: Lab;
@@ -109,6 +113,55 @@ describe('one trained run', () => {
     await lab.page.getByRole('radio', { name: 'Probability' }).click();
   }, 60_000);
 
+  test('a star and a comment stay with the episode, are found, and leave in its HTML file', async () => {
+    await visit(lab, `/replay/${run}/${episode}`);
+    await lab.page.getByRole('article').waitFor();
+    await lab.page.locator('main h1').first().click();
+    await lab.page.keyboard.press('s');
+    await lab.page.getByRole('button', { name: 'Remove star' }).waitFor();
+    await lab.page.keyboard.press('c');
+    await lab.page.getByRole('textbox', { name: 'Comment on this episode' }).fill('Buys <the> first one & stops');
+    await lab.page.getByRole('button', { name: 'Save comment' }).click();
+    await lab.page.getByRole('button', { name: 'Edit comment' }).waitFor();
+    expect(store.notes.get(episode)).toEqual({ starred: true, comment: 'Buys <the> first one & stops' });
+
+    await lab.page.getByRole('checkbox', { name: 'Starred' }).click();
+    await lab.page
+      .getByRole('complementary')
+      .getByRole('status')
+      .filter({ hasText: /^1 of / })
+      .waitFor();
+    await lab.page.getByRole('button', { name: 'Clear filters' }).click();
+    const observed =
+      store.trajectories
+        .read(episode)
+        .steps[1]?.observation.split(/\s+/)
+        .find((word) => /^[a-z]{5,}$/i.test(word)) ?? '';
+    const texts = store.episodes.textsOf(run).filter((text) => store.episodes.textHas(text, observed));
+    const { total } = store.episodes.page(run, { text: observed, observations: texts });
+    await lab.page.getByLabel('Text in the task, the actions or the comment').fill(observed);
+    await lab.page.getByRole('checkbox', { name: 'Search observations too' }).click();
+    await until(`${total} episodes`, async () =>
+      (await lab.page.getByRole('complementary').getByRole('status').innerText()).startsWith(`${total.toLocaleString('en')} `),
+    );
+    await lab.page.getByRole('button', { name: 'Clear filters' }).click();
+
+    const file = join(mkdtempSync(join(tmpdir(), 'astrolab-episode-')), 'episode.html');
+    await lab.app.evaluate(({ dialog }, path) => {
+      dialog.showSaveDialog = () => Promise.resolve({ canceled: false, filePath: path });
+    }, file);
+    await lab.page.getByRole('button', { name: 'Export HTML…' }).click();
+    await until('the file', async () => existsSync(file));
+    const html = readFileSync(file, 'utf8');
+    expect(html).toContain('Buys &#60;the&#62; first one &#38; stops');
+    expect(html).not.toMatch(/(src|href)=|url\(|@import/);
+    // "g s" goes to Settings and stars nothing.
+    await lab.page.locator('body').press('g');
+    await lab.page.locator('body').press('s');
+    await lab.page.getByRole('heading', { level: 1, name: 'Settings' }).waitFor();
+    expect(store.notes.get(episode).starred).toBe(true);
+  }, 60_000);
+
   test('Live has the alert that holds, the one that cleared as cleared, and the log in order of time', async () => {
     await visit(lab, `/runs/${run}`);
     const active = lab.page.getByRole('list', { name: 'Active alerts' });
@@ -128,6 +181,29 @@ describe('one trained run', () => {
       expect((await figure.locator('output').innerText()).replace(' · checkpoint', '')).toBe(words);
       await lab.page.keyboard.press('Escape');
     }
+    const histogram = lab.page.getByRole('figure', { name: 'Distribution of advantages' });
+    // Charts out of sight are not drawn.
+    await lab.page.evaluate(() => {
+      for (const box of document.querySelectorAll('main div')) box.scrollTop = box.scrollHeight;
+    });
+    await histogram.waitFor();
+    const folder = mkdtempSync(join(tmpdir(), 'astrolab-histogram-'));
+    await lab.app.evaluate(({ dialog }, chosen) => {
+      dialog.showSaveDialog = ((options: { defaultPath: string }) =>
+        Promise.resolve({ canceled: false, filePath: `${chosen}/${options.defaultPath}` })) as typeof dialog.showSaveDialog;
+    }, folder);
+    for (const [item, name] of [
+      ['Save as PNG…', 'distribution-of-advantages.png'],
+      ['Save as SVG…', 'distribution-of-advantages.svg'],
+      ['Save data as CSV…', 'distribution-of-advantages.csv'],
+    ] as const) {
+      await histogram.getByRole('button', { name: 'Menu of Distribution of advantages' }).click();
+      await lab.page.getByRole('menuitem', { name: item }).click();
+      await until(name, async () => existsSync(join(folder, name)));
+    }
+    const counts = readFileSync(join(folder, 'distribution-of-advantages.csv'), 'utf8').trim().split('\r\n').slice(1);
+    const total = counts.reduce((sum, line) => sum + Number(line.split(',')[2]), 0);
+    expect([counts.length, total]).toEqual([32, store.metrics.distributions(run, 'advantage').at(-1)?.samples.length]);
     await lab.page.getByRole('tab', { name: /^Log/ }).click();
     const times = await lab.page.getByRole('list', { name: 'Run log' }).locator('time').all();
     const shownTimes = await Promise.all(times.map(async (time) => Date.parse((await time.getAttribute('datetime')) ?? '')));
@@ -169,4 +245,34 @@ describe('one trained run', () => {
     await lab.page.getByText('done', { exact: true }).first().waitFor({ timeout: 90_000 });
     expect(store.runs.get(run + 1)).toMatchObject({ state: 'done', updates: 1, origin: { run, update: 1 } });
   }, 150_000);
+
+  test('a name of 120 characters, from right to left and with emoji, fits on every page, also at 200% zoom', async () => {
+    const name = `\u05e0\u05d9\u05e1\u05d5\u05d9 \u{1f9ea}\u{1f600} ${'unbroken'.repeat(14)}`.slice(0, 120);
+    await lab.page.evaluate((text) => window.astrolab.call('runs.change', { run: 1, name: text }), name);
+    for (const [width, height] of [
+      [1024, 700],
+      [640, 400],
+    ] as const) {
+      await resize(lab, width, height);
+      for (const address of ['/', '/runs/1', '/replay/1', '/compare/1', '/new/run-1', '/queue']) {
+        await visit(lab, address);
+        await gone(lab.page.getByRole('status', { name: /^Loading/ }));
+        expect([width, address, await stickingOut(lab)]).toEqual([width, address, []]);
+      }
+    }
+    await resize(lab, 1280, 800);
+    expect(store.runs.get(1).name).toBe(name);
+  }, 60_000);
+
+  test.each(['/', '/new', '/queue', `/runs/1`, `/replay/1`, '/compare/1', '/play', '/settings'])(
+    '%s is usable by keyboard alone: Tab reaches everything, shows where it is, and comes around',
+    async (address) => {
+      await visit(lab, address);
+      await gone(lab.page.getByRole('status', { name: /^Loading/ }));
+      const { stops, missed, invisible } = await walkByTab(lab);
+      expect({ missed, invisible }).toEqual({ missed: [], invisible: [] });
+      expect(stops).toBeGreaterThan(12);
+    },
+    60_000,
+  );
 });

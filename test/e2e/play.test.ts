@@ -115,6 +115,21 @@ describe('playing the shop', () => {
     expect(await shown(lab.page.getByText('1 task'))).toBe(true);
     await lab.page.keyboard.press('Escape');
   });
+
+  test('the selectors say what is played: other tasks begin at once, and looking for one in the list changes nothing', async () => {
+    const score = () => lab.page.getByRole('complementary', { name: 'Score' });
+    await lab.page.getByRole('dialog').waitFor({ state: 'detached' });
+    await lab.page.getByLabel('Tasks from').selectOption('train');
+    await score().getByText('train', { exact: true }).waitFor();
+    await button('Choose a task…').click();
+    await lab.page.getByRole('dialog').getByRole('radio', { name: 'Validation tasks' }).click();
+    await lab.page.keyboard.press('Escape');
+    await lab.page.getByRole('dialog').waitFor({ state: 'detached' });
+    expect(await lab.page.getByLabel('Tasks from').inputValue()).toBe('train');
+    await lab.page.getByLabel('Tasks from').selectOption('test');
+    await score().getByText('test', { exact: true }).waitFor();
+    expect(await lab.page.getByLabel('Tasks from').inputValue()).toBe('test');
+  });
 });
 
 describe('the other worlds', () => {

@@ -184,6 +184,12 @@ describe('the list', () => {
     await waiting.getByRole('listitem').nth(2).focus();
     await lab.page.keyboard.press('Alt+ArrowUp');
     await until('run 5 before run 4', async () => stored((store) => store.runs.queue().map(({ id }) => id)).join() === '3,5,4');
+    await visit(lab, '/queue');
+    await lab.page.getByRole('list', { name: 'Training runs' }).waitFor();
+    for (const theme of ['light', 'dark'] as const) {
+      await setTheme(lab, theme);
+      expect(await accessibilityProblems(lab)).toEqual([]);
+    }
     for (const run of [3, 4, 5]) await lab.page.getByRole('button', { name: `Remove run ${run} from the queue` }).click();
     await until('an empty queue', async () => stored((store) => store.runs.queue().length) === 0);
     await visit(lab, '/runs/2');
@@ -306,11 +312,18 @@ describe('the list', () => {
       );
     };
     await counted();
+    // An open episode, at one of its steps, stays open.
+    await until('an episode in the address', () => lab.page.evaluate(() => /\/replay\/5\/\d+$/.test(window.location.hash)));
+    const address = await lab.page.evaluate(() => window.location.hash);
+    await lab.page.getByRole('button', { name: 'Next step' }).click();
+    const place = lab.page.getByRole('group', { name: 'Steps' }).locator('output');
+    const before = await place.innerText();
     const { updates } = stored((store) => store.runs.get(5));
     await lab.page.evaluate(() => window.astrolab.call('queue.steer', { run: 5, action: 'step' }));
     await until('one more update', async () => stored((store) => store.runs.get(5).updates) === updates + 1, 60_000);
     await state(5, 'paused', 'done');
     await counted();
     expect(stored((store) => store.episodes.count(5))).toBeGreaterThan(0);
+    expect([await lab.page.evaluate(() => window.location.hash), await place.innerText()]).toEqual([address, before]);
   });
 });

@@ -2,7 +2,6 @@ import { describe, expect, it, vi } from 'vitest';
 import type { RunState } from '../../main/vocabulary.ts';
 import type { Store } from '../../main/store/store.ts';
 import { RunQueue } from '../../main/queue/queue.ts';
-import { PHASES } from '../../main/training/progress.ts';
 import { openStore } from '../store/helpers.ts';
 import { launchPretend, type PretendSettings } from '../store/processes/launch.ts';
 import { newRun, record } from '../store/samples.ts';
@@ -93,31 +92,6 @@ describe('the queue', () => {
     queue.resume(1);
     await queue.settled();
     expect(record(store, 1)).toEqual(record(straight.store, 1));
-  });
-
-  it('says why a run in its test evaluation cannot be paused, and can pause it before', async () => {
-    const store = openStore();
-    const sent: string[] = [];
-    let report: (report: unknown) => void = () => {};
-    let end: (reason: string) => void = () => {};
-    const ended = new Promise<string>((resolve) => (end = resolve));
-    const queue = new RunQueue({
-      store,
-      launch: (_request, receive) => {
-        report = receive;
-        return { pid: undefined, send: ({ type }) => sent.push(type), kill: () => end('killed'), ended };
-      },
-    });
-    queue.start();
-    queue.add([newRun()]);
-    const progress = { type: 'progress', update: 10, done: 1, total: 20, secondsLeft: null };
-    report({ ...progress, phase: PHASES.validation });
-    queue.pause(1);
-    report({ ...progress, phase: PHASES.test });
-    expect(() => queue.pause(1)).toThrow('Run 1 cannot be paused: training is complete and the run ends with this evaluation');
-    expect(sent).toEqual(['pause']);
-    queue.cancel(1);
-    await queue.settled();
   });
 
   it('lets a stopped run finish its update and resumes it from there', async () => {

@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { EpisodeSearch } from '../../main/ipc/episode-search.ts';
 import { Random } from '../../main/random.ts';
 import type { StepTokens, Trajectory } from '../../main/rollout/trajectory.ts';
 import { packTokens, unpackTokens } from '../../main/store/pack.ts';
@@ -114,6 +115,40 @@ describe('the list of episodes', () => {
     const { categories, failures } = store.episodes.facets(run);
     expect(categories.books).toBe(count(({ category }) => category === 'books'));
     expect(failures).toEqual({ 'wrong-purchase': count(({ failure }) => failure !== null) });
+  });
+
+  it('looks into observations and thoughts where that is asked for, in whatever case', async () => {
+    const { store, run } = filled(60);
+    const search = new EpisodeSearch();
+    const strange = { ...someTrajectory(Random.from('deep')), finalObservation: 'You bought 100% of the QUAGGA.' };
+    const [step] = strange.steps;
+    if (!step) throw new Error('no step');
+    store.trajectories.add(run, 9, [
+      strange,
+      { ...strange, finalObservation: 'over', steps: [{ ...step, thought: 'a quagga, surely' }] },
+      { ...strange, finalObservation: 'over', steps: [{ ...step, observation: 'Results: quagga_blue' }] },
+    ]);
+    const found = async (text: string): Promise<number> =>
+      store.episodes.page(run, { text, observations: await search.texts(store, run, text) }).total;
+    expect(store.episodes.page(run, { text: 'quagga' }).total).toBe(0);
+    expect(await found('Quagga')).toBe(3);
+    expect(await found('quagga_')).toBe(1);
+    expect(await found('100% of')).toBe(1);
+  });
+
+  it('keeps a star and a comment with the episode, finds them, and lets them go with it', () => {
+    const { store, run } = filled(40);
+    const [first, , third] = store.episodes.page(run, {}, 'time', false, 3).episodes;
+    if (!first || !third) throw new Error('no episodes');
+    store.notes.set(first.id, { starred: true, comment: '' });
+    store.notes.set(third.id, { starred: false, comment: 'Gives up too early' });
+    expect(store.episodes.page(run, { starred: true }).episodes.map(({ id }) => id)).toEqual([first.id]);
+    expect(store.episodes.page(run, { text: 'too early' }).episodes.map(({ id }) => id)).toEqual([third.id]);
+    expect(store.notes.get(third.id)).toEqual({ starred: false, comment: 'Gives up too early' });
+    store.notes.set(first.id, { starred: false, comment: '' });
+    expect([...store.notes.ofRun(run).keys()]).toEqual([third.id]);
+    store.trajectories.truncate(run, 0);
+    expect([...store.notes.ofRun(run)]).toEqual([]);
   });
 
   it('counts what there is to filter by, also of what comes later and after a step back', () => {

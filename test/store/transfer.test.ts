@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { deflateRawSync } from 'node:zlib';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, test } from 'vitest';
 import { canonicalJson, sha256 } from '../../main/canonical.ts';
 import { CheckpointFiles } from '../../main/store/checkpoints.ts';
 import { ContainerReader, ContainerWriter } from '../../main/store/container.ts';
@@ -28,6 +28,8 @@ function filled(): Store {
     writer.apply({ type: 'finished', outcome: 'done', update: 6 });
     store.runs.change(id, { state: 'done', position: null });
   }
+  const [episode] = store.episodes.page(2, {}, 'time', true, 1).episodes;
+  store.notes.set(episode?.id ?? 0, { starred: true, comment: 'the one to look at' });
   store.studies.create('my study', [1, 2], { seeds: [1, 2] });
   return store;
 }
@@ -69,6 +71,10 @@ describe('an exported study', () => {
       const results = target.evaluations.results(played?.id ?? 0);
       expect(results.every(({ episode, task }) => episode !== null && target.trajectories.read(episode).task === task)).toBe(true);
       expect(target.events.list(to, ['alert']).map(({ text, update }) => [text, update])).toEqual([['look', 3]]);
+      const notes = (store: Store, run: number) =>
+        [...store.notes.ofRun(run)].map(([episode, note]) => [store.trajectories.read(episode).seed, note]);
+      expect(notes(target, to)).toEqual(notes(source, from));
+      expect(notes(target, to).length).toBe(from === 2 ? 1 : 0);
       expect(target.checkpoints.newestSound(to)?.update).toBe(6);
       const a = source.runs.get(from);
       const b = target.runs.get(to);
@@ -85,6 +91,20 @@ describe('an exported study', () => {
     expect(importFile(target, file).runs.every(({ added }) => !added)).toBe(true);
     expect(everything(target)).toEqual(before);
   });
+});
+
+test('a file of an earlier version, which has no notes, is imported without any', () => {
+  const source = filled();
+  const file = join(temporaryFolder(), 'old.astrolab');
+  const all = new ContainerReader(exported(source));
+  const writer = new ContainerWriter(file);
+  for (const name of all.names) if (!name.endsWith('/notes')) writer.add(name, all.read(name));
+  writer.finish();
+  all.close();
+  const target = openStore();
+  expect(importFile(target, file).runs.length).toBe(2);
+  expect([...target.notes.ofRun(2)]).toEqual([]);
+  expect(target.episodes.count(2)).toBe(source.episodes.count(2));
 });
 
 describe('a damaged or hostile file is refused with a reason and leaves everything as it was', () => {
