@@ -1,7 +1,7 @@
 // All worlds by name. A new built-in world is a folder that exports a `World`, and one line here; plug-ins add theirs at run time
 // (main/plugin/), and what is registered last is listed last.
 
-import type { Environment, World } from './environment.ts';
+import type { World } from './environment.ts';
 import { EXTERNAL_FAILURES, type FailureClass, failureClasses, USUAL_FAILURES } from './failures.ts';
 import { banditWorld } from './bandit/world.ts';
 import { frozenLakeWorld } from './frozenlake/world.ts';
@@ -45,11 +45,6 @@ export function findWorld(name: string): World {
   const world = WORLDS.find((candidate) => candidate.name === name);
   if (!world) throw new Error(`There is no world "${name}"; there are ${WORLDS.map((candidate) => candidate.name).join(', ')}`);
   return world;
-}
-
-/** Makes a world with its settings (missing ones take their defaults, unknown ones are an error). */
-export function createEnvironment(name: string, settings: unknown = {}, progress?: (share: number, what: string) => void): Environment {
-  return findWorld(name).create(settings, progress);
 }
 
 /** The failure classes of all worlds, each once: what the glossary explains and stored episodes may name. */

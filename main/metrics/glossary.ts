@@ -234,14 +234,6 @@ const builtIn = new Set(entries.keys());
 /** The lab's metrics and those of plug-ins. */
 export const glossary: ReadonlyMap<string, Metric> = entries;
 
-/** The entry of a metric; an error that says where to add it when there is none. */
-export function metricOf(id: string): Metric {
-  const metric = glossary.get(id);
-  if (!metric)
-    throw new RangeError(`The metric "${id}" has no glossary entry: add it to main/metrics/glossary.ts, or to the plug-in's metrics.`);
-  return metric;
-}
-
 /** Adds the metric of a plug-in. */
 export function registerMetric(metric: Omit<Metric, 'group'>): void {
   if (entries.has(metric.id)) throw new Error(`There is already a metric "${metric.id}": give this one another id`);

@@ -13,7 +13,7 @@ import type { Drawn, DrawSettings } from './draw.ts';
 import type { TokenMask } from './grammar-mask.ts';
 import { networkOf } from './network.ts';
 import type { PolicyModel, PolicyNetwork } from './network.ts';
-import { parameterConstants, parameterFeeds, parameterInputs } from './sampling-graph.ts';
+import { parameterFeeds, parameterInputs } from './sampling-graph.ts';
 
 /** Tokens that the policy has not read yet, with their match flags. */
 export interface Feed {
@@ -51,8 +51,6 @@ export interface SamplerOptions {
   /** Most episodes at once. */
   readonly capacity?: number;
   readonly threads?: number;
-  /** The weights will not change: they become part of the model, which is a quarter faster for one or two rows. */
-  readonly frozen?: boolean;
 }
 
 interface Row {
@@ -77,17 +75,15 @@ export class Sampler {
   readonly #options: SamplerOptions;
   readonly #sessions = new Map<number, Session>();
   readonly #cache: Cache;
-  readonly #weights: Flat;
   readonly #feeds: Record<string, Value>;
 
-  /** `weights` are read in place: after a training step on the CPU the sampler plays with the new ones at once (not when frozen). */
+  /** `weights` are read in place: after a training step on the CPU the sampler plays with the new ones at once. */
   constructor(model: PolicyModel, weights: Flat, options: SamplerOptions = {}) {
     this.#network = networkOf(model);
     this.#options = options;
     this.#capacity = options.capacity ?? 64;
     this.#cache = new Cache(this.#network.streams, this.#capacity);
-    this.#weights = weights;
-    this.#feeds = options.frozen ? {} : parameterFeeds(this.#network.layout, weights);
+    this.#feeds = parameterFeeds(this.#network.layout, weights);
   }
 
   /** Plays all episodes to their end; they are taken from the list when there is room. */
@@ -235,11 +231,7 @@ export class Sampler {
   async #session(count: number): Promise<Session> {
     const known = this.#sessions.get(count);
     if (known) return known;
-    const graph = this.#network.samplingGraph(count, (target) =>
-      this.#options.frozen
-        ? parameterConstants(target, this.#network.layout, this.#weights)
-        : parameterInputs(target, this.#network.layout),
-    );
+    const graph = this.#network.samplingGraph(count, (target) => parameterInputs(target, this.#network.layout));
     const { threads } = this.#options;
     const session = await Session.create(graph, { spinning: false, plannedMemory: false, ...(threads !== undefined && { threads }) });
     this.#sessions.set(count, session);

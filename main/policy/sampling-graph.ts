@@ -30,17 +30,6 @@ function shapeOf(shapes: ReadonlyMap<string, readonly number[]>, name: string): 
   return shape;
 }
 
-/** Every parameter as a part of the model itself, which the runtime may rearrange to its liking. */
-export function parameterConstants(graph: Graph, layout: ParameterLayout, weights: Flat): Parameters {
-  const known = new Map<string, Tensor>();
-  const shapes = new Map(layout.specs.map(({ name, shape }) => [name, shape]));
-  return (name) => {
-    const tensor = known.get(name) ?? graph.constant(layout.view(weights, name), shapeOf(shapes, name), 'float32', name);
-    known.set(name, tensor);
-    return tensor;
-  };
-}
-
 /** One cached tensor: keys or values of a layer, or the pointer's keys. */
 export interface Stream {
   readonly name: string;

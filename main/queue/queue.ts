@@ -96,14 +96,6 @@ export class RunQueue {
     return added;
   }
 
-  /** A new run with the config of another. */
-  duplicate(id: number, changes: Partial<NewRun> = {}): Run {
-    const { name, world, variant, preset, seed, device, config, versions, planned, tags } = this.#store.runs.get(id);
-    const [copy] = this.add([{ name, world, variant, preset, seed, device, config, versions, planned, tags, ...changes }]);
-    if (copy === undefined) throw new Error(`Run ${id} could not be duplicated`);
-    return copy;
-  }
-
   /** Puts a waiting run before another one, or at the end. */
   move(id: number, before: number | null): void {
     const others = this.#store.runs.queue().filter((run) => run.id !== id);

@@ -1,6 +1,6 @@
 // What a run spent: episodes, optimizer steps, tokens and V* samples. Equal numbers of updates are not equal budgets, because
 // PPO and GRPO take several optimizer steps on the episodes of one update where others take one. Counted from what the run
-// recorded; a run that recorded nothing is counted from its config.
+// recorded (the metric `optimizerSteps`); a run that recorded nothing is counted from its config.
 
 import { algorithmOf } from '../algorithm/registry.ts';
 import { ConfigError, parseConfig, type RunConfig } from '../config/config.ts';
@@ -53,13 +53,18 @@ function known(run: Run): RunConfig | undefined {
   }
 }
 
-/** An update whose episodes were all filtered out takes no step, and one with few episodes is not cut into more parts than it has. */
 function optimizerSteps(store: Pick<Store, 'metrics'>, run: Run, config: RunConfig): number {
   const { values } = recordedSteps(store, run, config);
   return (values.at(-1) ?? 0) + Math.max(0, run.updates - values.length) * stepsPerUpdate(config);
 }
 
+/**
+ * As the run counted them. Runs of version 0.1.0 did not: then from the episodes of each update, where one whose episodes were all
+ * filtered out takes no step, and one with few episodes is not cut into more parts than it has.
+ */
 function recordedSteps(store: Pick<Store, 'metrics'>, run: Run, config: RunConfig): { updates: Int32Array; values: Float64Array } {
+  const counted = store.metrics.series(run.id, 'optimizerSteps');
+  if (counted.values.length > 0) return counted;
   const { epochs, minibatches } = algorithmOf(config.algorithm).needs;
   const { updates, values } = store.metrics.series(run.id, 'update.episodes');
   let steps = 0;

@@ -9,7 +9,6 @@ import type { Connection } from './database.ts';
 export interface LockHolder {
   readonly ownerPid: number;
   readonly trainerPid: number | null;
-  readonly takenAt: number;
 }
 
 interface Row {
@@ -17,7 +16,6 @@ interface Row {
   owner_started: string;
   trainer_pid: number | null;
   trainer_started: string | null;
-  taken_at: number;
 }
 
 /** A living process of another lab has the run. */
@@ -75,7 +73,7 @@ export class RunLocks {
     if (row === undefined) return undefined;
     const alive =
       lives(row.owner_pid, row.owner_started) || (row.trainer_pid !== null && lives(row.trainer_pid, row.trainer_started ?? ''));
-    return alive ? { ownerPid: row.owner_pid, trainerPid: row.trainer_pid, takenAt: row.taken_at } : undefined;
+    return alive ? { ownerPid: row.owner_pid, trainerPid: row.trainer_pid } : undefined;
   }
 }
 

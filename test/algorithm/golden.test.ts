@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { algorithms, algorithmOf } from '../../main/algorithm/registry.ts';
 import type { RewardKind } from '../../main/algorithm/vstar.ts';
-import { metricOf } from '../../main/metrics/glossary.ts';
+import { glossary } from '../../main/metrics/glossary.ts';
 import { type PlainEpisode, runLoss, trajectory } from './batch.ts';
 
 interface Golden {
@@ -45,7 +45,7 @@ for (const [index, { id, settings, reward, loss, gradients }] of golden.cases.en
     }
     expect(largest).toBeLessThan(1e-5);
     for (const name of [...Object.keys(outcome.metrics), ...Object.keys(prepared.metrics), ...Object.keys(prepared.distributions)])
-      metricOf(name);
+      expect(glossary.has(name), name).toBe(true);
     for (const value of [...Object.values(outcome.metrics), ...Object.values(prepared.metrics)]) expect(Number.isFinite(value)).toBe(true);
   });
 }

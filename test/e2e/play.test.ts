@@ -2,7 +2,7 @@
 // hostile texts, undo, the oracle, and a game that is still there after a restart. Texts and numbers are asserted.
 
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
-import { createEnvironment } from '../../main/environment/registry.ts';
+import { findWorld } from '../../main/environment/registry.ts';
 import { accessibilityProblems, launch, setTheme, shown, until, visit } from './app.ts';
 import type { Lab } from './app.ts';
 
@@ -134,7 +134,7 @@ describe('playing the shop', () => {
 
 describe('the other worlds', () => {
   test('a question of maths is answered: 1 for the right answer, 0.1 for one that is well formed but wrong', async () => {
-    const maths = createEnvironment('maths');
+    const maths = findWorld('maths').create({});
     const [task] = maths.tasks('test');
     if (!task) throw new Error('maths has no test task');
     const answer = maths.oracle(maths.reset(task, 0).state) ?? '';

@@ -5,7 +5,7 @@ import { copyFileSync, existsSync, mkdirSync, mkdtempSync, readdirSync, renameSy
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
-import { createEnvironment } from '../../main/environment/registry.ts';
+import { findWorld } from '../../main/environment/registry.ts';
 import { resourceFile } from '../../main/paths.ts';
 import { writeTinyModel } from '../policy/model/tiny-model.ts';
 import { accessibilityProblems, launch, setTheme, shown, until, visit } from './app.ts';
@@ -157,7 +157,7 @@ describe('WebShop data', () => {
   });
 
   test('is imported with an index on disk, and then offered in Play', async () => {
-    const { size } = { size: createEnvironment('webshop', { dataFolder: webshop }).tasks('test').length };
+    const { size } = { size: findWorld('webshop').create({ dataFolder: webshop }).tasks('test').length };
     expect(size).toBeGreaterThan(0);
     await fill(webshop);
     await section('WebShop data').getByTestId('data-size').waitFor({ timeout: 60_000 });

@@ -4,10 +4,10 @@
 import { describe, expect, test } from 'vitest';
 import { Game, savedGame } from '../../main/environment/game.ts';
 import { offersOf, phrasesOf, refusal } from '../../main/environment/refusal.ts';
-import { createEnvironment } from '../../main/environment/registry.ts';
+import { findWorld } from '../../main/environment/registry.ts';
 import { Random } from '../../main/random.ts';
 
-const shop = createEnvironment('shop');
+const shop = findWorld('shop').create({});
 const task = (id: string) => {
   const found = shop
     .tasks('train')
@@ -54,7 +54,7 @@ describe('a game', () => {
   });
 
   test.each(['shop', 'webshop', 'maths'])('of the world %s continues after being saved as JSON exactly as without', (world) => {
-    const environment = createEnvironment(world);
+    const environment = findWorld(world).create({});
     const random = Random.from('game', world);
     for (const one of random.shuffle([...environment.tasks('test')]).slice(0, 20)) {
       const game = new Game(environment, one);
@@ -113,7 +113,7 @@ describe('what may be said', () => {
       ['buy', `buy ${game.now.clickables[0]}`],
     ]);
     for (const { action } of offers) expect(refusal(shop.grammar(game.now.state), action)).toBeNull();
-    const webshop = createEnvironment('webshop');
+    const webshop = findWorld('webshop').create({});
     const [first] = webshop.tasks('test');
     if (!first) throw new Error('no task');
     const other = new Game(webshop, first);

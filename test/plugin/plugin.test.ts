@@ -11,7 +11,7 @@ import { checkOrder } from '../../main/config/orders.ts';
 import { applyOverrides } from '../../main/config/overrides.ts';
 import { loadPreset, presetIds } from '../../main/config/presets.ts';
 import { wordsAfter } from '../../main/commands/completion.ts';
-import { createEnvironment, WORLDS } from '../../main/environment/registry.ts';
+import { findWorld, WORLDS } from '../../main/environment/registry.ts';
 import { glossary } from '../../main/metrics/glossary.ts';
 import { checkAlgorithm } from '../../main/plugin/check-algorithm.ts';
 import { checkPlugin } from '../../main/plugin/check.ts';
@@ -49,16 +49,16 @@ describe('permission', () => {
     addFolder(data, folder, false);
     await loadPlugins(data);
     expect(WORLDS.map(({ name }) => name)).toContain('brought');
-    expect(() => createEnvironment('brought')).toThrow(/have not allowed yet/);
+    expect(() => findWorld('brought').create({})).toThrow(/have not allowed yet/);
     addFolder(data, folder, true);
     await loadPlugins(data);
-    expect(createEnvironment('brought').maxSteps).toBe(20);
+    expect(findWorld('brought').create({}).maxSteps).toBe(20);
     writeFileSync(join(folder, 'world.mjs'), '// other code, the same command');
     await loadPlugins(data);
-    expect(createEnvironment('brought').maxSteps).toBe(20);
+    expect(findWorld('brought').create({}).maxSteps).toBe(20);
     bring({ ...WORLD, command: ['rm', '-rf', '/'] });
     await loadPlugins(data);
-    expect(() => createEnvironment('brought')).toThrow(/have not allowed yet/);
+    expect(() => findWorld('brought').create({})).toThrow(/have not allowed yet/);
   });
 
   test('a config cannot bring a program along', () => {
@@ -143,7 +143,7 @@ test('a world in TypeScript from a folder passes the checks, is played, complete
   addFolder(data, folder, true);
   const [plugin] = await loadPlugins(data);
   expect(plugin?.worlds).toEqual(['brought-coin']);
-  const coin = createEnvironment('brought-coin');
+  const coin = findWorld('brought-coin').create({});
   const [task] = coin.tasks('test');
   if (!task) throw new Error('There are no test tasks');
   expect(coin.step(coin.reset(task, 1).state, `say ${task.target}`)).toMatchObject({ reward: 1, done: true, success: true });

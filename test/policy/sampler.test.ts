@@ -159,7 +159,7 @@ describe('the sampler', () => {
     const companies: [Sampler, number[]][] = [
       [keep(new Sampler(config, weights, { capacity: 3, threads: 2 })), seeds],
       [keep(new Sampler(config, weights, { capacity: 64, threads: 1 })), seeds.toReversed()],
-      [keep(new Sampler(config, weights, { capacity: 7, threads: 1, frozen: true })), seeds.toSorted((a, b) => (a % 5) - (b % 5))],
+      [keep(new Sampler(config, weights, { capacity: 7, threads: 1 })), seeds.toSorted((a, b) => (a % 5) - (b % 5))],
     ];
     for (const [sampler, order] of companies) {
       const episodes = await play(sampler, order);
@@ -185,15 +185,15 @@ describe('the sampler', () => {
     }
   });
 
-  it('plays with new weights at once after a training step, as one made with them and frozen does', async () => {
+  it('plays with new weights at once after a training step, as one made with them does', async () => {
     const live = weightsOf(config, 5);
     const sampler = keep(new Sampler(config, live, { capacity: 4, threads: 1 }));
     const before = await play(sampler, seeds);
     const other = weightsOf(config, 6);
     live.decay.set(other.decay);
     live.plain.set(other.plain);
-    const frozen = keep(new Sampler(config, other, { capacity: 4, threads: 1, frozen: true }));
-    const [after, swapped] = [await play(sampler, seeds), await play(frozen, seeds)];
+    const fresh = keep(new Sampler(config, other, { capacity: 4, threads: 1 }));
+    const [after, swapped] = [await play(sampler, seeds), await play(fresh, seeds)];
     const said = (episodes: Babble[]): number[] => episodes.flatMap(({ drawn }) => drawn.map(({ token }) => token));
     expect(said(after)).not.toEqual(said(before));
     expect(said(after)).toEqual(said(swapped));

@@ -114,9 +114,6 @@ describe('the queue', () => {
     queue.move(4, 2);
     queue.cancel(3);
     expect(store.runs.queue().map(({ id }) => id)).toEqual([4, 2]);
-    const copy = queue.duplicate(1, { seed: 9, name: 'again' });
-    expect(copy).toMatchObject({ id: 5, seed: 9, name: 'again', variant: 'astar-po', state: 'queued' });
-    queue.cancel(5);
     await queue.settled();
     expect(seen.filter((entry) => entry.endsWith('started'))).toEqual(['1:started', '4:started', '2:started']);
     expect(store.runs.get(3)).toMatchObject({ state: 'stopped', reason: 'Cancelled by the user', updates: 0 });

@@ -28,6 +28,13 @@ test('optimizer steps are counted from the episodes that each update kept, and f
   expect(budgetOf(store, run(store, 'astar-po'))).toMatchObject({ optimizerSteps: 4, vstarSamples: 16 });
 });
 
+test('a run that counted its optimizer steps is taken at its count', () => {
+  const store = openStore();
+  const counted = run(store, 'ppo');
+  [4, 8, 10, 10, 14].forEach((steps, index) => store.metrics.append(counted.id, index + 1, { optimizerSteps: steps }));
+  expect(budgetOf(store, counted)?.optimizerSteps).toBe(14);
+});
+
 test('unequal budgets are named with the least and the most', () => {
   const store = openStore();
   const runs = [run(store, 'ppo'), run(store, 'astar-po')].map(({ id }) => id);

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { createEnvironment } from '../../main/environment/registry.ts';
+import { findWorld } from '../../main/environment/registry.ts';
 import { evaluationSeed } from '../../main/evaluation/evaluate.ts';
 import { EVALUATION_EXPORTS } from '../../main/report/exports.ts';
 import { markdownReport } from '../../main/report/report.ts';
@@ -12,7 +12,7 @@ test('the report of a run has its evaluation beside the baselines, its developme
   const store = openStore();
   const run = store.runs.create(newRun({ name: 'my run' }));
   expect(() => reportOfRun(store, run)).toThrow(/not been evaluated yet/);
-  const tasks = createEnvironment('shop').tasks('test').slice(0, 8);
+  const tasks = findWorld('shop').create({}).tasks('test').slice(0, 8);
   const random = Random.from('report-test');
   const episodes = tasks.map((task, i) =>
     someTrajectory(random, {

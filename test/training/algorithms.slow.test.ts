@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
 import { algorithms } from '../../main/algorithm/registry.ts';
-import { metricOf } from '../../main/metrics/glossary.ts';
+import { glossary } from '../../main/metrics/glossary.ts';
 import { Store } from '../../main/store/store.ts';
 
 const data = mkdtempSync(join(tmpdir(), 'astrolab-algorithms-'));
@@ -38,7 +38,7 @@ for (const { id } of algorithms) {
   test(`${id} trains from the command line and repeats exactly`, () => {
     const first = train(id);
     for (const [name, values] of Object.entries(first)) {
-      metricOf(name);
+      expect(glossary.has(name), name).toBe(true);
       for (const value of values) expect(Number.isFinite(value), `${name} of ${id}`).toBe(true);
     }
     expect(first['gradient.norm']).toHaveLength(2);
