@@ -175,7 +175,7 @@ function PairTable({ paired }: { paired: readonly Pair[] }) {
               <Explain what="p">
                 <p>
                   Exact, two-sided: the probability of a difference at least this large by chance, given the tasks that only one of the two
-                  solved, when the tasks of a cluster (one product or template) stand or fall together. Where every task is its own cluster
+                  solved, when the tasks of a cluster (one product or template) stand or fall together. Where every cluster is a single task
                   it is McNemar’s test. It says nothing of other seeds.
                 </p>
               </Explain>

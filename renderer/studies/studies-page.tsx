@@ -33,7 +33,7 @@ export default function StudiesPage() {
           title="Run a study"
           hint={
             <>
-              Put definitions of your own (docs/TUNING.md) into <code>{data.folder}</code>.
+              Put your definitions (docs/TUNING.md) into <code>{data.folder}</code>.
             </>
           }
         >
@@ -84,7 +84,7 @@ function Start({ definitions, jobs }: { definitions: readonly StudyDefinitionRow
         <Field label="Updates" hint={`Empty for ${chosen.updates}, the definition’s budget`}>
           {(ids) => <TextInput {...ids} inputMode="numeric" value={updates} onChange={(event) => setUpdates(event.target.value)} />}
         </Field>
-        <OnField value={on} onValue={setOn} hint="Beside the queue, in a process of its own" dryRun={dryRun} />
+        <OnField value={on} onValue={setOn} hint="Beside the queue, in a separate process" dryRun={dryRun} />
       </div>
       {chosen.problem === null ? (
         <p className={styles.question}>
