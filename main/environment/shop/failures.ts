@@ -7,7 +7,7 @@ const UNREAD: FailureClass = {
   id: 'unread-purchase',
   title: 'Unread purchases',
   meaning: 'Unread purchase: buys the wrong product without opening the page that says so',
-  counted: 'Episodes that end with a wrong purchase whose page was not opened, although only the page tells',
+  counted: 'Episodes that end with a wrong purchase whose page was not opened, although only the page shows it',
   detect(steps) {
     const last = steps.at(-1);
     if (last?.facts.kind !== 'buy' || last.facts.right !== false || last.facts.unread !== true) return undefined;

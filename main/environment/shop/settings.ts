@@ -51,7 +51,7 @@ export const shopSettings = z.strictObject({
     .enum(['short', 'long', 'all'])
     .default('short')
     .describe(
-      'Which tasks there are. short: one product each. long: two or three products that item pages tell apart, about 12 well-chosen steps; take maxSteps=20 and resultsShown=8. all: both.',
+      'Which tasks there are. short: one product each. long: two or three products that only differ on their item pages, about 12 well-chosen steps; take maxSteps=20 and resultsShown=8. all: both.',
     ),
   catalog: z
     .string()
