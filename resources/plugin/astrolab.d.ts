@@ -1,10 +1,30 @@
 // The documented interface of plug-ins in TypeScript, version 1. Only types: a plug-in gets everything it works with as one object (`lab`), so it
 // imports nothing at run time. TypeScript is run by stripping the types: no enums, no namespaces, no parameter properties.
 
-/** An ordinary zod 4; `lab.z`. Use the types of your zod if you want them precise. */
-// oxlint-disable-next-line typescript/no-explicit-any -- the schema library itself
-type Zod = any;
-type Schema = Zod;
+/** A schema of zod 4, with the methods that settings need; there are more (zod.dev). */
+export interface Schema {
+  min(value: number): Schema;
+  max(value: number): Schema;
+  default(value: unknown): Schema;
+  describe(text: string): Schema;
+  optional(): Schema;
+  nullable(): Schema;
+  parse(value: unknown): unknown;
+}
+
+/** The part of zod 4 that settings are made of (`lab.z`); the object itself is the complete library. */
+export interface Zod {
+  strictObject(shape: Readonly<Record<string, Schema>>): Schema;
+  object(shape: Readonly<Record<string, Schema>>): Schema;
+  string(): Schema;
+  number(): Schema;
+  int(): Schema;
+  boolean(): Schema;
+  literal(value: string | number | boolean): Schema;
+  enum(values: readonly string[]): Schema;
+  array(item: Schema): Schema;
+  record(key: Schema, value: Schema): Schema;
+}
 
 /** A node of the engine's graph. */
 export interface Tensor {
@@ -46,7 +66,7 @@ export interface Needs {
 export interface Progress {
   readonly update: number;
   readonly updates: number;
-  readonly reward: 'binary' | 'return';
+  readonly reward: 'binary' | 'shaped';
 }
 
 /** Plain numbers, parallel to the trajectories. */
@@ -62,8 +82,10 @@ export interface Prepared {
 export interface PolicyTensors {
   readonly logProbs: Tensor;
   readonly entropies: Tensor;
-  readonly values: Tensor;
-  readonly kl: Tensor;
+  /** The critic's value before each token, when needs().critic. */
+  readonly values?: Tensor | undefined;
+  /** KL(π‖π_ref) at each token, when needs().reference is 'full'. */
+  readonly kl?: Tensor | undefined;
   /** 1 for a token, 0 for padding. */
   readonly weights: Tensor;
   /** Sum over an episode's tokens. */
@@ -81,13 +103,16 @@ export interface Algorithm {
   readonly source: string;
   /** lab.z.strictObject({...}) of lab.knob(...)s: forms, --set and validation come from it. */
   readonly settings: Schema;
-  // oxlint-disable-next-line typescript/no-explicit-any -- what the schema above says
-  needs(settings: any): Needs;
-  // oxlint-disable-next-line typescript/no-explicit-any -- what the schema above says
-  prepare(trajectories: readonly Trajectory[], settings: any, progress: Progress): Prepared;
+  /** `settings` are what the schema above says: write the type of those that you use, `needs({ group }: { group: number })`. */
+  needs(settings: never): Needs;
+  prepare(trajectories: readonly Trajectory[], settings: never, progress: Progress): Prepared;
   /** `input(name, 'episode')` and `input(name, 'token')` are the numbers of `prepare` as tensors. */
-  // oxlint-disable-next-line typescript/no-explicit-any -- what the schema above says
-  loss(graph: unknown, policy: PolicyTensors, input: (name: string, per: 'episode' | 'token') => Tensor, settings: any): { loss: Tensor; metrics: Record<string, Tensor> };
+  loss(
+    graph: unknown,
+    policy: PolicyTensors,
+    input: Input,
+    settings: never,
+  ): { readonly loss: Tensor; readonly metrics: Readonly<Record<string, Tensor>> };
 }
 
 type Plain = null | boolean | number | string | readonly Plain[] | { readonly [key: string]: Plain };
@@ -110,8 +135,8 @@ export type GrammarPart =
   | { readonly kind: 'characters'; readonly max: number; readonly from: string };
 export type Grammar = readonly (readonly GrammarPart[])[];
 
-export interface Turn {
-  readonly state: Plain;
+export interface Turn<State extends Plain = Plain> {
+  readonly state: State;
   readonly observation: string;
   readonly reward: number;
   readonly reason: string;
@@ -123,7 +148,7 @@ export interface Turn {
 }
 
 /** A world with its settings. `reset` and `step` are pure: plain data in, plain data out. */
-export interface Environment {
+export interface Environment<State extends Plain = Plain> {
   readonly name: string;
   readonly settings: Plain;
   readonly maxSteps: number;
@@ -134,10 +159,10 @@ export interface Environment {
   readonly levels: number;
   readonly interchangeable: readonly string[];
   tasks(split: Task['split'], level?: number): readonly Task[];
-  reset(task: Task, seed: number, level?: number): Turn;
-  step(state: Plain, action: string): Turn;
-  grammar(state: Plain): Grammar;
-  oracle(state: Plain): string | undefined;
+  reset(task: Task, seed: number, level?: number): Turn<State>;
+  step(state: State, action: string): Turn<State>;
+  grammar(state: State): Grammar;
+  oracle(state: State): string | undefined;
   corpus(): Iterable<string>;
 }
 
@@ -151,14 +176,65 @@ export interface World {
   create(settings: unknown): Environment;
   blind(environment: Environment, turn: Turn, random: () => number): string;
   heuristic(environment: Environment, turn: Turn, random: () => number): string;
-  /** The mistakes that its demonstrator makes on purpose, with how often and what they are; without it none. */
+  /** The mistakes that its demonstrator makes on purpose, with the probability and meaning of each; without it none. */
   readonly mistakes?: Readonly<Record<string, { readonly chance: number; readonly meaning: string }>>;
   /** `imperfection` has the chance of each of its mistakes; `mistake` says that one was made, so that a run may leave it out (reference.skipMistakes). */
   demonstrate(environment: Environment, turn: Turn, imperfection: Readonly<Record<string, number>>, random: () => number): { thought: string; action: string; mistake?: boolean };
 }
 
-type Unary = (x: Tensor) => Tensor;
-type Binary = (a: Tensor, b: Tensor | number) => Tensor;
+type Operand = Tensor | number;
+type Input = (name: string, per: 'episode' | 'token') => Tensor;
+
+/** Operators of the graph; shapes are broadcast, gradients are automatic. */
+export interface Operators {
+  add(a: Operand, b: Operand): Tensor;
+  sub(a: Operand, b: Operand): Tensor;
+  mul(a: Operand, b: Operand): Tensor;
+  div(a: Operand, b: Operand): Tensor;
+  minimum(a: Operand, b: Operand): Tensor;
+  maximum(a: Operand, b: Operand): Tensor;
+  clip(x: Tensor, low: Operand, high: Operand): Tensor;
+  less(a: Operand, b: Operand): Tensor;
+  greater(a: Operand, b: Operand): Tensor;
+  where(condition: Tensor, yes: Operand, no: Operand): Tensor;
+  neg(x: Tensor): Tensor;
+  exp(x: Tensor): Tensor;
+  log(x: Tensor): Tensor;
+  sqrt(x: Tensor): Tensor;
+  abs(x: Tensor): Tensor;
+  sigmoid(x: Tensor): Tensor;
+  tanh(x: Tensor): Tensor;
+  square(x: Tensor): Tensor;
+  reduceSum(x: Tensor, axes?: readonly number[], keep?: boolean): Tensor;
+  reduceMean(x: Tensor, axes?: readonly number[], keep?: boolean): Tensor;
+  stopGradient(x: Tensor): Tensor;
+}
+
+/** Plain-number mathematics of advantages. */
+export interface Advantage {
+  clamp(value: number, low: number, high: number): number;
+  /** (x − mean) ÷ (std + 1e-8). */
+  normalise(values: ArrayLike<number>): Float32Array;
+  /** Indices of equal keys. */
+  groupBy(keys: readonly string[]): number[][];
+  /** Generalised advantage estimation over one episode. */
+  gae(
+    rewards: ArrayLike<number>,
+    values: ArrayLike<number>,
+    gamma: number,
+    lambda: number,
+  ): { readonly advantages: Float32Array; readonly returns: Float32Array };
+}
+
+/** Parts of losses. */
+export interface Terms {
+  /** loss + coefficient · term; without a term the loss itself. */
+  withTerm(loss: Tensor, coefficient: number, term: Tensor | undefined): Tensor;
+  /** Mean over the episodes of input(name, 'episode') · −log π; `normalise` divides by the length (input `inverseLength`). */
+  weightedCrossEntropy(policy: PolicyTensors, input: Input, name: 'advantage' | 'weight', normalise: boolean): Tensor;
+  /** The critic's squared error against the token input `returns`, clipped to ± range around `oldValues`; range 0: not clipped. */
+  valueLoss(policy: PolicyTensors, input: Input, range: number): Tensor;
+}
 
 export interface Lab {
   readonly version: 1;
@@ -172,8 +248,8 @@ export interface Lab {
   admits(grammar: Grammar, action: string): boolean;
   mean(values: ArrayLike<number>): number;
   deviation(values: ArrayLike<number>): number;
-  readonly operators: { readonly [name: string]: unknown } & { add: Binary; sub: Binary; mul: Binary; div: Binary; exp: Unary; log: Unary; neg: Unary; stopGradient: Unary };
-  readonly advantage: { readonly [name: string]: unknown } & { clamp(value: number, low: number, high: number): number };
+  readonly operators: Operators;
+  readonly advantage: Advantage;
   readonly trajectories: {
     rewardOf(trajectory: Trajectory, kind: Progress['reward']): number;
     rewardsOf(trajectories: readonly Trajectory[], kind: Progress['reward']): Float32Array;
@@ -183,7 +259,7 @@ export interface Lab {
     inverseLengths(trajectories: readonly Trajectory[]): Float32Array;
     advantageMetrics(advantages: Float32Array): Record<string, number>;
   };
-  readonly terms: { readonly [name: string]: unknown };
+  readonly terms: Terms;
 }
 
 /** What the default export of plugin.ts answers. */
