@@ -29,12 +29,12 @@ const WHOLE = { min: 0, max: 1 };
 const whole = new Intl.NumberFormat('en');
 
 export const COLUMNS: readonly Column[] = [
-  { id: 'state', title: 'State', width: 116, sort: ({ state }) => state, cell: ({ state }) => <RunStateBadge state={state} /> },
+  { id: 'state', title: 'State', width: 108, sort: ({ state }) => state, cell: ({ state }) => <RunStateBadge state={state} /> },
   { id: 'id', title: '#', width: 44, numeric: true, sort: ({ id }) => id, cell: ({ id }) => id },
   {
     id: 'name',
     title: 'Name',
-    width: 150,
+    width: 130,
     grow: true,
     sort: ({ name }) => name.toLowerCase(),
     cell: ({ name, damaged }) => (

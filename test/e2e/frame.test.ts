@@ -129,6 +129,20 @@ describe('the frame', () => {
     expect(await shown(heading('Replay'))).toBe(true);
   });
 
+  test('a second window opens from the menu, shows another page, and closes by itself', async () => {
+    const opening = lab.app.waitForEvent('window');
+    await lab.app.evaluate(({ Menu }) => {
+      const file = Menu.getApplicationMenu()?.items.find(({ label }) => label === 'File');
+      file?.submenu?.items.find(({ label }) => label === 'New window')?.click();
+    });
+    const second = await opening;
+    await second.getByRole('link', { name: 'Settings', exact: true }).click();
+    await second.locator('main').getByRole('heading', { level: 1, name: 'Settings', exact: true }).waitFor();
+    expect(await shown(heading('Runs'))).toBe(true);
+    await second.close();
+    expect(await lab.app.evaluate(({ BrowserWindow }) => BrowserWindow.getAllWindows().length)).toBe(1);
+  });
+
   test('light and dark are set from Settings, shown at once and kept in the settings file', async () => {
     await visit(lab, '/settings');
     const canvas = () => lab.page.evaluate(() => getComputedStyle(document.body).backgroundColor);
