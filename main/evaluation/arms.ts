@@ -12,8 +12,10 @@ import { type PairedTable, pairedDifferences, type ResultsBySeed, successValue }
 export interface Member {
   readonly run: number;
   readonly seed: number;
-  /** What it was evaluated on; tasks of different places are different tasks. */
+  /** World and split it was evaluated on; tasks of different places are different tasks. */
   readonly place: string;
+  /** The world with all its settings. */
+  readonly worldHash: string;
   readonly results: readonly ClusteredResult[];
 }
 
@@ -50,6 +52,8 @@ export interface ArmPair extends Interval {
   readonly clusters: number;
   readonly onlyA: number;
   readonly onlyB: number;
+  /** The worlds of the two have other settings (rewards, rules), though the same tasks. */
+  readonly otherSettings: boolean;
   readonly words: string;
 }
 
@@ -109,7 +113,10 @@ export function compareArms(arms: readonly Arm[], baseline: string): ArmPair[] {
   const base = arms.find(({ key }) => key === baseline);
   if (!base) return [];
   const theirs = rowsOf(base);
-  const found = arms.flatMap((arm) => (arm === base ? [] : (pairOf(arm.key, rowsOf(arm), baseline, theirs) ?? [])));
+  const found = arms.flatMap((arm) => {
+    const pair = arm === base ? undefined : pairOf(arm.key, rowsOf(arm), baseline, theirs);
+    return pair ? [{ ...pair, otherSettings: worldsOf(arm) !== worldsOf(base) }] : [];
+  });
   const corrected = holm(found.map(({ p }) => p));
   return found.map((pair, index) => {
     const own = { ...pair, holm: corrected[index] ?? 1 };
@@ -117,7 +124,9 @@ export function compareArms(arms: readonly Arm[], baseline: string): ArmPair[] {
   });
 }
 
-type Found = Omit<ArmPair, 'holm' | 'words'>;
+const worldsOf = ({ members }: Arm): string => [...new Set(members.map(({ worldHash }) => worldHash))].sort().join();
+
+type Found = Omit<ArmPair, 'holm' | 'words' | 'otherSettings'>;
 
 function pairOf(key: string, mine: Rows, baseline: string, theirs: Rows): Found | undefined {
   const { a, b, pairing } = aligned(mine, theirs);
@@ -183,6 +192,7 @@ function wordsOf(pair: Omit<ArmPair, 'words'>, comparisons: number): string {
   const better = difference > 0 ? 'does better than' : 'does worse than';
   const verdict = corrected <= ALPHA ? better : p <= ALPHA ? `${better} (not after correction)` : 'is not clearly different from';
   const ps = comparisons > 1 ? `p = ${pValue(p)}, ${pValue(corrected)} corrected for ${comparisons} comparisons` : `p = ${pValue(p)}`;
-  const caution = pair.pairing === 'one' ? ' One seed each: this says nothing of other seeds.' : '';
+  const seeds = pair.pairing === 'one' ? ' One seed each: this says nothing of other seeds.' : '';
+  const caution = `${seeds}${pair.otherSettings ? ' The worlds of the two have different settings.' : ''}`;
   return `${key} ${verdict} ${baseline}: ${points(a)}% against ${points(b)}%, difference ${signedPoints(difference)} points (95% interval ${signedPoints(low)} to ${signedPoints(high)}; ${restsOn(pair)}; ${ps}).${caution}`;
 }

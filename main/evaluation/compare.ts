@@ -25,8 +25,10 @@ export interface Contender {
   readonly ends: Readonly<Record<string, readonly [number, number]>>;
   /** The evaluation that counts, task by task; empty when there is none yet. */
   readonly results: readonly ClusteredResult[];
-  /** What the evaluation was made on; only equal places can be paired. */
+  /** World and split of the evaluation; only equal places can be paired. */
   readonly place: string;
+  /** The world with all its settings. */
+  readonly worldHash: string;
   /** How it was made; null when there is none yet. */
   readonly evaluated: { readonly split: string; readonly temperature: number } | null;
 }
@@ -154,7 +156,7 @@ function pairsOf<T>(items: readonly T[]): [T, T][] {
   return items.flatMap((a, i) => items.slice(i + 1).map((b): [T, T] => [a, b]));
 }
 
-/** Both on the tasks they share, in the same world with the same episode seeds. */
+/** Both on the tasks they share, in the same world (where its settings differ, that is said) with the same episode seeds. */
 function pair(a: Contender, b: Contender): Pair | undefined {
   if (a.place !== b.place) return undefined;
   const key = (result: EvaluationResult) => `${result.task}\n${result.seed}`;
@@ -212,7 +214,8 @@ function pairWords(a: Contender, b: Contender, outcome: Outcome): string {
   const range = `95% interval ${signedPoints(low)} to ${signedPoints(high)}, p = ${pValue(p)}`;
   if (difference === 0) return `Runs ${a.run} and ${b.run} solve equally many of ${shared} (${counts}; ${range}).`;
   const [better, worse] = difference > 0 ? [a, b] : [b, a];
-  const sure = p <= ALPHA ? '' : ' Not clear: this may be chance.';
+  const doubt = p <= ALPHA ? '' : ' Not clear: this may be chance.';
+  const sure = `${doubt}${a.worldHash === b.worldHash ? '' : ' Their worlds have different settings.'}`;
   return `Run ${better.run} (${better.name}) solves ${points(Math.abs(difference))} points more of ${shared} than run ${worse.run} (${worse.name}): ${counts}; difference ${a.run} − ${b.run}: ${range}.${sure}`;
 }
 

@@ -5,7 +5,7 @@ import type { Context } from './context.ts';
 import { CallFailure } from './dispatch.ts';
 
 export function knownRuns({ lab }: Context, runs: readonly number[]): number[] {
-  const missing = runs.filter((run) => !lab.store.runs.find(run));
+  const missing = runs.filter((run) => !lab.store.runs.has(run));
   if (missing.length > 0) {
     throw new CallFailure(
       'not-found',

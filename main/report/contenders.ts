@@ -18,8 +18,25 @@ type ClusteredStoredResult = StoredResult & ClusteredResult;
 /** What the worlds say of their tasks, asked once. */
 const clusters = new TaskClusters();
 
-const resultsOf = (store: Store, run: Run, evaluation: Evaluation | undefined): ClusteredStoredResult[] =>
-  evaluation ? clusters.mark(run.config, store.evaluations.results(evaluation.id)) : [];
+/** Results that were read lately: the parts of a comparison are asked for one after the other, and each needs them. */
+const read = new WeakMap<Store, Map<string, ClusteredStoredResult[]>>();
+const MOST_READ = 200_000;
+
+/** What an evaluation measured never changes; should its number be given again, its run, date or outcome differ. */
+function resultsOf(store: Store, run: Run, evaluation: Evaluation | undefined): readonly ClusteredStoredResult[] {
+  if (!evaluation) return [];
+  let known = read.get(store);
+  if (!known) read.set(store, (known = new Map()));
+  const { id, createdAt, success } = evaluation;
+  const key = [id, run.uid, createdAt, success.k, success.n].join(' ');
+  let results = known.get(key);
+  if (!results) {
+    results = clusters.mark(run.config, store.evaluations.results(id));
+    if ([...known.values()].reduce((sum, { length }) => sum + length, results.length) > MOST_READ) known.clear();
+    known.set(key, results);
+  }
+  return results;
+}
 
 /** `whole`: with its arm and the last value of every metric, which take a while of many runs. */
 export function contenderOf(store: Store, id: number, whole = true): StoredContender {
@@ -38,6 +55,7 @@ export function contenderOf(store: Store, id: number, whole = true): StoredConte
     results: resultsOf(store, run, evaluation),
     evaluated: evaluation ? { split: evaluation.split, temperature: evaluation.temperature } : null,
     place: placeOf(evaluation),
+    worldHash: evaluation?.worldHash ?? '',
   };
 }
 
@@ -45,10 +63,16 @@ export function contenderOf(store: Store, id: number, whole = true): StoredConte
 export function evaluatedRun(store: Store, id: number): Member & { readonly results: readonly ClusteredStoredResult[] } {
   const run = store.runs.get(id);
   const evaluation = store.evaluations.finalOrLatest(id);
-  return { run: id, seed: run.seed, place: placeOf(evaluation), results: resultsOf(store, run, evaluation) };
+  return {
+    run: id,
+    seed: run.seed,
+    place: placeOf(evaluation),
+    worldHash: evaluation?.worldHash ?? '',
+    results: resultsOf(store, run, evaluation),
+  };
 }
 
-const placeOf = (evaluation: Evaluation | undefined): string => (evaluation ? `${evaluation.worldHash} ${evaluation.split}` : '');
+const placeOf = (evaluation: Evaluation | undefined): string => (evaluation ? `${evaluation.world} ${evaluation.split}` : '');
 
 /** Complete configs by what is stored, name and seed apart: parsing is slow, and the seeds of an arm are alike. */
 const completed = new Map<string, unknown>();

@@ -3,6 +3,7 @@
 
 import type { Trajectory } from '../rollout/trajectory.ts';
 import type { EvaluationReport, EvaluationResult } from '../evaluation/evaluation-report.ts';
+import type { Statement } from 'better-sqlite3';
 import type { Connection } from './database.ts';
 import { type Dictionary, fromColumn, toColumn } from './dictionary.ts';
 import type { RunStore, Successes, SuccessesAt } from './runs.ts';
@@ -61,11 +62,22 @@ export class EvaluationStore {
   readonly #db: Connection;
   readonly #dictionary: Dictionary;
   readonly #runs: RunStore;
+  readonly #list: Statement<[number | null], Row>;
+  readonly #results: Statement<[number], ResultRow>;
+  readonly #failures: Statement<[number], { update_no: number; kind: Evaluation['kind']; failure: number; count: number; n: number }>;
 
   constructor(db: Connection, dictionary: Dictionary, runs: RunStore) {
     this.#db = db;
     this.#dictionary = dictionary;
     this.#runs = runs;
+    this.#list = db.prepare('SELECT * FROM evaluations WHERE run_id IS ? ORDER BY update_no, id');
+    this.#results = db.prepare(
+      'SELECT task, category, tier, failure, seed, success, return, steps, episode_id FROM evaluation_results WHERE evaluation_id = ? ORDER BY position',
+    );
+    this.#failures = db.prepare(
+      `SELECT e.update_no, e.kind, r.failure, count(*) AS count, e.n FROM evaluations e JOIN evaluation_results r ON r.evaluation_id = e.id
+       WHERE e.run_id = ? AND r.failure IS NOT NULL GROUP BY e.id, r.failure ORDER BY e.update_no, e.id`,
+    );
   }
 
   /** `episodes`: the stored episode of each result, or none. Returns the evaluation's id. */
@@ -120,10 +132,7 @@ export class EvaluationStore {
 
   /** Oldest first; `null` lists those of agents without a run. */
   list(run: number | null): Evaluation[] {
-    return this.#db
-      .prepare<[number | null], Row>('SELECT * FROM evaluations WHERE run_id IS ? ORDER BY update_no, id')
-      .all(run)
-      .map(fromRow);
+    return this.#list.all(run).map(fromRow);
   }
 
   get(id: number): Evaluation {
@@ -140,31 +149,22 @@ export class EvaluationStore {
 
   /** Task by task, in the order they were played. */
   results(id: number): StoredResult[] {
-    return this.#db
-      .prepare<[number], ResultRow>(
-        'SELECT task, category, tier, failure, seed, success, return, steps, episode_id FROM evaluation_results WHERE evaluation_id = ? ORDER BY position',
-      )
-      .all(id)
-      .map((row) => ({
-        task: this.#dictionary.labelText(row.task),
-        category: this.#dictionary.labelText(row.category),
-        tier: this.#dictionary.labelText(row.tier),
-        failure: row.failure === null ? null : this.#dictionary.labelText(row.failure),
-        seed: row.seed,
-        success: row.success === 1,
-        return: fromColumn(row.return),
-        steps: row.steps,
-        episode: row.episode_id,
-      }));
+    return this.#results.all(id).map((row) => ({
+      task: this.#dictionary.labelText(row.task),
+      category: this.#dictionary.labelText(row.category),
+      tier: this.#dictionary.labelText(row.tier),
+      failure: row.failure === null ? null : this.#dictionary.labelText(row.failure),
+      seed: row.seed,
+      success: row.success === 1,
+      return: fromColumn(row.return),
+      steps: row.steps,
+      episode: row.episode_id,
+    }));
   }
 
   /** Failure classes of every evaluation of a run: their rates over training. */
   failures(run: number): { update: number; kind: Evaluation['kind']; failure: string; count: number; n: number }[] {
-    return this.#db
-      .prepare<[number], { update_no: number; kind: Evaluation['kind']; failure: number; count: number; n: number }>(
-        `SELECT e.update_no, e.kind, r.failure, count(*) AS count, e.n FROM evaluations e JOIN evaluation_results r ON r.evaluation_id = e.id
-         WHERE e.run_id = ? AND r.failure IS NOT NULL GROUP BY e.id, r.failure ORDER BY e.update_no, e.id`,
-      )
+    return this.#failures
       .all(run)
       .map(({ update_no: update, kind, failure, count, n }) => ({ update, kind, failure: this.#dictionary.labelText(failure), count, n }));
   }

@@ -189,8 +189,12 @@ export class RunStore {
     return { ...summary(row), config: object(row.config), versions: strings(row.versions) };
   }
 
+  has(id: number): boolean {
+    return this.#get.get(id) !== undefined;
+  }
+
   find(id: number): Run | undefined {
-    return this.#get.get(id) === undefined ? undefined : this.get(id);
+    return this.has(id) ? this.get(id) : undefined;
   }
 
   /** A run by its number or uid. */

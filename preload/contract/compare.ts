@@ -94,6 +94,8 @@ const armPair = z.object({
   clusters: z.number(),
   onlyA: z.number(),
   onlyB: z.number(),
+  /** The worlds of the two have other settings, though the same tasks. */
+  otherSettings: z.boolean(),
   words: z.string(),
 });
 export type ComparedPair = z.infer<typeof armPair>;

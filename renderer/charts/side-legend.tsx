@@ -50,7 +50,7 @@ export function SideLegend({ height, ...props }: LegendProps & { height: number 
             <button
               type="button"
               className={styles.entry}
-              title={label}
+              title={interval ? `${label}: ${range(interval, unit)}` : label}
               aria-pressed={!hidden.has(id)}
               onClick={() => onHidden(toggled(hidden, id))}
               onDoubleClick={() => onHidden(isolated(series, id))}
@@ -58,11 +58,7 @@ export function SideLegend({ height, ...props }: LegendProps & { height: number 
               <LineSwatch look={look} />
               <span className={styles.name}>{label}</span>
               <span className={styles.value}>{formatValue(value, unit)}</span>
-              {interval && (
-                <span className={styles.interval}>
-                  {formatValue(interval[0], unit)}–{formatValue(interval[1], unit)}
-                </span>
-              )}
+              {interval && <span className={styles.interval}>{range(interval, unit).replaceAll('%', '')}</span>}
             </button>
           </li>
         ))}
@@ -71,6 +67,8 @@ export function SideLegend({ height, ...props }: LegendProps & { height: number 
     </div>
   );
 }
+
+const range = ([low, high]: readonly [number, number], unit: string): string => `${formatValue(low, unit)}–${formatValue(high, unit)}`;
 
 function SortButton({ label, pressed, onPress }: { label: string; pressed: boolean; onPress: () => void }) {
   return (

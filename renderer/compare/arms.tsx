@@ -60,6 +60,9 @@ export function Arms({ data, groups, looks, answer, baseline, onBaseline }: Arms
     >
       <Mismatches data={data} />
       {answer ? <ArmTable {...{ data, looks, answer, baseline }} /> : <Loading label="Comparing arms" rows={Math.min(8, groups.length)} />}
+      {pairs.some(({ otherSettings }) => otherSettings) && (
+        <p className={util.muted}>* The same tasks in a world with other settings than the baseline’s.</p>
+      )}
       {pairs.length > 0 && (
         <details className={styles.summary} open={pairs.length <= 6 || words} onToggle={(event) => setWords(event.currentTarget.open)}>
           <summary>Summary in words</summary>
@@ -154,7 +157,7 @@ function ArmTable({
               p (Holm) <PExplain />
             </Head>
             <Head>Verdict</Head>
-            <Head>Rests on</Head>
+            <Head numeric>Tasks (clusters) × seeds</Head>
           </tr>
         </thead>
         <tbody>
@@ -229,7 +232,9 @@ function ArmRow({ arm: { key, evaluated, runs, success, iqm }, pair, baseline, l
       <Cell numeric>{pair ? pValue(pair.p) : '–'}</Cell>
       <Cell numeric>{pair ? pValue(pair.holm) : '–'}</Cell>
       <Cell>{pair && <Verdict pair={pair} />}</Cell>
-      <Cell muted>{pair && <RestsOn pair={pair} />}</Cell>
+      <Cell numeric muted>
+        {pair && <RestsOn pair={pair} />}
+      </Cell>
     </Row>
   );
 }
@@ -251,12 +256,13 @@ const PAIRINGS = {
   one: 'One seed: nothing is known of other seeds',
 };
 
-function RestsOn({ pair: { tasks, clusters, seeds, pairing } }: { pair: ComparedPair }) {
-  const played = clusters < tasks ? `${tasks} tasks in ${clusters} clusters` : `${tasks} ${tasks === 1 ? 'task' : 'tasks'}`;
+function RestsOn({ pair: { tasks, clusters, seeds, pairing, otherSettings } }: { pair: ComparedPair }) {
+  const notes = [PAIRINGS[pairing], ...(otherSettings ? ['The worlds of the two have different settings'] : [])];
   return (
-    <span title={PAIRINGS[pairing]}>
-      {played} × {seeds} {seeds === 1 ? 'seed' : 'seeds'}
-      {pairing === 'order' && ' (in order)'}
+    <span title={`${tasks} tasks in ${clusters} clusters × ${seeds} ${seeds === 1 ? 'seed' : 'seeds'}. ${notes.join('. ')}.`}>
+      {clusters < tasks ? `${tasks} (${clusters})` : tasks} × {seeds}
+      {pairing === 'order' && ' in order'}
+      {otherSettings && ' *'}
     </span>
   );
 }

@@ -1,7 +1,8 @@
 // What the study set out to decide, and how each claim came out: the sentence, where it comes from, the verdict, and under
 // it the tests with their numbers. Studies that are merely a selection of runs have no claims, and then this is not there.
 
-import { useCall } from '../bridge.ts';
+import { useQuery } from '@tanstack/react-query';
+import { callOptions } from '../bridge.ts';
 import type { Claim } from '../../preload/contract/compare.ts';
 import { Section } from '../components/page.tsx';
 import { Badge, type Tone } from '../components/stat.tsx';
@@ -23,8 +24,9 @@ export function countVerdicts(claims: readonly Claim[]): string {
   return `${count('supported')} supported, ${count('refuted')} refuted, ${count('equivalent')} equivalent, ${count('inconclusive')} inconclusive`;
 }
 
-export function Claims({ study }: { study: number }) {
-  const { data } = useCall('studies.claims', { id: study });
+/** `ready`: the arms are there. A study from before today's rule is decided anew when it is first seen, which must not delay them. */
+export function Claims({ study, ready }: { study: number; ready: boolean }) {
+  const { data } = useQuery({ ...callOptions('studies.claims', { id: study }), enabled: ready });
   if (!data || data.claims.length === 0) return null;
   return (
     <Section

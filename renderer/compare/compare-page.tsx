@@ -101,7 +101,7 @@ function Comparison({ runs, study }: { runs: readonly number[]; study: Parameter
   const [chosenBaseline, setBaseline] = useState<string | null>(null);
   const baseline = groups.find(({ key }) => key === chosenBaseline)?.key ?? groups[0]?.key ?? '';
   const arms = useArms(groups, baseline);
-  // Curves and results at once; what lies below the fold is drawn right after.
+  // Curves and arms at once; what lies below the fold is drawn right after.
   const below = useDeferredValue(arms ? data : undefined, undefined);
   const view = data && {
     groups: groups.map(({ key, runs: members }) => ({ key, runs: [...members], look: lookOf(looks.get(key)) })),
@@ -128,9 +128,8 @@ function Comparison({ runs, study }: { runs: readonly number[]; study: Parameter
       {data && !answer.isError && (
         <>
           <Curves data={data} groups={groups} onPoint={replayAt} />
-          {study && <Claims study={study.id} />}
+          {study && <Claims study={study.id} ready={arms !== undefined} />}
           <Arms {...{ data, groups, looks, baseline }} answer={arms} onBaseline={setBaseline} />
-          <RunResults {...{ data, groups, baseline }} />
         </>
       )}
       {below && !answer.isError && <Below {...{ data: below, groups, looks, baseline }} />}
@@ -199,6 +198,7 @@ function Below({ data, groups, looks, baseline }: BelowProps) {
   const worlds = new Set(data.runs.map(({ world }) => world)).size;
   return (
     <>
+      <RunResults {...{ data, groups, baseline }} />
       {worlds > 1 && <Profiles groups={groups} looks={looks} />}
       <ParameterView {...{ data, groups, looks }} />
       <BudgetTable groups={groups} />

@@ -87,7 +87,7 @@ export function Curves({ data, groups, onPoint }: CurvesProps) {
           title={meaning?.name ?? (validation ? 'Validation success' : chosen)}
           unit={validation ? 'share' : (meaning?.unit ?? '')}
           series={series}
-          sample={validation ? sampleSize(data.runs) : ''}
+          sample={[seedCounts(groups), validation ? sampleSize(data.runs) : ''].filter(Boolean).join(', ')}
           smoothing={smoothing}
           scale={scale}
           fit={view.range === 'fit'}
@@ -222,7 +222,7 @@ function seriesOf({ curves, data, groups, looks, validation, isShare }: SeriesIn
     updates.set(key, at);
     const single = runs.length === 1 && validation ? data.runs.find(({ run }) => run === runs[0]) : undefined;
     const bounds = single ? wilsonBand(single) : n > 1 ? { low: low.map(bounded), high: high.map(bounded) } : {};
-    return { id: key, label: runs.length > 1 ? `${key} (${n} seeds)` : key, look: looks.get(key) ?? runStyle(0), x, y, ...bounds };
+    return { id: key, label: key, look: looks.get(key) ?? runStyle(0), x, y, ...bounds };
   });
   return { series, updates };
 }
@@ -233,6 +233,13 @@ function validationCurve({ run, evaluations }: ComparedRun): Curve {
 
 function wilsonBand({ evaluations }: ComparedRun): { low: number[]; high: number[] } {
   return { low: evaluations.map(({ success }) => success.low), high: evaluations.map(({ success }) => success.high) };
+}
+
+/** How many seeds stand behind a line. */
+function seedCounts(groups: readonly Group[]): string {
+  const counts = groups.map(({ runs }) => runs.length);
+  const [least, most] = [Math.min(...counts), Math.max(...counts)];
+  return most < 2 ? '' : `${least === most ? most : `${least}–${most}`} seeds per arm`;
 }
 
 function sampleSize(runs: readonly ComparedRun[]): string {

@@ -26,13 +26,14 @@ export function ParameterView({ data, groups, looks }: ParameterViewProps) {
   const settings = plottable(data.runs, data.diff);
   const setting = settings.find(({ key }) => key === chosen) ?? settings[0];
   if (!setting || data.runs.length < 3) return null;
-  const { points, ticks, log, rho } = placeSetting(data.runs, setting);
+  const { points, ticks, log, rho, missing } = placeSetting(data.runs, setting);
   const armOf = new Map(groups.flatMap(({ key, runs }) => runs.map((run) => [run, key] as const)));
   const correlation = rho === null ? '' : ` Rank correlation ρ = ${rho.toFixed(2).replace('-', '−')} over ${points.length} runs.`;
+  const without = missing === 0 ? '' : ` ${missing} ${missing === 1 ? 'run does' : 'runs do'} not have it.`;
   return (
     <Section
       title="Parameters"
-      hint={`Test success by setting${log ? ', log scale' : ''}; a mark for every run, the line is their mean.${correlation} Other settings may differ too.`}
+      hint={`Test success by setting${log ? ', log scale' : ''}; a mark for every run, the line is their mean.${correlation}${without} Other settings may differ too.`}
       actions={
         <Select
           aria-label="Setting"

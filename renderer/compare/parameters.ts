@@ -12,7 +12,8 @@ export interface Setting {
 /** Settings that differ between evaluated runs, the one with the most numbers first; the seed is no setting. */
 export function plottable(runs: readonly ComparedRun[], diff: readonly Setting[]): Setting[] {
   const evaluated = runs.flatMap(({ success }, index) => (success ? [index] : []));
-  const distinct = ({ values }: Setting): number => new Set(evaluated.map((index) => shown(values[index]))).size;
+  const distinct = ({ values }: Setting): number =>
+    new Set(evaluated.flatMap((index) => (values[index] === undefined ? [] : [shown(values[index])]))).size;
   const numbers = ({ values }: Setting): number =>
     new Set(evaluated.flatMap((index) => (typeof values[index] === 'number' ? [values[index]] : []))).size;
   return diff
@@ -32,19 +33,23 @@ export interface Placing {
   readonly points: readonly Placed[];
   readonly ticks: readonly { readonly x: number; readonly label: string }[];
   readonly log: boolean;
+  /** Evaluated runs without this setting, where it is a number. */
+  readonly missing: number;
   /** Rank correlation of the setting with success; null where it is not a number. */
   readonly rho: number | null;
 }
 
 /** Numbers lie on a line (a log one when they span a factor of 20 or more), other values side by side. */
 export function placeSetting(runs: readonly ComparedRun[], { values }: Setting): Placing {
-  const known = runs.flatMap(({ run, success }, index) => (success ? [{ run, y: success.rate, value: values[index] }] : []));
+  const evaluated = runs.flatMap(({ run, success }, index) => (success ? [{ run, y: success.rate, value: values[index] }] : []));
+  const known = evaluated.filter(({ value }) => value !== undefined);
   const numeric = known.flatMap(({ value }) => (typeof value === 'number' ? [value] : []));
-  const all = [...new Set(known.map(({ value }) => shown(value)))];
-  if (numeric.length < known.length || all.length < 2) {
+  const all = [...new Set(known.map(({ value }) => shown(value)))].sort((a, b) => a.localeCompare(b, 'en', { numeric: true }));
+  const missing = evaluated.length - known.length;
+  if (numeric.length < known.length || new Set(numeric).size < 2) {
     const at = (label: string): number => (all.indexOf(label) + 0.5) / Math.max(1, all.length);
     const points = known.map(({ run, y, value }) => ({ run, y, x: at(shown(value)), value: shown(value) }));
-    return { points, ticks: all.map((label) => ({ x: at(label), label })), log: false, rho: null };
+    return { points, ticks: all.map((label) => ({ x: at(label), label })), log: false, missing, rho: null };
   }
   const [low, high] = [Math.min(...numeric), Math.max(...numeric)];
   const log = low > 0 && high / low >= 20;
@@ -55,6 +60,7 @@ export function placeSetting(runs: readonly ComparedRun[], { values }: Setting):
     points: known.map(({ run, y }, index) => ({ run, y, x: along(numeric[index] ?? low), value: shown(numeric[index]) })),
     ticks: apart(distinct.map((value) => ({ x: along(value), label: String(Number(value.toPrecision(3))) }))),
     log,
+    missing,
     rho: rankCorrelation(
       numeric,
       known.map(({ y }) => y),

@@ -78,11 +78,11 @@ interface PlanTableProps {
   tests: number;
 }
 
-const enough = (seeds: number | null): string => (seeds === null ? 'more than 200' : String(seeds));
+const enough = (seeds: number | null): string => (seeds === null ? '> 200' : String(seeds));
 
 function PlanTable({ plan: { measured, spread, rows, needed }, difference, power, tests }: PlanTableProps) {
   const seeds = [...new Set(rows.map((row) => row.seeds))];
-  const corrected = tests > 1 ? ` (after Holm’s correction for ${tests} comparisons)` : '';
+  const corrected = tests > 1 ? ` (in brackets: after Holm’s correction for ${tests} comparisons)` : '';
   const cell = (count: number, tasks: number): string => {
     const row = rows.find((one) => one.seeds === count && one.tasks === tasks);
     return row ? `${percent(row.alone)}${tests > 1 ? ` (${percent(row.corrected)})` : ''}` : '–';
@@ -94,45 +94,45 @@ function PlanTable({ plan: { measured, spread, rows, needed }, difference, power
         between seeds, {points(spread.clusters)} between clusters of {spread.clusterSize.toFixed(1)}{' '}
         {spread.clusterSize === 1 ? 'task' : 'tasks'}.
       </p>
-      <Table label="Power by seeds and tasks">
-        <thead>
-          <tr>
-            <Head>
-              A difference of {points(difference)} points is found{corrected}
-            </Head>
-            {needed.map(({ tasks }) => (
-              <Head key={tasks} numeric>
-                {tasks.toLocaleString('en')} tasks
-              </Head>
-            ))}
-          </tr>
-        </thead>
-        <tbody>
-          {seeds.map((count) => (
-            <Row key={count}>
-              <Cell>{count} seeds per arm</Cell>
+      <div className={styles.table}>
+        <Table label="Power by seeds and tasks">
+          <thead>
+            <tr>
+              <Head>Seeds per arm</Head>
               {needed.map(({ tasks }) => (
+                <Head key={tasks} numeric>
+                  {tasks.toLocaleString('en')} tasks
+                </Head>
+              ))}
+            </tr>
+          </thead>
+          <tbody>
+            {seeds.map((count) => (
+              <Row key={count}>
+                <Cell>{count}</Cell>
+                {needed.map(({ tasks }) => (
+                  <Cell key={tasks} numeric>
+                    {cell(count, tasks)}
+                  </Cell>
+                ))}
+              </Row>
+            ))}
+            <Row>
+              <Cell>
+                <strong>Needed for {percent(power)}</strong>
+              </Cell>
+              {needed.map(({ tasks, alone, corrected: strict }) => (
                 <Cell key={tasks} numeric>
-                  {cell(count, tasks)}
+                  <strong>
+                    {enough(alone)}
+                    {tests > 1 && ` (${enough(strict)})`}
+                  </strong>
                 </Cell>
               ))}
             </Row>
-          ))}
-          <Row>
-            <Cell>
-              <strong>Seeds needed for {percent(power)}</strong>
-            </Cell>
-            {needed.map(({ tasks, alone, corrected: strict }) => (
-              <Cell key={tasks} numeric>
-                <strong>
-                  {enough(alone)}
-                  {tests > 1 && ` (${enough(strict)})`}
-                </strong>
-              </Cell>
-            ))}
-          </Row>
-        </tbody>
-      </Table>
+          </tbody>
+        </Table>
+      </div>
     </>
   );
 }

@@ -1,10 +1,12 @@
 // The second half of the window's benchmark: a step in replay, the filter of a list of 100,000 episodes, and opening a
-// comparison of 20 runs, each as the user waits for it in the real window: from the key, the choice or the address to the
+// comparison of 20 runs and a study of 100, each as the user waits for it in the real window: from the key, the choice or the address to the
 // finished page (laid out, ready to paint). The frame that shows it comes at the next tick of the screen.
 
 import { newRun } from '../../main/queue/new-run.ts';
 import { loadPreset } from '../../main/config/presets.ts';
 import { Random } from '../../main/random.ts';
+import { sampleStudyFile } from '../../main/paths.ts';
+import { importFile } from '../../main/store/import.ts';
 import { Store } from '../../main/store/store.ts';
 import { launch, freshDataFolder, visit, type Lab } from '../e2e/app.ts';
 import { seed } from '../e2e/seeded.ts';
@@ -66,7 +68,7 @@ export async function replayRows(data: string): Promise<BenchRow[]> {
       { name: 'a search in all their observations', ours: searched.took, goal: null, ...limit },
       { name: 'that search: another call waits', ours: searched.longest, goal: WAIT_GOAL, ...limit },
       { name: `comparing ${RUNS} runs opens`, ours: median(compared.slice(1)), goal: 500, ...limit },
-      { name: 'it opens for the first time', ours: compared[0] ?? Number.NaN, goal: null, ...limit },
+      { name: 'it opens for the first time', ours: compared[0] ?? Number.NaN, goal: 600, ...limit },
     ];
   } finally {
     await lab.close();
@@ -139,22 +141,56 @@ async function compareTimes(lab: Lab): Promise<number[]> {
   for (let round = 0; round < 5; round++) {
     // In another order each time, so that no answer of before is at hand.
     const runs = Array.from({ length: RUNS }, (_, index) => ((index + round) % RUNS) + 1);
-    await visit(lab, '/settings');
-    times.push(
-      await lab.page.evaluate(
-        async ([address, rows]) => {
-          const begin = performance.now();
-          window.location.hash = address;
-          const ready = (): boolean =>
-            document.querySelectorAll('table[aria-label="Final results"] tbody tr').length === rows &&
-            document.querySelector('main figure canvas') !== null;
-          while (!ready() && performance.now() - begin < 20_000) await new Promise((resolve) => setTimeout(resolve, 1));
-          document.querySelector('main')?.getBoundingClientRect();
-          return performance.now() - begin;
-        },
-        [`/compare/${runs.join(',')}`, RUNS] as const,
-      ),
-    );
+    times.push(await openComparison(lab, `/compare/${runs.join(',')}`, RUNS, 2));
   }
   return times;
+}
+
+/** From the address to the drawn curves, the table with all arms and, where `runs` are given, the one with all runs. */
+async function openComparison(lab: Lab, address: string, runs: number | null, arms: number): Promise<number> {
+  await visit(lab, '/settings');
+  return lab.page.evaluate(
+    async ([hash, rows, groups]) => {
+      const count = (table: string): number => document.querySelectorAll(`table[aria-label="${table}"] > tbody > tr`).length;
+      const ready = (): boolean =>
+        (rows === null || count('Final results') === rows) &&
+        count('Arms') === groups &&
+        document.querySelector('main figure canvas') !== null;
+      const begin = performance.now();
+      window.location.hash = hash;
+      while (!ready() && performance.now() - begin < 20_000) await new Promise((resolve) => setTimeout(resolve, 1));
+      document.querySelector('main')?.getBoundingClientRect();
+      return performance.now() - begin;
+    },
+    [address, runs, arms] as const,
+  );
+}
+
+const STUDY = { runs: 100, arms: 28 };
+
+/** The sample study: how long it takes until its curves and arms can be read, first and again. */
+export async function studyRows(): Promise<BenchRow[]> {
+  const data = freshDataFolder();
+  const store = Store.open(data);
+  importFile(store, sampleStudyFile());
+  const [study] = store.studies.list();
+  store.close();
+  const lab = await launch({ data });
+  try {
+    const times: number[] = [];
+    for (let round = 0; round < 4; round++) {
+      times.push(await openComparison(lab, `/compare/study-${study?.id}`, null, STUDY.arms));
+      // As a new window has it: nothing asked before.
+      await lab.page.reload();
+      await lab.page.getByRole('navigation', { name: 'Main' }).waitFor();
+    }
+    const limit = { peer: null, unit: 'ms', better: 'lower', absolute: true } as const;
+    const name = `a study of ${STUDY.runs} runs with ${STUDY.arms} arms opens`;
+    return [
+      { name: `${name} for the first time`, ours: times[0] ?? Number.NaN, goal: 700, ...limit },
+      { name: `${name} again`, ours: median(times.slice(1)), goal: null, ...limit },
+    ];
+  } finally {
+    await lab.close();
+  }
 }

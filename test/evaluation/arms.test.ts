@@ -19,7 +19,7 @@ function member(run: number, seed: number, tasks: number, solved: (task: number)
     steps: 2,
     failure: null,
   }));
-  return { run, seed, place, results };
+  return { run, seed, place, worldHash: place, results };
 }
 
 const arm = (key: string, ...members: Member[]): Arm => ({ key, members });
@@ -92,6 +92,9 @@ describe('arms', () => {
       { key: 'single', pairing: 'one', seeds: 1 },
     ]);
     expect(pairs[1]?.words).toContain('One seed each');
+    const changed = { ...shifted, members: shifted.members.map((one) => ({ ...one, worldHash: 'paid otherwise' })) };
+    expect(compareArms([base, changed], 'base')[0]?.words).toContain('The worlds of the two have different settings.');
+    expect(pairs[0]?.otherSettings).toBe(false);
   });
   test('have a mean with an interval that holds it, also where everything was solved', () => {
     const { success } = summarise(armAt('some', 10));

@@ -116,6 +116,7 @@ function contender(run: number, outcomes: readonly boolean[], changes: Partial<C
     ends: { loss: [10, 0.5] },
     results: alone(results(outcomes)),
     place: 'shop test',
+    worldHash: 'w',
     evaluated: { split: 'test', temperature: 0 },
     ...changes,
   };
