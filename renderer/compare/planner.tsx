@@ -94,6 +94,9 @@ function PlanTable({ plan: { measured, spread, rows, needed }, difference, power
         between seeds, {points(spread.clusters)} between clusters of {spread.clusterSize.toFixed(1)}{' '}
         {spread.clusterSize === 1 ? 'task' : 'tasks'}.
       </p>
+      <p className={styles.question}>
+        A true difference of {points(difference)} points is found with this probability{corrected}:
+      </p>
       <div className={styles.table}>
         <Table label="Power by seeds and tasks">
           <thead>
