@@ -53,7 +53,7 @@ export class HostState implements StateKeeper {
   /** The state is always here. */
   async download(): Promise<void> {}
 
-  dispose(): void {}
+  async dispose(): Promise<void> {}
 
   /** The gradients of all micro-batches, added up; losses and metrics add up as well. */
   async #gradients(batches: readonly MicroBatch[], poll?: Poll): Promise<{ report: StepReport; sums: Record<string, Value> }> {

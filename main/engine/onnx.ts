@@ -193,6 +193,7 @@ const SPELLED: Readonly<Record<string, Spell>> = {
   Expand: withInputs('Expand', shapeOf(1)),
   ReduceSum: withInputs('ReduceSum', axesOf, ['keepdims']),
   ReduceMean: withInputs('ReduceMean', axesOf, ['keepdims']),
+  ReduceMin: withInputs('ReduceMin', axesOf, ['keepdims']),
   ReduceMax: withInputs('ReduceMax', axesOf, ['keepdims']),
   Slice: withInputs('Slice', (node, writer) => ['start', 'end', 'axis'].map((key) => writer.integers([number(node, key)]))),
   StopGradient: withInputs('Identity', () => []),
@@ -269,6 +270,7 @@ const SPELLED: Readonly<Record<string, Spell>> = {
     const bare = !transA && !transB && !transBatchA && !transBatchB && alpha === 1;
     if (writer.half && worthHalving(node)) spellMatMul(node, writer, true);
     else if (matrices) writer.emit('Gemm', names(node.inputs, writer), names(node.outputs, writer), { transA, transB, alpha });
+    else if (writer.target === 'gpu' && rowsTimesMatrix(node)) spellRowsTimesMatrix(node, writer);
     else if (bare) writer.emit('MatMul', names(node.inputs, writer), names(node.outputs, writer));
     else if (writer.target === 'cpu')
       writer.emit('FusedMatMul', names(node.inputs, writer), names(node.outputs, writer), node.attributes, MICROSOFT);
@@ -384,6 +386,20 @@ function worthHalving({ inputs, outputs }: Node): boolean {
 function constantData(tensor: Tensor): ConstantData {
   if (!tensor.data) throw new GraphError(`${tensor} was written as a constant, but it has no data`);
   return tensor.data;
+}
+
+/** [..., n, k] times a matrix. */
+function rowsTimesMatrix({ inputs: [a, b], attributes }: Node): boolean {
+  return a !== undefined && b?.rank === 2 && a.rank > 2 && !attributes.transA && !attributes.transBatchA && !attributes.transBatchB;
+}
+
+/** As one product of two matrices, which reads a transposed one where it lies; a batched product would copy it first. */
+function spellRowsTimesMatrix(node: Node, writer: Writer): void {
+  const [a = '', b = ''] = names(node.inputs, writer);
+  const { transB = 0, alpha = 1 } = node.attributes;
+  const flat = writer.step(node, 'Reshape', [a, writer.integers([-1, Number(at(node.inputs, 0).shape.at(-1))])]);
+  const product = writer.step(node, 'Gemm', [flat, b], { transA: 0, transB, alpha });
+  writer.emit('Reshape', [product, ...shapeOf(-1)(node, writer)], names(node.outputs, writer));
 }
 
 /** Where there is no fused kernel: casts, transposes, product, scale as separate nodes. */

@@ -29,11 +29,10 @@ export class ProgramCache {
   async get(key: string, build: () => StepGraph): Promise<Program> {
     return this.#programs.get(key, () => {
       const { graph, metrics } = build();
-      const keepOnDevice = this.#options.target === 'gpu' ? [...graph.outputs.keys()].filter((name) => name.startsWith('next.')) : [];
       const bytes = peakBytes(graph);
       const fitting = bytes < TINY_BYTES ? { threads: 1 } : { plannedMemory: false };
       const create = async (): Promise<Program> => {
-        const session = await Session.create(graph, { ...this.#options, ...fitting, keepOnDevice });
+        const session = await Session.create(graph, { ...this.#options, ...fitting });
         return { session, metrics, dispose: () => session.dispose() };
       };
       return { bytes, create };

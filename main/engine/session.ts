@@ -4,6 +4,7 @@
 
 import { availableParallelism, freemem } from 'node:os';
 import type { InferenceSession, Tensor as RuntimeTensor } from 'onnxruntime-node';
+import type { DeviceCounters } from './device-counters.ts';
 import { elementCount, showShape } from './graph.ts';
 import type { DType, Graph } from './graph.ts';
 import { largestTensors, megabytes, peakBytes } from './memory.ts';
@@ -39,11 +40,16 @@ export interface SessionOptions {
    * a large graph then holds twice what it needs.
    */
   readonly plannedMemory?: boolean;
+  /** Counts what calls cost on a device. */
+  readonly counters?: DeviceCounters;
   /** Outputs that stay on the device. */
   readonly keepOnDevice?: readonly string[];
   /** Further options of onnxruntime, for measurements. */
   readonly extra?: Partial<InferenceSession.SessionOptions>;
 }
+
+/** Whether a training state stays on the device between steps. */
+export const stateStays = ({ stateOnDevice, target }: SessionOptions): boolean => stateOnDevice ?? target === 'gpu';
 
 /** The graph did not fit into memory; the message says what is largest in it. */
 export class OutOfMemoryError extends Error {
@@ -85,11 +91,15 @@ export function release(value: Value): void {
 export class Session {
   readonly #graph: Graph;
   readonly #session: InferenceSession;
+  readonly #kept: ReadonlySet<string>;
+  readonly #counters: DeviceCounters | undefined;
   #disposed = false;
 
-  private constructor(graph: Graph, session: InferenceSession) {
+  private constructor(graph: Graph, session: InferenceSession, kept: ReadonlySet<string>, counters: DeviceCounters | undefined) {
     this.#graph = graph;
     this.#session = session;
+    this.#kept = kept;
+    this.#counters = counters;
   }
 
   static async create(graph: Graph, options: SessionOptions = {}): Promise<Session> {
@@ -100,9 +110,12 @@ export class Session {
       target = 'cpu',
       half = false,
       plannedMemory = true,
-      keepOnDevice = [],
       extra,
     } = options;
+    // Only through WebGPU can the binding leave results where they are.
+    const onWebgpu = providers.includes('webgpu');
+    const kept = options.keepOnDevice ?? [];
+    const keepOnDevice = onWebgpu ? kept : [];
     const locations = Object.fromEntries(
       [...graph.outputs.keys()].map((name) => [name, keepOnDevice.includes(name) ? ('gpu-buffer' as const) : ('cpu' as const)]),
     );
@@ -122,7 +135,7 @@ export class Session {
           session: {
             set_denormal_as_zero: '1',
             intra_op: { allow_spinning: spinning ? '1' : '0' },
-            ...(providers.includes('webgpu') && { disable_cpu_ep_fallback: '1' }),
+            ...(onWebgpu && { disable_cpu_ep_fallback: '1' }),
             ...mapped(graph),
           },
           // Half-precision weights would be unpacked once and for all, in every session.
@@ -132,7 +145,7 @@ export class Session {
         },
         ...extra,
       });
-      return new Session(graph, session);
+      return new Session(graph, session, new Set(kept), options.counters);
     } catch (error) {
       throw explain(error, graph, 'could not be prepared');
     }
@@ -163,12 +176,23 @@ export class Session {
     const wanted =
       Object.keys(fetches).length > 0 ? fetches : Object.fromEntries([...this.#graph.outputs.keys()].map((name) => [name, null]));
     try {
+      const begin = performance.now();
       const results: Record<string, Value> = { ...(await this.#session.run(feeds, wanted)) };
+      this.#count(feeds, wanted, results, (performance.now() - begin) / 1e3);
       for (const [name, given] of Object.entries(wanted)) if (given?.location === 'cpu') results[name] = freeCopy(results[name], given);
       return results;
     } catch (error) {
       throw explain(error, this.#graph, 'failed');
     }
+  }
+
+  /** What travelled: everything but what was on the device and what stays there. */
+  #count(feeds: Feeds, fetches: Fetches, results: Feeds, seconds: number): void {
+    for (const name of this.#kept) if (results[name]) residents.add(results[name]);
+    if (!this.#counters) return;
+    const fed = [...this.#graph.inputs.keys()].flatMap((name) => feeds[name] ?? []);
+    const fetched = Object.entries(results).flatMap(([name, result]) => (fetches[name] ? [] : [result]));
+    this.#counters.add(hostBytes(fed), hostBytes(fetched), seconds);
   }
 
   /** Frees everything native. Values that were fetched stay valid. */
@@ -177,6 +201,14 @@ export class Session {
     this.#disposed = true;
     await this.#session.release();
   }
+}
+
+/** Values that are on the device, or would be if there were one: the tests count bytes on the CPU as well. */
+const residents = new WeakSet<Value>();
+
+function hostBytes(values: readonly Value[]): number {
+  const travelling = values.filter((one) => one.location === 'cpu' && !residents.has(one));
+  return travelling.reduce((sum, { data }) => sum + (ArrayBuffer.isView(data) ? data.byteLength : 0), 0);
 }
 
 /** Inside Electron the binding returns a copy beside a result that was written in place; its memory need not wait for the collector. */

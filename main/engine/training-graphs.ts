@@ -52,12 +52,14 @@ export function gradientGraph(batch: Named, layout: ParameterLayout): StepGraph 
   return { graph, metrics: report(graph, objective, graph.scalar(0)) };
 }
 
-/** Forward and backward; the gradients are added to `sum`. */
+/** Forward and backward; the gradients are added to `sum`, or replace it where `fresh` is 1. */
 export function sumGraph(batch: Named, layout: ParameterLayout): StepGraph {
   const graph = new Graph(`sum ${batch.key}`);
   const { objective, packed } = differentiated(graph, batch, layout);
   const sums = layout.inputs(graph, 'sum');
-  outputs(graph, 'sum', new Map([...packed].map(([group, gradient]) => [group, op.add(lookupGroup(sums, group), gradient)])));
+  const fresh = op.greater(graph.input('fresh', 'float32', []), 0.5);
+  const before = (group: Group): Tensor => op.where(fresh, 0, lookupGroup(sums, group));
+  outputs(graph, 'sum', new Map([...packed].map(([group, gradient]) => [group, op.add(before(group), gradient)])));
   return { graph, metrics: report(graph, objective, graph.scalar(0)) };
 }
 

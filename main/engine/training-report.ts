@@ -1,6 +1,7 @@
 // The types that all parts of a training step share: what goes in, what is changed, what is reported.
 
 import { at } from '../indexed.ts';
+import type { DeviceParameters } from './device-parameters.ts';
 import type { Flat } from './parameters.ts';
 import type { Feeds } from './session.ts';
 import type { Build } from './training-graphs.ts';
@@ -38,7 +39,9 @@ export interface StateKeeper {
   gradients(batches: readonly MicroBatch[]): Promise<{ report: StepReport; gradients: Flat }>;
   /** Brings the training state's arrays up to date. */
   download(): Promise<void>;
-  dispose(): void;
+  dispose(): Promise<void>;
+  /** The parameters on the device, for sampling and scoring there; undefined where the state is in plain memory. */
+  readonly parameters?: DeviceParameters;
 }
 
 /** Loss, norm and metrics lie in one vector. */

@@ -2,6 +2,7 @@
 // their losses must already be divided by counts of the whole update. Where the state lives decides who does the last part:
 // host-state.ts (plain memory) or device-state.ts (it stays in the device's buffers). A step that is not finite changes nothing.
 
+import type { DeviceParameters } from './device-parameters.ts';
 import { DeviceState } from './device-state.ts';
 import { HostState } from './host-state.ts';
 import { ADAMW } from './optimizer.ts';
@@ -10,6 +11,7 @@ import type { Flat, ParameterLayout } from './parameters.ts';
 import { LossScale } from './loss-scale.ts';
 import { ProgramCache } from './program-cache.ts';
 import type { MemoryPool } from './session-cache.ts';
+import { stateStays } from './session.ts';
 import type { SessionOptions } from './session.ts';
 import type { MicroBatch, Poll, StateKeeper, StepReport, TrainingState } from './training-report.ts';
 
@@ -56,8 +58,8 @@ export class Trainer {
     this.#state = state;
     this.#programs = new ProgramCache(session, sessions, pool);
     this.#scale = session.half ? new LossScale(lossScale) : undefined;
-    const Keeper = (session.stateOnDevice ?? session.target === 'gpu') ? DeviceState : HostState;
-    this.#keeper = new Keeper(layout, state, optimizer, this.#programs);
+    const Keeper = stateStays(session) ? DeviceState : HostState;
+    this.#keeper = new Keeper(layout, state, optimizer, this.#programs, session);
   }
 
   /** Takes one optimizer step on the sum of the micro-batches' losses. */
@@ -82,10 +84,15 @@ export class Trainer {
     return this.#state;
   }
 
+  /** The parameters as they are trained, on the device; undefined where the state is in plain memory. */
+  get parameters(): DeviceParameters | undefined {
+    return this.#keeper.parameters;
+  }
+
   async dispose(): Promise<void> {
     this.#disposed = true;
     // The state first: a device buffer that outlives the sessions' allocator takes the process down.
-    this.#keeper.dispose();
+    await this.#keeper.dispose();
     await this.#programs.dispose();
   }
 

@@ -29,6 +29,12 @@ export interface Drawn extends DrawnToken {
   readonly logProb: number;
 }
 
+/** The settings with their defaults; greedy draws have the policy's own temperature. */
+export function drawNumbers({ temperature = 1, greedy = false }: DrawSettings = {}): { temperature: number; greedy: boolean } {
+  if (!(temperature > 0)) throw new RangeError(`The temperature must be above 0, found ${temperature}; use greedy for the likeliest token`);
+  return { temperature: greedy ? 1 : temperature, greedy };
+}
+
 export class Drawer {
   readonly #temperature: number;
   readonly #greedy: boolean;
@@ -36,10 +42,9 @@ export class Drawer {
   #scores: Float64Array;
   #weights: Float64Array;
 
-  constructor(vocabulary: number, { temperature = 1, greedy = false }: DrawSettings = {}) {
-    if (!(temperature > 0))
-      throw new RangeError(`The temperature must be above 0, found ${temperature}; use greedy for the likeliest token`);
-    this.#temperature = greedy ? 1 : temperature;
+  constructor(vocabulary: number, settings: DrawSettings = {}) {
+    const { temperature, greedy } = drawNumbers(settings);
+    this.#temperature = temperature;
     this.#greedy = greedy;
     this.#ids = Int32Array.from({ length: vocabulary }, (_, id) => id);
     this.#scores = new Float64Array(vocabulary);

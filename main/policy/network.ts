@@ -7,6 +7,8 @@ import type { ParameterLayout, Parameters } from '../engine/parameters.ts';
 import type { LossAndMetrics, MicroBatch } from '../engine/training-step.ts';
 import { policyTensors } from './batch.ts';
 import type { BatchLayout, BatchShape, LossInput, PolicyOptions, PolicyTensors } from './batch.ts';
+import { deviceSamplingGraph, deviceStreams } from './device-graph.ts';
+import type { DeviceSampling } from './device-graph.ts';
 import { cacheStreams, samplingGraph } from './sampling-graph.ts';
 import type { Stream } from './sampling-graph.ts';
 import { modelLayout } from './transformer.ts';
@@ -25,6 +27,8 @@ export interface PolicyNetwork extends BatchLayout {
   tensors(graph: Graph, parameters: Parameters, shape: BatchShape, options?: PolicyOptions): PolicyTensors & { readonly logits: Tensor };
   /** See `samplingGraph`: reads `count` tokens per row. */
   samplingGraph(count: number, parameters: (graph: Graph) => Parameters): Graph;
+  /** How it is sampled on a device; undefined: only on the CPU. */
+  readonly device?: DeviceSampling | undefined;
 }
 
 /** A small Transformer is fully described by its config; a language model has a separate network. */
@@ -44,6 +48,10 @@ export function networkOf(model: PolicyModel): PolicyNetwork {
     streams: cacheStreams(model),
     tensors: (graph, parameters, shape, options) => policyTensors(graph, parameters, model, shape, options),
     samplingGraph: (count, parameters) => samplingGraph(model, count, parameters),
+    device: {
+      streams: deviceStreams(model),
+      graph: (count, parameters) => deviceSamplingGraph(model, count, parameters),
+    },
   };
 }
 

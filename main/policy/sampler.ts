@@ -47,13 +47,21 @@ export interface RunOptions {
   readonly most?: number;
 }
 
+/** Plays episodes to their end: on the CPU (`Sampler`) or on a device (`DeviceSampler`). */
+export interface EpisodeSampler {
+  /** Plays all episodes to their end; they are taken from the list when there is room. */
+  run(episodes: Iterable<SampledEpisode>, settings?: DrawSettings, options?: RunOptions): Promise<void>;
+  /** Gives its memory back; when it is used again, it takes it anew. */
+  dispose(): Promise<void>;
+}
+
 export interface SamplerOptions {
   /** Most episodes at once. */
   readonly capacity?: number;
   readonly threads?: number;
 }
 
-interface Row {
+export interface Row {
   readonly episode: SampledEpisode;
   /** All tokens the row has read or is to read, and their flags. */
   tokens: number[];
@@ -69,7 +77,7 @@ const COUNTS = [1, 4, 16, 64] as const;
 const CALL_COST = 10;
 const ROW_COST = 2;
 
-export class Sampler {
+export class Sampler implements EpisodeSampler {
   readonly #network: PolicyNetwork;
   readonly #capacity: number;
   readonly #options: SamplerOptions;
@@ -86,7 +94,6 @@ export class Sampler {
     this.#feeds = parameterFeeds(this.#network.layout, weights);
   }
 
-  /** Plays all episodes to their end; they are taken from the list when there is room. */
   async run(episodes: Iterable<SampledEpisode>, settings: DrawSettings = {}, options: RunOptions = {}): Promise<void> {
     const { poll, settle = () => {}, most = this.#capacity } = options;
     const capacity = Math.min(most, this.#capacity);
@@ -110,7 +117,6 @@ export class Sampler {
     }
   }
 
-  /** Gives its memory back; when it is used again, it takes it anew. */
   async dispose(): Promise<void> {
     this.#cache.release();
     for (const session of this.#sessions.values()) await session.dispose();
@@ -118,20 +124,7 @@ export class Sampler {
   }
 
   #feed(row: Row): Row {
-    const { tokens, flags, newRow } = row.episode.take();
-    if (newRow) {
-      row.tokens = [];
-      row.flags = [];
-      row.position = 0;
-    }
-    for (const token of tokens) row.tokens.push(token);
-    for (const flag of flags) row.flags.push(flag);
-    if (row.tokens.length > this.#network.contextLength)
-      throw new RangeError(
-        `An episode of ${row.tokens.length} tokens does not fit the model's context of ${this.#network.contextLength}; begin a new row`,
-      );
-    if (row.position >= row.tokens.length) throw new RangeError('An episode gave no token to read before the next draw');
-    return row;
+    return feedRow(row, this.#network.contextLength);
   }
 
   /** In the order of the rows, which does not depend on how long a world takes. */
@@ -239,13 +232,29 @@ export class Sampler {
   }
 }
 
+/** Adds what the episode has not read yet to its row. */
+export function feedRow(row: Row, contextLength: number): Row {
+  const { tokens, flags, newRow } = row.episode.take();
+  if (newRow) {
+    row.tokens = [];
+    row.flags = [];
+    row.position = 0;
+  }
+  for (const token of tokens) row.tokens.push(token);
+  for (const flag of flags) row.flags.push(flag);
+  if (row.tokens.length > contextLength)
+    throw new RangeError(`An episode of ${row.tokens.length} tokens does not fit the model's context of ${contextLength}; begin a new row`);
+  if (row.position >= row.tokens.length) throw new RangeError('An episode gave no token to read before the next draw');
+  return row;
+}
+
 /** Tokens per row that make the call worth most: useful tokens over what the call costs. */
-function chooseCount(rows: readonly Row[]): number {
+export function chooseCount(rows: readonly Row[], callCost = CALL_COST): number {
   let best = 1;
   let rate = 0;
   for (const count of COUNTS) {
     const useful = rows.reduce((sum, { tokens, position }) => sum + Math.min(count, tokens.length - position), 0);
-    const value = useful / (CALL_COST + rows.length * (ROW_COST + count));
+    const value = useful / (callCost + rows.length * (ROW_COST + count));
     if (value > rate) [best, rate] = [count, value];
   }
   return best;

@@ -5,11 +5,13 @@
 import { Graph } from '../engine/graph.ts';
 import type { Tensor } from '../engine/graph.ts';
 import * as op from '../engine/operators.ts';
+import { DeviceBuffers } from '../engine/device-buffers.ts';
+import { DeviceParameters } from '../engine/device-parameters.ts';
 import type { Flat } from '../engine/parameters.ts';
 import { peakBytes } from '../engine/memory.ts';
 import { type MemoryPool, SessionCache } from '../engine/session-cache.ts';
 import { Session, floats } from '../engine/session.ts';
-import type { Value } from '../engine/session.ts';
+import type { Feeds, SessionOptions, Value } from '../engine/session.ts';
 import { PackedBatch } from './batch.ts';
 import { networkOf } from './network.ts';
 import type { PolicyModel, PolicyNetwork } from './network.ts';
@@ -37,13 +39,23 @@ export class Scorer {
   readonly #network: PolicyNetwork;
   readonly #options: ScorerOptions;
   readonly #sessions: SessionCache<Session>;
-  readonly #feeds: Readonly<Record<string, Value>>;
+  readonly #feeds: () => Promise<Feeds>;
+  readonly #device: { readonly session: SessionOptions; readonly buffers: DeviceBuffers } | undefined;
+  /** Logits on the device that somebody still needs. */
+  #lent: Value[] = [];
 
-  constructor(model: PolicyModel, weights: Flat, options: ScorerOptions = {}) {
+  /** `weights` on a device make the scorer work there. */
+  constructor(model: PolicyModel, weights: Flat | DeviceParameters, options: ScorerOptions = {}) {
     this.#network = networkOf(model);
     this.#options = options;
     this.#sessions = new SessionCache(options.sessions ?? 12, options.pool);
-    this.#feeds = parameterFeeds(this.#network.layout, weights);
+    if (weights instanceof DeviceParameters) {
+      this.#device = { session: weights.session, buffers: new DeviceBuffers(weights.session) };
+      this.#feeds = () => weights.feeds();
+    } else {
+      const feeds = parameterFeeds(this.#network.layout, weights);
+      this.#feeds = async () => feeds;
+    }
   }
 
   async score(batch: PackedBatch): Promise<Scores> {
@@ -52,20 +64,33 @@ export class Scorer {
     return { logProbs: unpack(logProbs), entropies: unpack(entropies), values: values && unpack(values) };
   }
 
-  /** The masked logits of every agent position, [rows, agent tokens, vocabulary], as a loss takes them for `referenceLogits`. */
+  /**
+   * The masked logits of every agent position, [rows, agent tokens, vocabulary], as a loss takes them for `referenceLogits`. On a device
+   * they stay there, until `freeLogits`.
+   */
   async logits(batch: PackedBatch): Promise<Value> {
-    const { logits } = await this.#run('logits', batch);
+    const { rows, agentTokens } = batch.shape;
+    const place = await this.#device?.buffers.allocate([rows, agentTokens, this.#network.vocabulary]);
+    const { logits } = await this.#run('logits', batch, place && { logits: place });
     if (!logits) throw new Error('The scorer gave no logits');
-    return logits;
+    if (place) this.#lent.push(place);
+    return place ?? logits;
+  }
+
+  /** Nobody needs the logits any more that were given out. */
+  freeLogits(): void {
+    for (const value of this.#lent.splice(0)) this.#device?.buffers.free(value);
   }
 
   async dispose(): Promise<void> {
+    this.freeLogits();
+    await this.#device?.buffers.dispose();
     await this.#sessions.dispose();
   }
 
-  async #run(kind: Kind, batch: PackedBatch): Promise<Record<string, Value>> {
+  async #run(kind: Kind, batch: PackedBatch, fetches?: Feeds): Promise<Record<string, Value>> {
     const session = await this.#session(kind, batch);
-    return session.run({ ...this.#feeds, ...batch.feeds, ...PackedBatch.divisors(1, 1) });
+    return session.run({ ...(await this.#feeds()), ...batch.feeds, ...PackedBatch.divisors(1, 1) }, fetches);
   }
 
   #session(kind: Kind, { shape }: PackedBatch): Promise<Session> {
@@ -77,7 +102,7 @@ export class Scorer {
         if (tensor) graph.output(name, tensor);
       }
       const { threads } = this.#options;
-      const settings = { spinning: false, plannedMemory: false, ...(threads !== undefined && { threads }) };
+      const settings = { spinning: false, plannedMemory: false, ...(threads !== undefined && { threads }), ...this.#device?.session };
       return { bytes: peakBytes(graph), create: () => Session.create(graph, settings) };
     });
   }

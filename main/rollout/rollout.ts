@@ -3,14 +3,14 @@
 
 import type { Environment } from '../environment/environment.ts';
 import type { DrawSettings } from '../policy/draw.ts';
-import type { SampledEpisode, Sampler } from '../policy/sampler.ts';
+import type { EpisodeSampler, SampledEpisode } from '../policy/sampler.ts';
 import { type Episode, EpisodeInPlay, type EpisodeRequest, type TextCodec } from './episode.ts';
 
 /** Who acts, where, and how it speaks. */
 export interface Actor {
   readonly environment: Environment;
   readonly codec: TextCodec;
-  readonly sampler: Sampler;
+  readonly sampler: EpisodeSampler;
 }
 
 /** How many beginnings a world in another process hears of at once. */

@@ -7,6 +7,7 @@ import type { Flat } from '../engine/parameters.ts';
 import type { MemoryPool } from '../engine/session-cache.ts';
 import type { Poll, StepReport, Trainer } from '../engine/training-step.ts';
 import { PackedBatch } from '../policy/batch.ts';
+import type { ActingWeights } from '../policy/open-sampler.ts';
 import { Scorer } from '../policy/scorer.ts';
 import { networkOf, type PolicyModel } from '../policy/network.ts';
 import { Random } from '../random.ts';
@@ -24,8 +25,8 @@ export class Learner {
   constructor(
     setup: RunSetup,
     trainer: Trainer,
-    policy: Flat,
-    reference: Flat,
+    policy: ActingWeights,
+    reference: ActingWeights,
     options: { threads: number; sessions: number; pool?: MemoryPool },
   ) {
     this.#setup = setup;
@@ -99,7 +100,12 @@ export class Learner {
       for (let part = 0; part < count; part++) {
         const from = Math.floor((part * order.length) / count);
         const to = Math.floor(((part + 1) * order.length) / count);
-        reports.push(await this.#minibatches.step(order.slice(from, to), objective, learningRate, reports.length === 0 ? poll : undefined));
+        const early = reports.length === 0 ? poll : undefined;
+        try {
+          reports.push(await this.#minibatches.step(order.slice(from, to), objective, learningRate, early));
+        } finally {
+          this.#reference.freeLogits();
+        }
       }
     }
     return average(reports);
@@ -108,7 +114,12 @@ export class Learner {
   /** The gradient of the algorithm's loss over all episodes it keeps, without a step; undefined when it keeps none. */
   async gradient(episodes: readonly Episode[], prepared: Prepared): Promise<Flat | undefined> {
     const samples = episodes.flatMap(({ rows }, index) => (prepared.keep[index] ? [sample(rows, prepared, index)] : []));
-    return samples.length === 0 ? undefined : this.#minibatches.gradient(samples, this.#objective());
+    if (samples.length === 0) return undefined;
+    try {
+      return await this.#minibatches.gradient(samples, this.#objective());
+    } finally {
+      this.#reference.freeLogits();
+    }
   }
 
   async dispose(): Promise<void> {

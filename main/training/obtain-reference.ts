@@ -2,6 +2,7 @@
 // and kept.
 
 import type { Flat } from '../engine/parameters.ts';
+import type { SessionOptions } from '../engine/session.ts';
 import { UnfinishedClone } from './clone-state.ts';
 import type { CommandHandler } from './commands.ts';
 import type { TrainingHost } from './host.ts';
@@ -17,13 +18,14 @@ export interface Reference {
   readonly sha256: string;
 }
 
-/** With `commands` a request is obeyed between the batches of cloning; what is cloned by then is kept. */
+/** Cloned where `session` says. With `commands` a request is obeyed between the batches of cloning; what is cloned by then is kept. */
 export async function obtainReference(
   setup: RunSetup,
   threads: number,
   host: Pick<TrainingHost, 'dataFolder' | 'references' | 'report'>,
   progress: ProgressReporter,
   commands?: CommandHandler,
+  session: SessionOptions = {},
 ): Promise<Reference> {
   const recipe = referenceRecipe(setup);
   const found = host.references.find(recipe);
@@ -36,16 +38,21 @@ export async function obtainReference(
   }
   const unfinished = new UnfinishedClone(host.dataFolder, setup, recipe);
   const clone = unfinished.open();
+  const keep = async (): Promise<void> => {
+    await clone.refresh?.();
+    unfinished.save(clone);
+  };
   const work = () =>
     cloneReference(setup, threads, {
       clone,
+      session,
       poll: commands?.poll,
       report: async ({ step, steps, success: measured }) => {
         const result = measured === undefined ? '' : ` (${(100 * measured).toFixed(0)}% success)`;
         await progress.report(0, `${PHASES.reference}${result}`, step, steps);
       },
     });
-  const { weights, success } = await (commands ? commands.during(0, () => unfinished.save(clone), work) : work());
+  const { weights, success } = await (commands ? commands.during(0, keep, work) : work());
   const policy = keepReference(host.dataFolder, setup, weights, success);
   await reportReference(host, policy, success, setup.config.reference);
   unfinished.remove();

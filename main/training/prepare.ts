@@ -5,7 +5,8 @@ import { availableParallelism } from 'node:os';
 import { algorithmOf } from '../algorithm/registry.ts';
 import { scheduled } from '../algorithm/vstar.ts';
 import type { RunConfig } from '../config/config.ts';
-import { Sampler } from '../policy/sampler.ts';
+import { requireDevice } from '../engine/device.ts';
+import { openSampler, placeWeights, releaseWeights } from '../policy/open-sampler.ts';
 import type { TrainingHost } from './host.ts';
 import { obtainReference } from './obtain-reference.ts';
 import { PHASES, ProgressReporter } from './progress.ts';
@@ -22,11 +23,13 @@ export async function prepareShared(configs: readonly RunConfig[], host: Host): 
   const progress = new ProgressReporter((report) => host.report(report));
   const setup = openRun(first, { progress: (share, what) => void progress.report(0, what, share, 1), dataFolder: host.dataFolder });
   const threads = first.threads || availableParallelism();
-  const reference = await obtainReference(setup, threads, host, progress);
+  const session = { threads, spinning: false, ...(await requireDevice(first.device)) };
+  const reference = await obtainReference(setup, threads, host, progress, undefined, session);
   const { environment, codec, referenceModel } = setup;
   const level = environment.levels - 1;
   const capacity = Math.min(256, Math.max(32, first.training.batch));
-  const sampler = new Sampler(referenceModel, reference.weights, { capacity, threads });
+  const weights = placeWeights(referenceModel, reference.weights, session);
+  const sampler = openSampler(referenceModel, weights, { capacity, threads });
   try {
     for (const config of configs) {
       // The others value tasks when they first meet them.
@@ -41,5 +44,6 @@ export async function prepareShared(configs: readonly RunConfig[], host: Host): 
     }
   } finally {
     await sampler.dispose();
+    await releaseWeights(weights);
   }
 }

@@ -6,13 +6,16 @@ import { mkdirSync, readFileSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { neg } from '../engine/operators.ts';
 import type { Flat } from '../engine/parameters.ts';
+import type { SessionOptions } from '../engine/session.ts';
 import { type Poll, Trainer } from '../engine/training-step.ts';
 import { demonstrations } from '../environment/demonstrations.ts';
 import { evaluationSeed } from '../evaluation/evaluate.ts';
 import { type AgentToken, type EncodedRow, Relabelling, relabelled } from '../policy/prompt.ts';
 import { hashFile } from '../policy/model/registry.ts';
 import { describeModel } from '../policy/network.ts';
-import { Sampler } from '../policy/sampler.ts';
+import { DeviceSampler } from '../policy/device-sampler.ts';
+import { openSampler, trainedWeights } from '../policy/open-sampler.ts';
+import type { EpisodeSampler } from '../policy/sampler.ts';
 import { Random } from '../random.ts';
 import { EpisodeInPlay } from '../rollout/episode.ts';
 import { drawAt, rollout } from '../rollout/rollout.ts';
@@ -81,13 +84,15 @@ export interface CloningOptions {
   readonly clone?: CloneState;
   /** Awaited between batches; what it throws ends cloning there. */
   readonly poll?: Poll | undefined;
+  /** How sessions are made: the device's options. */
+  readonly session?: SessionOptions | undefined;
 }
 
 /** Clones a reference policy. */
 export async function cloneReference(
   setup: RunSetup,
   threads: number,
-  { report, clone = freshClone(setup), poll }: CloningOptions,
+  { report, clone = freshClone(setup), poll, session }: CloningOptions,
 ): Promise<{ weights: Flat; success: number }> {
   const { config, referenceModel: model, referenceLayout: layout } = setup;
   const { reference } = config;
@@ -96,12 +101,13 @@ export async function cloneReference(
     layout,
     state,
     optimizer: ADAM,
-    session: { threads, spinning: false },
+    session: { threads, spinning: false, ...session },
     sessions: 24,
     pool: sessionPool(config),
   });
   const minibatches = new MinibatchTrainer(trainer, model, minibatchSettings(config));
-  const sampler = new Sampler(model, state.values, { capacity: 128, threads });
+  const sampler = openSampler(model, trainedWeights(model, state.values, trainer.parameters), { capacity: 128, threads });
+  clone.refresh = () => trainer.download();
   try {
     // Without demonstrations the reference is the untrained policy.
     const steps = reference.demonstrations === 0 ? 0 : reference.steps;
@@ -122,20 +128,24 @@ export async function cloneReference(
         ({ loss } = await minibatches.step(batch, CLONING, cloningRate(reference, step), poll));
         clone.checked = !due;
       }
+      if (due && !(sampler instanceof DeviceSampler)) await trainer.download(); // where it plays on the CPU
       if (due) measured = await sampledSuccess(setup, sampler, poll);
       clone.checked = true;
       await report({ step: step + 1, steps: reference.steps, loss, success: due ? measured : undefined });
       if (due && measured !== undefined && measured >= reference.targetSuccess.high) break;
     }
-    return { weights: state.values, success: measured ?? (await sampledSuccess(setup, sampler, poll)) };
+    const success = measured ?? (await sampledSuccess(setup, sampler, poll));
+    await trainer.download();
+    return { weights: state.values, success };
   } finally {
-    await trainer.dispose();
+    delete clone.refresh;
     await sampler.dispose();
+    await trainer.dispose();
   }
 }
 
 /** Sampled success on validation tasks. */
-async function sampledSuccess({ environment, codec, config }: RunSetup, sampler: Sampler, poll: Poll | undefined): Promise<number> {
+async function sampledSuccess({ environment, codec, config }: RunSetup, sampler: EpisodeSampler, poll: Poll | undefined): Promise<number> {
   const requests = environment
     .tasks('validation')
     .slice(0, config.reference.checkTasks)

@@ -86,7 +86,7 @@ async function trainUpdate(run: TrainingRun, update: number): Promise<void> {
   });
   const trajectories = episodes.map(({ trajectory }) => trajectory);
   for (const { task, success } of trajectories) tasks.record(task, success);
-  await trainer.download(); // from a device; on the CPU the policy plays with the very arrays that are trained
+  if (run.playsFromState) await trainer.download(); // where the policy does not play on the device that trains it
 
   // Evaluate on validation tasks when it is due, and on test tasks at the end; record; save.
   const rates = { level, temperature, learningRate };

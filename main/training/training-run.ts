@@ -3,13 +3,14 @@
 import { availableParallelism } from 'node:os';
 import type { RunConfig } from '../config/config.ts';
 import { requireDevice } from '../engine/device.ts';
+import { DeviceCounters } from '../engine/device-counters.ts';
 import type { Flat } from '../engine/parameters.ts';
 import { Trainer, type TrainingState, freshState } from '../engine/training-step.ts';
 import type { Task } from '../environment/environment.ts';
 import { TaskGroups } from '../metrics/groups.ts';
 import { Recorder } from '../metrics/recorder.ts';
 import { SystemSampler } from '../metrics/system.ts';
-import { Sampler } from '../policy/sampler.ts';
+import { openSampler, placeWeights, releaseWeights, trainedWeights } from '../policy/open-sampler.ts';
 import { Random } from '../random.ts';
 import type { Actor } from '../rollout/rollout.ts';
 import { CommandHandler } from './commands.ts';
@@ -51,6 +52,10 @@ export interface TrainingRun {
   readonly reporter: RunReporter;
   readonly commands: CommandHandler;
   readonly files: TrainingHost['files'];
+  /** What the device has cost since the update began. */
+  readonly counters: DeviceCounters;
+  /** Whether the policy plays with the weights of `state`, and not with those on the device. */
+  readonly playsFromState: boolean;
   /** Whether it continues from a checkpoint. */
   readonly resumed: boolean;
   /** The update of the newest checkpoint from which the run could continue as it stands; −1: none yet. */
@@ -72,21 +77,24 @@ export async function openTraining(config: RunConfig, host: TrainingHost): Promi
   const threads = config.threads || availableParallelism();
   const { training } = config;
   const commands = new CommandHandler(host);
-  const reference = await obtainReference(setup, threads, host, progress, commands);
+  const counters = new DeviceCounters();
+  const session = { threads, spinning: false, ...device, ...(config.device !== 'cpu' && { counters }) };
+  const reference = await obtainReference(setup, threads, host, progress, commands, session);
   const { state, memory, branched } = initialState(setup, reference.weights, host);
   const recorder = new Recorder(commands.now);
   const reporter = new RunReporter(host, progress, { world: setup.environment.name, updates: training.updates });
   await reporter.started(memory.update, config.device);
   if (branched) await reporter.branched(branched.optimizer);
 
-  const session = { threads, spinning: false, ...device };
   const pool = sessionPool(config);
   const trainer = new Trainer({ layout: setup.layout, state, optimizer: adam(training), session, sessions: SESSIONS, pool });
-  const learner = new Learner(setup, trainer, state.values, reference.weights, { threads, sessions: SESSIONS, pool });
+  const weights = trainedWeights(setup.model, state.values, trainer.parameters);
+  const original = placeWeights(setup.referenceModel, reference.weights, session);
+  const learner = new Learner(setup, trainer, weights, original, { threads, sessions: SESSIONS, pool });
   const { environment, seconds: environmentSeconds } = timedEnvironment(setup.environment);
   const capacity = Math.min(256, Math.max(32, training.batch));
-  const policy = { environment, codec: setup.codec, sampler: new Sampler(setup.model, state.values, { capacity, threads }) };
-  const original = { ...policy, sampler: new Sampler(setup.referenceModel, reference.weights, { capacity, threads }) };
+  const policy = { environment, codec: setup.codec, sampler: openSampler(setup.model, weights, { capacity, threads }) };
+  const reader = { ...policy, sampler: openSampler(setup.referenceModel, original, { capacity, threads }) };
   return {
     config,
     setup,
@@ -97,16 +105,19 @@ export async function openTraining(config: RunConfig, host: TrainingHost): Promi
     recorder,
     reporter,
     memory,
-    vstar: new VstarStage(config, original, reference.sha256, host.vstar, commands.poll),
+    vstar: new VstarStage(config, reader, reference.sha256, host.vstar, commands.poll),
     pool: trainingPool(config, environment),
     tasks: new TaskSampler(training.taskSampling, memory.tasks),
     groups: new TaskGroups(memory.groups),
     system: new SystemSampler(),
     commands,
     files: host.files,
+    counters,
+    playsFromState: weights === state.values,
     resumed: host.resumeFrom !== undefined,
     saved: host.resumeFrom === undefined || memory.unfinished ? -1 : memory.update,
     startClock() {
+      counters.take(); // what came before belongs to no update
       const [begin, environmentBegin] = [commands.now(), environmentSeconds()];
       return () => ({
         total: (commands.now() - begin) / 1e3,
@@ -116,7 +127,8 @@ export async function openTraining(config: RunConfig, host: TrainingHost): Promi
     async dispose() {
       await learner.dispose();
       await policy.sampler.dispose();
-      await original.sampler.dispose();
+      await reader.sampler.dispose();
+      await releaseWeights(original);
       await trainer.dispose();
     },
   };

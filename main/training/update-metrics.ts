@@ -3,6 +3,7 @@
 import type { Prepared } from '../algorithm/algorithm.ts';
 import { scheduled } from '../algorithm/vstar.ts';
 import type { RunConfig } from '../config/config.ts';
+import type { DeviceCounts } from '../engine/device-counters.ts';
 import type { StepReport } from '../engine/training-step.ts';
 import { evaluationMetrics, tabulateIn } from '../evaluation/evaluate.ts';
 import type { EvaluationReport } from '../evaluation/evaluation-report.ts';
@@ -48,10 +49,22 @@ export function updateMetrics(run: TrainingRun, parts: UpdateParts): Readonly<Re
     'system/speed.episodes': trajectories.length / time.total,
     'system/speed.tokens': tokens / time.total,
     ...system.sample(),
+    ...deviceMetrics(run.counters.take()),
     ...(setup.algorithm.needs.vstar && vstarMetrics(vstar, config, update)),
   });
   return recorder.take();
 }
+
+/** Nothing on the CPU, where nothing is counted. */
+const deviceMetrics = ({ calls, up, down, waiting }: DeviceCounts): Record<string, number> =>
+  calls === 0
+    ? {}
+    : {
+        'system/device.calls': calls,
+        'system/device.up': up / 1e6,
+        'system/device.down': down / 1e6,
+        'system/device.waiting': waiting,
+      };
 
 const stepMetrics = ({ loss, gradientNorm }: StepReport, clip: number): Record<string, number> => ({
   loss,

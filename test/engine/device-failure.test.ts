@@ -50,7 +50,7 @@ test('a device that is lost ends the run with a clear message; the last checkpoi
   loseDevice(() => saved().some(({ update }) => update === 2));
   await expect(train(smallest(), disturbed)).rejects.toMatchObject({
     name: 'DeviceError',
-    message: expect.stringMatching(/^The device stopped while "(step|sum|apply)[^"]*" ran: .*device lost \(the GPU was removed\)/),
+    message: expect.stringMatching(/^The device stopped while "(step|sum|apply|play)[^"]*" ran: .*device lost \(the GPU was removed\)/),
   });
   const newest = saved().at(-1);
   expect(newest?.update).toBe(2);

@@ -1,0 +1,66 @@
+// A policy's parameters on a device, each in a buffer of its own under its name, for everything that reads them there: sampler and scorer
+// share them. They are cut out of the training state's two long vectors on the device, once after each change; nothing travels.
+
+import { Graph } from './graph.ts';
+import type { Flat, ParameterLayout } from './parameters.ts';
+import { Session, float, release } from './session.ts';
+import type { Feeds, SessionOptions, Value } from './session.ts';
+
+export class DeviceParameters {
+  readonly layout: ParameterLayout;
+  /** How sessions are made that read them. */
+  readonly session: SessionOptions;
+  readonly #vectors: () => Promise<Feeds>;
+  #current: Record<string, Value> | undefined;
+  #stale = true;
+  #cutter: Session | undefined;
+
+  /** `vectors` gives `values.decay` and `values.plain` as they are now. */
+  constructor(layout: ParameterLayout, session: SessionOptions, vectors: () => Promise<Feeds>) {
+    this.layout = layout;
+    this.session = session;
+    this.#vectors = vectors;
+  }
+
+  /** Parameters that do not change: they are sent to the device when first asked for. */
+  static fixed(layout: ParameterLayout, session: SessionOptions, flat: Flat): DeviceParameters {
+    return new DeviceParameters(layout, session, async () =>
+      Object.fromEntries(layout.groups.map((group) => [`values.${group}`, float(flat[group], [layout.lengths[group]])])),
+    );
+  }
+
+  /** The vectors have changed. */
+  changed(): void {
+    this.#stale = true;
+  }
+
+  /** Every parameter by its name. Valid until the next change. */
+  async feeds(): Promise<Feeds> {
+    if (this.#current && !this.#stale) return this.#current;
+    this.#cutter ??= await this.#makeCutter();
+    const cut = await this.#cutter.run(await this.#vectors());
+    this.#free();
+    this.#stale = false;
+    this.#current = cut;
+    return cut;
+  }
+
+  /** Gives the buffers back; whoever uses them again gets new ones. */
+  async dispose(): Promise<void> {
+    this.#free();
+    this.#stale = true;
+    await this.#cutter?.dispose();
+    this.#cutter = undefined;
+  }
+
+  #free(): void {
+    for (const value of Object.values(this.#current ?? {})) release(value);
+    this.#current = undefined;
+  }
+
+  async #makeCutter(): Promise<Session> {
+    const graph = new Graph('cut parameters');
+    for (const [name, tensor] of this.layout.unpack(this.layout.inputs(graph, 'values'))) graph.output(name, tensor);
+    return Session.create(graph, { ...this.session, keepOnDevice: [...graph.outputs.keys()] });
+  }
+}

@@ -1,0 +1,124 @@
+// What the sampler of devices can be relied on for: the tokens and numbers of the CPU's sampler, and few bytes. Here the graphs are those of
+// a device, run by the CPU; test/engine/device.test.ts runs them over software Vulkan.
+
+import { afterAll, describe, expect, it } from 'vitest';
+import { DeviceCounters } from '../../main/engine/device-counters.ts';
+import { DeviceParameters } from '../../main/engine/device-parameters.ts';
+import { reduceSum, square } from '../../main/engine/operators.ts';
+import { Trainer, freshState } from '../../main/engine/training-step.ts';
+import { PackedBatch } from '../../main/policy/batch.ts';
+import { DeviceSampler } from '../../main/policy/device-sampler.ts';
+import { Sampler } from '../../main/policy/sampler.ts';
+import type { EpisodeSampler } from '../../main/policy/sampler.ts';
+import { Scorer } from '../../main/policy/scorer.ts';
+import { modelLayout } from '../../main/policy/transformer.ts';
+import { Babble, config, weightsOf } from './babble.ts';
+
+const counters = new DeviceCounters();
+const session = { target: 'gpu', threads: 1, counters } as const;
+const weights = weightsOf(config, 1);
+const layout = modelLayout(config);
+const parameters = DeviceParameters.fixed(layout, session, weights);
+const seeds = Array.from({ length: 13 }, (_, i) => i);
+
+const opened: { dispose(): Promise<void> }[] = [];
+const keep = <T extends { dispose(): Promise<void> }>(it: T): T => {
+  opened.push(it);
+  return it;
+};
+afterAll(async () => {
+  for (const it of opened) await it.dispose();
+  await parameters.dispose();
+});
+
+async function play(sampler: EpisodeSampler, settings = {}): Promise<Babble[]> {
+  const episodes = seeds.map((seed) => new Babble(seed));
+  await sampler.run(episodes, settings);
+  return episodes;
+}
+
+describe('sampling on a device', () => {
+  for (const [name, model, settings] of [
+    ['with every aid', config, {}],
+    ['at a temperature', config, { temperature: 0.6 }],
+    ['greedily', config, { greedy: true }],
+    ['without aids', { ...config, gate: 'relu' as const, valueHead: false, aids: { matchFlag: false, pointer: false, tokenShift: 0 } }, {}],
+  ] as const) {
+    it(`draws what the CPU draws, ${name}`, async () => {
+      const flat = weightsOf(model, 1);
+      const cpu = await play(keep(new Sampler(model, flat, { capacity: 5, threads: 1 })), settings);
+      const placed = keep(DeviceParameters.fixed(modelLayout(model), session, flat));
+      const device = await play(new DeviceSampler(model, placed, { capacity: 9 }), settings);
+      let choices = 0;
+      for (const [i, { drawn }] of cpu.entries()) {
+        expect(device[i]?.drawn.map(({ token }) => token)).toEqual(drawn.map(({ token }) => token));
+        for (const [k, expected] of drawn.entries()) {
+          const found = device[i]?.drawn[k];
+          if (expected.top.length > 1) choices++;
+          expect(found?.logProb).toBeCloseTo(expected.logProb, 4);
+          expect(found?.policyLogProb).toBeCloseTo(expected.policyLogProb, 4);
+          expect(found?.entropy).toBeCloseTo(expected.entropy, 4);
+          expect(found?.top.map(({ token }) => token)).toEqual(expected.top.map(({ token }) => token));
+          for (const [j, { probability }] of expected.top.entries()) expect(found?.top[j]?.probability).toBeCloseTo(probability, 4);
+        }
+      }
+      expect(choices).toBeGreaterThan(20);
+    });
+  }
+
+  it('exchanges less than 200 bytes per row and call with the device, and what is played again less than that per drawn token', async () => {
+    const sampler = keep(new DeviceSampler(config, parameters, { capacity: 16 }));
+    await play(sampler);
+    counters.take();
+    const episodes = await play(sampler); // parameters and masks are there by now
+    const { calls, up, down } = counters.take();
+    const tokens = episodes.reduce((sum, { drawn }) => sum + drawn.length, 0);
+    expect(tokens).toBeGreaterThan(100);
+    expect((up + down) / (calls * 16)).toBeLessThan(200);
+    expect(down).toBeLessThan(60 * 16 * calls);
+  });
+
+  it('gives the scores of the CPU, and leaves logits on the device', async () => {
+    const episodes = await play(keep(new Sampler(config, weights, { capacity: 16, threads: 1 })));
+    const batch = new PackedBatch(
+      episodes.map(({ rows }) => rows),
+      config,
+    );
+    const cpu = await keep(new Scorer(config, weights, { threads: 1 })).score(batch);
+    const scorer = keep(new Scorer(config, parameters));
+    const device = await scorer.score(batch);
+    for (const [i, numbers] of cpu.logProbs.entries()) {
+      for (const [k, number] of numbers.entries()) expect(device.logProbs[i]?.[k]).toBeCloseTo(number, 4);
+    }
+    for (const [k, number] of (cpu.values?.[0] ?? []).entries()) expect(device.values?.[0]?.[k]).toBeCloseTo(number, 4);
+    counters.take();
+    const logits = await scorer.logits(batch);
+    expect(logits.dims).toEqual([batch.shape.rows, batch.shape.agentTokens, config.vocabulary]);
+    expect(counters.take().down).toBe(0);
+    scorer.freeLogits();
+  });
+
+  it('sees the weights of every training step without their travelling', async () => {
+    const state = freshState(layout, weightsOf(config, 4));
+    const trainer = keep(new Trainer({ layout, state, session }));
+    const { parameters: trained } = trainer;
+    if (!trained) throw new Error('The trainer keeps no parameters on the device');
+    const sampler = new DeviceSampler(config, trained, { capacity: 16 });
+    const said = (episodes: Babble[]): number[] => episodes.flatMap(({ drawn }) => drawn.map(({ token }) => token));
+    const before = said(await play(sampler, { greedy: true }));
+    const build: Parameters<Trainer['step']>[0][number]['build'] = (graph, p) => {
+      const goal = p('embedding');
+      return { loss: graph.scope('loss', () => reduceSum(square(goal))) };
+    };
+    await trainer.step([{ key: 'shrink', build, feeds: {} }], 0.05); // takes Adam's moments along
+    counters.take();
+    for (let step = 0; step < 40; step++) await trainer.step([{ key: 'shrink', build, feeds: {} }], 0.05);
+    const { up, down } = counters.take();
+    expect((up + down) / 40).toBeLessThan(0.01 * 4 * layout.count);
+    const after = said(await play(sampler, { greedy: true }));
+    expect(after).not.toEqual(before);
+    await trainer.download();
+    expect(after).toEqual(said(await play(keep(new Sampler(config, state.values, { capacity: 16, threads: 1 })), { greedy: true })));
+    await sampler.dispose();
+  });
+});
