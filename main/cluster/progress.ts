@@ -47,6 +47,12 @@ export class ProgressReader {
     return byTask;
   }
 
+  /** Whether it is known already, without a look, that all of these tasks have left their results. */
+  allDone(tasks: ReadonlySet<string>): boolean {
+    const done = [...this.#known.values()].flatMap(({ news: { task, end } }) => (end?.is === 'done' && tasks.has(task) ? [task] : []));
+    return tasks.size > 0 && new Set(done).size === tasks.size;
+  }
+
   #look(name: string): void {
     const [task = '', label = '', ending = ''] = name.split('.');
     if (ending !== 'jsonl' || !taskId.safeParse(task).success) return;
@@ -74,9 +80,14 @@ function read(handle: number, offset: number, length: number): string {
   return buffer.subarray(0, readSync(handle, buffer, 0, length, offset)).toString('utf8');
 }
 
+const PROGRESS = '{"is":"progress"';
+
+/** The whole lines; of those that say how far it is, only the newest, because it alone counts and there may be thousands. */
 function lines(text: string): ProgressLine[] {
-  const whole = text.slice(0, text.lastIndexOf('\n') + 1);
-  return whole.split('\n').flatMap((line) => {
+  const whole = text.slice(0, text.lastIndexOf('\n') + 1).split('\n');
+  const newest = whole.findLastIndex((line) => line.startsWith(PROGRESS));
+  return whole.flatMap((line, at) => {
+    if (at !== newest && line.startsWith(PROGRESS)) return [];
     try {
       const parsed = progressLine.safeParse(JSON.parse(line));
       return parsed.success ? [parsed.data] : [];

@@ -52,15 +52,17 @@ export async function statusOf(to: Submitter, submission: Submission, reader: Pr
   const { id, title, cluster, createdAt, tasks, sharers } = submission.file;
   const journal = submission.journal();
   const parts = submission.parts(journal);
+  // What has left all its results is asked of nobody again: a list of old submissions costs the scheduler nothing.
+  const over = reader.allDone(new Set(tasks.map((task) => task.id)));
   const answer =
-    parts.length === 0
+    parts.length === 0 || over
       ? { source: 'squeue' as const, jobs: [] }
       : await to.scheduler.jobs(
           parts.map(({ name }) => name),
           createdAt,
         );
   // After the scheduler: whatever it says has ended has written its last line before.
-  await to.place.pull([`${id}/progress/*`]);
+  if (!over) await to.place.pull([`${id}/progress/*`]);
   const attempts = reader.read();
   const records = new Map(answer?.jobs.map((job) => [`${job.name} ${job.index}`, job]));
   const places = new Map<string, { part: Part; index: number }>();
