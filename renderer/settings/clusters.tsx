@@ -116,15 +116,17 @@ function ClusterRow({ cluster, onEdit }: { cluster: ClusterForm; onEdit: () => v
             </p>
           )}
         </div>
-        <Button disabled={test.isPending} onClick={() => test.mutate()}>
-          {test.isPending ? 'Testing…' : 'Test this cluster'}
-        </Button>
-        <Button kind="quiet" onClick={onEdit}>
-          Edit
-        </Button>
-        <Button kind="quiet" onClick={remove}>
-          Remove
-        </Button>
+        <div className={styles.buttons}>
+          <Button disabled={test.isPending} onClick={() => test.mutate()}>
+            {test.isPending ? 'Testing…' : 'Test this cluster'}
+          </Button>
+          <Button kind="quiet" onClick={onEdit}>
+            Edit
+          </Button>
+          <Button kind="quiet" onClick={remove}>
+            Remove
+          </Button>
+        </div>
       </div>
       {test.error && <ErrorState title={`${name} does not work`} error={test.error} retry={() => test.mutate()} />}
     </div>

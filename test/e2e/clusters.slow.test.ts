@@ -72,12 +72,13 @@ describe.skipIf(missing !== null)(`clusters that train, in the window${missing =
     const said = page.getByLabel('What study tiny says');
     await said.getByText(/tasks on here/).waitFor(patience);
     await pictures(lab, 'study');
-    await visit(lab, '/clusters');
-    await page.getByRole('table', { name: 'Tasks' }).waitFor(patience);
-    await pictures(lab, 'clusters');
-    await visit(lab, '/studies');
     await page.getByText('A tiny policy does not reach the heuristic.').waitFor(patience);
     await pictures(lab, 'study-done');
+    await visit(lab, '/clusters');
+    await page.getByRole('table', { name: 'Submissions' }).getByText('4 done').waitFor(patience);
+    await page.getByRole('table', { name: 'Tasks' }).getByRole('link').nth(3).waitFor(patience);
+    await pictures(lab, 'clusters');
+    await visit(lab, '/studies');
     await page.getByRole('link', { name: 'Compare', exact: true }).last().click();
     await page.getByRole('heading', { level: 1, name: /Compare|tiny/ }).waitFor(patience);
     await visit(lab, '/');
