@@ -14,7 +14,7 @@ import { launchWith } from '../../main/process/launch.ts';
 import { trainAll } from '../../main/study/work.ts';
 import { openStore } from '../store/helpers.ts';
 import { outcome, smallRuns } from './outcome.ts';
-import { freePorts, SlurmCluster, slurmMissing, until } from './slurm-cluster.ts';
+import { freePorts, pauseInTraining, SlurmCluster, slurmMissing, until } from './slurm-cluster.ts';
 
 const missing = slurmMissing();
 const sshMissing = missing ?? (existsSync('/usr/sbin/sshd') ? null : 'no sshd: apt-get install openssh-server');
@@ -29,11 +29,15 @@ describe.skipIf(missing !== null)(`limits of a real cluster${missing === null ? 
   test('a run that is longer than the time limit is warned, saves, is requeued and equals a local one', async () => {
     const store = openStore();
     const folder = join(slurm.folder, 'shared', 'limit');
-    // Warned 45 s before the end of the first minute, so that saving has time on a busy machine too.
+    // Warned 45 s before the end of the minute, so that saving has time on a busy machine too.
     const at = new Cluster(store, clusterSettings.parse({ name: 'test', folder, memory: '200', time: '1', warning: 45 }));
-    const wanted = smallRuns([1], 1200);
+    const wanted = smallRuns([1], 40);
     const { submission } = await at.submit(wanted, { title: 'long' });
     if (!submission) throw new Error('nothing was submitted');
+    // It stands still until Slurm warns it, as a run that is longer than the limit would compute until then.
+    const paused = await pauseInTraining(submission.folder, '0001');
+    await until('the time limit is near', () => paused.warned(), 180_000);
+    paused.resume();
     const local = openStore();
     const [[trained], failed] = await Promise.all([
       trainAll(local, wanted, { launch: launchWith(spawnChild, local.dataFolder), jobs: 1 }),

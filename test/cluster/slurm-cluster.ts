@@ -9,6 +9,7 @@ import { createServer } from 'node:net';
 import { hostname, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { ProgressReader } from '../../main/cluster/progress.ts';
 
 const PROGRAMS = ['slurmctld', 'slurmd', 'sbatch', 'munged'];
 
@@ -200,12 +201,31 @@ export function endProcessesOf(submission: string, task: string): void {
   for (const pid of Object.values(processTree(submission, task))) process.kill(pid, 'SIGKILL');
 }
 
-/** Stops a task's program where it is, so that it cannot finish before what is to happen to it has happened. */
-export function pauseTask(submission: string, task: string): { warned: () => boolean; resume: () => void } {
+export interface Paused {
+  /** Whether TERM has reached it: the signal is pending, or somebody else has let it continue since. */
+  warned(): boolean;
+  resume(): void;
+}
+
+/**
+ * Stops a task's program in the middle of its training, once a later attempt could continue from update `saved`, so that it cannot finish
+ * before what is to happen to it has happened. It is looked at only while it stands still, and runs for moments in between: however slow the
+ * machine is, it cannot slip through.
+ */
+export async function pauseInTraining(submission: string, task: string, saved = 0): Promise<Paused> {
+  const reader = new ProgressReader(submission);
+  const news = () => reader.read().get(task)?.at(-1);
+  await until(`task ${task} starts`, () => news() !== undefined, 300_000);
   const { program } = processTree(submission, task);
-  process.kill(program, 'SIGSTOP');
+  for (;;) {
+    process.kill(program, 'SIGSTOP');
+    const now = news();
+    if (now?.end) throw new Error(`task ${task} ended before it could be stopped: ${JSON.stringify(now.end)}`);
+    if (now?.phase === 'training' && now.done < now.total && (now.saved ?? 0) >= saved) break;
+    process.kill(program, 'SIGCONT');
+    await sleep(100);
+  }
   return {
-    /** Whether TERM has reached it: the signal is pending, or somebody else has let it continue since. */
     warned: () => {
       const status = existsSync(`/proc/${program}/status`) ? readFileSync(`/proc/${program}/status`, 'latin1') : '';
       const pending = BigInt(`0x${/^ShdPnd:\s*(\w+)/m.exec(status)?.[1] ?? '0'}`);

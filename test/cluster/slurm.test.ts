@@ -17,7 +17,7 @@ import { launchWith } from '../../main/process/launch.ts';
 import { Store } from '../../main/store/store.ts';
 import { trainAll, type WantedRun } from '../../main/study/work.ts';
 import { outcome, smallRuns } from './outcome.ts';
-import { endProcessesOf, pauseTask, SlurmCluster, slurmMissing, until } from './slurm-cluster.ts';
+import { endProcessesOf, pauseInTraining, SlurmCluster, slurmMissing, until } from './slurm-cluster.ts';
 
 vi.setConfig({ testTimeout: 600_000, hookTimeout: 120_000 });
 
@@ -56,21 +56,7 @@ describe.skipIf(missing !== null)(`a Slurm cluster on this machine${missing === 
     if (!found) throw new Error(`no task ${id}`);
     return found;
   };
-  /** Waits until a task trains, and until a later attempt could continue from update `saved`. */
-  const inTraining = async (at: Cluster, submission: Submission, id: string, saved = 0): Promise<TaskStatus> => {
-    let task: TaskStatus | undefined;
-    await until(
-      `task ${id} trains`,
-      async () => {
-        task = find(await at.status(submission), id);
-        if (['failed', 'done'].includes(task.state)) throw new Error(`task ${id} is ${task.state}: ${task.reason}`);
-        return task.state === 'running' && task.phase === 'training' && (task.saved ?? 0) >= saved;
-      },
-      300_000,
-    );
-    if (!task) throw new Error(`no task ${id}`);
-    return task;
-  };
+  const taskOf = async (at: Cluster, submission: Submission, id: string): Promise<TaskStatus> => find(await at.status(submission), id);
 
   test.concurrent('runs that were warned, preempted and lost with their node equal local runs, and are collected once', async () => {
     const store = openLab();
@@ -84,24 +70,23 @@ describe.skipIf(missing !== null)(`a Slurm cluster on this machine${missing === 
     expect([again.submission, again.attached.map(({ id }) => id)]).toEqual([null, [submission.id]]);
 
     const warn = async (): Promise<void> => {
-      const { id, job } = await inTraining(at, submission, '0001');
-      const paused = pauseTask(submission.folder, id);
-      slurm.run('scancel', '--signal=USR1', '--batch', job ?? '');
+      const paused = await pauseInTraining(submission.folder, '0001');
+      slurm.run('scancel', '--signal=USR1', '--batch', (await taskOf(at, submission, '0001')).job ?? '');
       await until('the warning arrives', () => paused.warned());
       paused.resume();
     };
     const preempt = async (): Promise<void> => {
-      const { id, node } = await inTraining(at, submission, '0002');
-      const paused = pauseTask(submission.folder, id);
+      const paused = await pauseInTraining(submission.folder, '0002');
+      const { node } = await taskOf(at, submission, '0002');
       slurm.run('sbatch', '--partition=high', `--nodelist=${node}`, '--output=/dev/null', '--wrap=sleep 1');
       await until('it is preempted', () => paused.warned());
       paused.resume();
     };
     const lose = async (): Promise<string> => {
-      const { id, node } = await inTraining(at, submission, '0003', 2);
-      pauseTask(submission.folder, id);
+      await pauseInTraining(submission.folder, '0003', 2);
+      const { node } = await taskOf(at, submission, '0003');
       slurm.loseNode(node);
-      endProcessesOf(submission.folder, id);
+      endProcessesOf(submission.folder, '0003');
       slurm.run('scontrol', 'update', `NodeName=${node}`, 'State=DOWN', 'Reason=lost');
       return node;
     };
@@ -132,8 +117,9 @@ describe.skipIf(missing !== null)(`a Slurm cluster on this machine${missing === 
     const wanted = [...tinyRuns([1], 2), ...tinyRuns([2], 2, ['device=cuda']), ...tinyRuns([3], 2000)];
     const { submission } = await at.submit(wanted, { title: 'mixed' });
     if (!submission) throw new Error('nothing was submitted');
-    await inTraining(at, submission, '0003');
+    const long = await pauseInTraining(submission.folder, '0003');
     expect(await at.cancel(submission, ['0003'])).toEqual(['0003']);
+    long.resume();
     const ended = await follow(at, [submission]);
     expect(ended.map(({ id, state }) => [id, state])).toEqual([
       ['0002', 'failed'],
@@ -143,7 +129,7 @@ describe.skipIf(missing !== null)(`a Slurm cluster on this machine${missing === 
     expect(await at.log(submission, '0002')).toMatch(/cuda/);
     expect(store.runs.list().map(({ seed }) => seed)).toEqual([1]);
     expect(await at.retry(submission, ['0003'])).toEqual(['0003']);
-    await until('it runs again', async () => find(await at.status(submission), '0003').attempts === 2);
+    await until('it runs again', async () => (await taskOf(at, submission, '0003')).attempts === 2, 300_000);
     expect(await at.cancel(submission, null)).toEqual(['0003']);
     await until('all is cancelled', async () => (await at.status(submission)).counts.cancelled === 1);
   });
