@@ -1,9 +1,11 @@
 // An import in a separate process: a large file does not hold up the lab, a hostile one cannot take more memory than it is
-// given, and ending the process is enough to cancel it, because nothing is stored before everything is checked.
+// given, and ending the process cancels it: the database forgets an unfinished transaction, the checkpoint files are deleted here.
 
 import { z } from 'zod';
 import { ImportError } from '../store/container.ts';
 import type { ImportResult } from '../store/import.ts';
+import { sweepStrayCheckpoints } from '../store/maintenance.ts';
+import { Store } from '../store/store.ts';
 import { fromWorker } from './messages.ts';
 import type { WorkerProcess } from './supervisor.ts';
 
@@ -17,7 +19,7 @@ export interface ElsewhereOptions {
   readonly signal?: AbortSignal;
 }
 
-export function importElsewhere(
+export async function importElsewhere(
   spawn: () => WorkerProcess,
   dataFolder: string,
   file: string,
@@ -25,7 +27,8 @@ export function importElsewhere(
 ): Promise<ImportResult> {
   const worker = spawn();
   const cancelled = `The import of ${file} was cancelled. Nothing was changed.`;
-  return new Promise<ImportResult>((resolve, reject) => {
+  const ended = new Promise<void>((resolve) => worker.onExit(() => resolve()));
+  const answer = new Promise<ImportResult>((resolve, reject) => {
     signal?.addEventListener('abort', () => reject(new ImportError(cancelled)));
     worker.onMessage((raw) => {
       const message = fromWorker.parse(raw);
@@ -41,5 +44,21 @@ export function importElsewhere(
       ),
     );
     worker.send({ kind: 'job', id: 1, job: { kind: 'import', dataFolder, file } });
-  }).finally(() => worker.kill());
+  });
+  try {
+    return await answer.finally(() => worker.kill());
+  } catch (error) {
+    await ended;
+    cleanUp(dataFolder);
+    throw error;
+  }
+}
+
+function cleanUp(dataFolder: string): void {
+  const store = Store.open(dataFolder);
+  try {
+    sweepStrayCheckpoints(store);
+  } finally {
+    store.close();
+  }
 }

@@ -9,6 +9,7 @@ import { z } from 'zod';
 import { runRow } from '../../preload/contract/runs.ts';
 import { sha256 } from '../canonical.ts';
 import { evaluationReport } from '../evaluation/evaluation-report.ts';
+import type { Trajectory } from '../rollout/trajectory.ts';
 import { eventKinds, type RunState, runStates, severities } from '../vocabulary.ts';
 import { writeDurably } from './checkpoints.ts';
 import { ContainerReader, ImportError } from './container.ts';
@@ -294,7 +295,8 @@ function importRun(store: Store, contents: RunContents, written: string[]): Run 
   for (const event of contents.events()) store.events.add(run.id, event, event.time);
   store.vstar.addToRun(run.id, contents.vstar());
   const stored: number[] = [];
-  for (const { update: at, trajectory } of contents.episodes()) stored.push(...store.trajectories.add(run.id, at, [trajectory]));
+  for (const { update: at, trajectories } of byUpdate(contents.episodes()))
+    stored.push(...store.trajectories.add(run.id, at, trajectories));
   for (const { episode, ...note } of contents.notes()) {
     const id = stored[episode];
     if (id === undefined) throw new RangeError(`a note is about episode ${episode}, but there are only ${stored.length}`);
@@ -315,6 +317,20 @@ function importRun(store: Store, contents: RunContents, written: string[]): Run 
     store.checkpoints.add(run.id, { update: at, file: name, sha256: sha256(data), bytes: data.length }, kept);
   }
   return store.runs.get(run.id);
+}
+
+/** Episodes of the same update together, as they were recorded; few at a time. */
+function* byUpdate(episodes: Iterable<RecordedTrajectory>): Generator<{ update: number; trajectories: Trajectory[] }> {
+  let group: { update: number; trajectories: Trajectory[] } | undefined;
+  for (const { update: at, trajectory } of episodes) {
+    if (group && (group.update !== at || group.trajectories.length >= 128)) {
+      yield group;
+      group = undefined;
+    }
+    group ??= { update: at, trajectories: [] };
+    group.trajectories.push(trajectory);
+  }
+  if (group) yield group;
 }
 
 function importStudy(store: Store, study: NonNullable<z.infer<typeof index>['study']>): string {

@@ -1,6 +1,6 @@
 // Housekeeping: what the data folder holds, emptying the trash, giving space back, and what a run will need on disk.
 
-import { existsSync, readdirSync, statSync } from 'node:fs';
+import { existsSync, readdirSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { databaseFile } from './database.ts';
 import { freeBytes } from './disk-space.ts';
@@ -36,6 +36,20 @@ export function purge(store: Store, ids?: readonly number[]): number {
   }
   if (trash.length > 0) dropUnusedTexts(store);
   return trash.length;
+}
+
+/**
+ * Deletes the checkpoint files of runs that are not there: an import that was ended while it wrote leaves them behind. Inside a
+ * transaction, because one that is still under way holds the lock until its runs are there. Returns how many folders.
+ */
+export function sweepStrayCheckpoints(store: Store): number {
+  const folder = join(store.dataFolder, 'checkpoints');
+  if (!existsSync(folder)) return 0;
+  return store.write(() => {
+    const stray = readdirSync(folder).filter((uid) => store.runs.findByUid(uid) === undefined);
+    for (const uid of stray) rmSync(join(folder, uid), { recursive: true, force: true });
+    return stray.length;
+  });
 }
 
 /** Texts that no step points to any more. */
@@ -106,9 +120,10 @@ export function estimate(plan: PlannedRun, retention: RetentionSettings, bytesPe
 export function measuredBytesPerStep(store: Store, world: string): number | undefined {
   const row = store.db
     .prepare<[string], { bytes: number | null; steps: number | null }>(
-      `SELECT sum(length(t.data) + length(e.actions) + 60) AS bytes, sum(e.steps) AS steps FROM
+      // A blob holds the tokens of one episode or of several; those that begin before the newest 500 are a negligible part.
+      `SELECT sum(coalesce(length(t.data), 0) + length(e.actions) + 60) AS bytes, sum(e.steps) AS steps FROM
          (SELECT * FROM episodes WHERE run_id = (SELECT id FROM runs WHERE world = ? AND episodes > 0 ORDER BY id DESC LIMIT 1) ORDER BY id DESC LIMIT 500) e
-       JOIN episode_tokens t ON t.episode_id = e.id`,
+       LEFT JOIN episode_tokens t ON t.episode_id = e.id`,
     )
     .get(world);
   // Beside the blob: the row of each step and its share of the texts, about 60 bytes as the benchmark measures.

@@ -7,6 +7,9 @@ import type { StepTokens } from '../rollout/trajectory.ts';
 import { type Budget, mayInflateTo, MEGABYTE } from './limits.ts';
 
 const FORMAT = 1;
+/** Several episodes in one blob. */
+const BLOCK_FORMAT = 2;
+const BLOCK_BYTES = 32 * 1024;
 
 /**
  * What the store deflates comes in pieces of a few hundred bytes, so most of the time goes into setting up: the window and the output are kept
@@ -24,6 +27,9 @@ export function inflate(bytes: Uint8Array, most: number, what: string): Buffer {
     throw new RangeError(`${what} is damaged, or inflates to more than ${most} bytes`);
   }
 }
+
+const FLOAT_COLUMNS = ['logProbs', 'referenceLogProbs', 'entropies', 'values', 'advantages'] as const;
+type Column = 'ids' | 'topIds' | (typeof FLOAT_COLUMNS)[number];
 
 /** Growing byte buffer with the few encodings the store needs. */
 export class ByteWriter {
@@ -68,17 +74,48 @@ export class ByteWriter {
     this.#view.setFloat64(at, value, true);
   }
 
-  /** All first bytes, then all second bytes, …: neighbours look alike. */
-  planes(values: Float32Array | Int32Array | Uint16Array): void {
-    const count = values.length;
-    const bits = values instanceof Float32Array ? new Int32Array(values.buffer, values.byteOffset, count) : values;
-    const at = this.#room(values.byteLength);
+  /** A column of all steps, all first bytes, then all second bytes, …: neighbours look alike. */
+  planes(steps: readonly StepTokens[], column: Column): void {
+    let count = 0;
+    for (const step of steps) count += step[column].length;
+    const at = this.#room(4 * count);
     const bytes = this.#bytes;
-    for (let i = 0; i < count; i++) {
-      // A byte array takes the lowest eight bits.
-      const value = bits[i] ?? 0;
-      for (let plane = 0; plane < values.BYTES_PER_ELEMENT; plane++) bytes[at + plane * count + i] = value >>> (8 * plane);
+    let i = at;
+    for (const step of steps) {
+      const values = step[column];
+      const bits = values instanceof Int32Array ? values : new Int32Array(values.buffer, values.byteOffset, values.length);
+      for (let k = 0; k < bits.length; k++, i++) {
+        // A byte array takes the lowest eight bits.
+        const value = bits[k]!;
+        bytes[i] = value;
+        bytes[i + count] = value >>> 8;
+        bytes[i + 2 * count] = value >>> 16;
+        bytes[i + 3 * count] = value >>> 24;
+      }
     }
+  }
+
+  /** The alternatives' probabilities as whole 65535ths, low bytes before high ones. */
+  shares(steps: readonly StepTokens[]): void {
+    let count = 0;
+    for (const step of steps) count += step.topProbs.length;
+    let i = this.#room(2 * count);
+    for (const { topProbs } of steps) {
+      for (let k = 0; k < topProbs.length; k++, i++) {
+        const share = Math.round(topProbs[k]! * 65535);
+        this.#bytes[i] = share;
+        this.#bytes[i + count] = share >>> 8;
+      }
+    }
+  }
+
+  get length(): number {
+    return this.#length;
+  }
+
+  /** Begins again; what `bytes` gave is no longer valid. */
+  clear(): void {
+    this.#length = 0;
   }
 
   bytes(): Buffer {
@@ -143,14 +180,11 @@ export class ByteReader {
   }
 }
 
-const FLOAT_COLUMNS = ['logProbs', 'referenceLogProbs', 'entropies', 'values', 'advantages'] as const;
-
-/** One blob for all steps of an episode. */
-export function packTokens(steps: readonly StepTokens[]): Buffer {
-  const head = new ByteWriter();
-  head.varint(steps.length);
+/** The numbers of an episode's steps as bytes, not yet deflated. */
+function writeTokens(into: ByteWriter, steps: readonly StepTokens[]): void {
+  into.varint(steps.length);
   for (const step of steps) {
-    head.varint(step.ids.length);
+    into.varint(step.ids.length);
     // A column may be empty (no critic, not scored): one bit each. Alternatives: how many a token.
     let present = 0;
     FLOAT_COLUMNS.forEach((column, bit) => {
@@ -160,20 +194,73 @@ export function packTokens(steps: readonly StepTokens[]): Buffer {
       }
       if (length > 0) present |= 1 << bit;
     });
-    head.byte(present);
+    into.byte(present);
     const top = step.ids.length === 0 ? 0 : step.topIds.length / step.ids.length;
     if (!Number.isInteger(top) || step.topIds.length !== step.topProbs.length) {
       throw new RangeError(
         `A step has ${step.ids.length} tokens, ${step.topIds.length} alternative ids and ${step.topProbs.length} probabilities; expected a multiple`,
       );
     }
-    head.byte(top);
+    into.byte(top);
   }
-  head.planes(integers(steps.map((step) => step.ids)));
-  for (const column of FLOAT_COLUMNS) head.planes(floating(steps.map((step) => step[column])));
-  head.planes(integers(steps.map((step) => step.topIds)));
-  head.planes(rounded(steps.map((step) => step.topProbs)));
-  return Buffer.concat([Uint8Array.of(FORMAT), deflate(head.bytes())]);
+  into.planes(steps, 'ids');
+  for (const column of FLOAT_COLUMNS) into.planes(steps, column);
+  into.planes(steps, 'topIds');
+  into.shares(steps);
+}
+
+/** One blob for all steps of an episode. */
+export function packTokens(steps: readonly StepTokens[]): Buffer {
+  const writer = new ByteWriter();
+  writeTokens(writer, steps);
+  return Buffer.concat([Uint8Array.of(FORMAT), deflate(writer.bytes())]);
+}
+
+/** Several episodes in one blob, deflated together: small episodes cost more to begin than to deflate. Read one by one with `unpackFrom`. */
+export class TokenBlock {
+  readonly #writer = new ByteWriter();
+  #ends: number[] = [];
+
+  add(steps: readonly StepTokens[]): void {
+    writeTokens(this.#writer, steps);
+    this.#ends.push(this.#writer.length);
+  }
+
+  get episodes(): number {
+    return this.#ends.length;
+  }
+
+  /** Whether the next episode should begin another one: to read an episode its block is inflated whole. */
+  get full(): boolean {
+    return this.#writer.length >= BLOCK_BYTES;
+  }
+
+  /** The blob; the block is empty again afterwards. */
+  take(): Buffer {
+    const head = new ByteWriter();
+    head.varint(this.#ends.length);
+    for (const [index, end] of this.#ends.entries()) head.varint(end - (this.#ends[index - 1] ?? 0));
+    const blob = Buffer.concat([Uint8Array.of(BLOCK_FORMAT), deflate(Buffer.concat([head.bytes(), this.#writer.bytes()]))]);
+    this.#writer.clear();
+    this.#ends = [];
+    return blob;
+  }
+}
+
+/** Whether a blob holds several episodes. */
+export const isBlock = (blob: Uint8Array): boolean => blob[0] === BLOCK_FORMAT;
+
+/** The bytes of each episode of a block. */
+export function openBlock(blob: Uint8Array): Uint8Array[] {
+  const inflated = inflate(blob.subarray(1), largestTokens(blob.length), 'a block of token data');
+  const reader = new ByteReader(inflated);
+  const count = reader.varint();
+  if (count > reader.left) throw new RangeError(`a block of ${inflated.length} bytes cannot hold ${count} episodes`);
+  const sizes = Array.from({ length: count }, () => reader.varint());
+  let at = inflated.length - reader.left;
+  const parts = sizes.map((size) => inflated.subarray(at, (at += size)));
+  if (at !== inflated.length) throw new RangeError(`a block of token data promises ${at} bytes and has ${inflated.length}`);
+  return parts;
 }
 
 /** What a blob of this size may hold; forced tokens cost almost nothing, so much more than it weighs. */
@@ -185,6 +272,11 @@ export function unpackTokens(blob: Uint8Array, budget?: Budget): StepTokens[] {
     throw new RangeError(`Token data of format ${blob[0]} found, ${FORMAT} expected: written by a newer Astrolab, or damaged`);
   const inflated = inflate(blob.subarray(1), Math.max(1, Math.min(largestTokens(blob.length), budget?.left ?? Infinity)), 'token data');
   budget?.spend(inflated.length);
+  return readTokens(inflated);
+}
+
+/** The numbers of an episode from its inflated bytes: of a blob, or its part of a block. */
+export function readTokens(inflated: Uint8Array): StepTokens[] {
   const reader = new ByteReader(inflated);
   const steps = reader.varint();
   // Each step takes three bytes at least: a count that promises more is a lie.
@@ -221,24 +313,3 @@ export function unpackTokens(blob: Uint8Array, budget?: Budget): StepTokens[] {
     };
   });
 }
-
-function joined<A extends Int32Array | Float32Array>(empty: (length: number) => A, arrays: readonly A[]): A {
-  const all = empty(arrays.reduce((total, array) => total + array.length, 0));
-  let at = 0;
-  for (const array of arrays) {
-    all.set(array, at);
-    at += array.length;
-  }
-  return all;
-}
-
-/** Probabilities as whole 65535ths. */
-function rounded(arrays: readonly Float32Array[]): Uint16Array {
-  const all = floating(arrays);
-  const whole = new Uint16Array(all.length);
-  for (let i = 0; i < all.length; i++) whole[i] = Math.round((all[i] ?? 0) * 65535);
-  return whole;
-}
-
-const integers = (arrays: readonly Int32Array[]): Int32Array => joined((length) => new Int32Array(length), arrays);
-const floating = (arrays: readonly Float32Array[]): Float32Array => joined((length) => new Float32Array(length), arrays);

@@ -1,5 +1,5 @@
-// Episodes with their steps and tokens. What repeats is stored once (dictionary.ts), token numbers are one packed blob
-// per episode (pack.ts). `read` gives back the very trajectory that was written; the list is in episodes.ts.
+// Episodes with their steps and tokens. What repeats is stored once (dictionary.ts), token numbers of the episodes of an update
+// are packed together, in blocks (pack.ts). `read` gives back the very trajectory that was written; the list is in episodes.ts.
 
 import type { Statement } from 'better-sqlite3';
 import type { Facts } from '../environment/environment.ts';
@@ -8,7 +8,7 @@ import { type Purpose } from '../vocabulary.ts';
 import { canonicalJson, parseCanonical } from '../canonical.ts';
 import type { Connection } from './database.ts';
 import { type Dictionary, fromColumn, toColumn } from './dictionary.ts';
-import { packTokens, unpackTokens } from './pack.ts';
+import { isBlock, openBlock, readTokens, TokenBlock, unpackTokens } from './pack.ts';
 
 /** Episodes of one run have ids from run × 2^32 on, in the order they were recorded. */
 const EPISODES_PER_RUN = 2 ** 32;
@@ -41,6 +41,7 @@ export interface EpisodeColumns {
 
 interface EpisodeRow extends EpisodeColumns {
   readonly run_id: number;
+  readonly tokens: number;
   readonly final_text: number;
 }
 
@@ -62,7 +63,9 @@ export class TrajectoryStore {
   readonly #addTokens: Statement<[number, Buffer]>;
   readonly #episode: Statement<[number], EpisodeRow>;
   readonly #steps: Statement<[number], StepRow>;
-  readonly #tokens: Statement<[number], { data: Buffer }>;
+  readonly #tokens: Statement<[number], { first: number; data: Buffer }>;
+  /** The block that was read last: neighbours are often read one after the other. */
+  #block: { readonly data: Buffer; readonly episodes: readonly Uint8Array[] } | undefined;
 
   constructor(db: Connection, dictionary: Dictionary) {
     this.#db = db;
@@ -75,7 +78,9 @@ export class TrajectoryStore {
     this.#addTokens = db.prepare('INSERT INTO episode_tokens VALUES (?, ?)');
     this.#episode = db.prepare('SELECT * FROM episodes WHERE id = ?');
     this.#steps = db.prepare('SELECT observation, thought, reward, reason, valid, facts FROM steps WHERE episode_id = ? ORDER BY step');
-    this.#tokens = db.prepare('SELECT data FROM episode_tokens WHERE episode_id = ?');
+    this.#tokens = db.prepare(
+      'SELECT episode_id AS first, data FROM episode_tokens WHERE episode_id <= ? ORDER BY episode_id DESC LIMIT 1',
+    );
   }
 
   /** Stores trajectories recorded in an update of a run; returns their episode ids. */
@@ -83,10 +88,19 @@ export class TrajectoryStore {
     return this.#dictionary.write(() => {
       const [first, last] = episodeRange(run);
       let id = (this.#lastId.get(first, last)?.id ?? first - 1) + 1;
-      return trajectories.map((trajectory) => {
+      const block = new TokenBlock();
+      const store = (): void => {
+        if (block.episodes > 0) this.#addTokens.run(id - block.episodes, block.take());
+      };
+      const ids = trajectories.map((trajectory) => {
         this.#addOne(id, run, update, trajectory);
-        return id++;
+        block.add(trajectory.steps.map((step) => step.tokens));
+        id += 1;
+        if (block.full) store();
+        return id - 1;
       });
+      store();
+      return ids;
     });
   }
 
@@ -127,7 +141,6 @@ export class TrajectoryStore {
         dictionary.text(canonicalJson(step.facts)),
       );
     });
-    this.#addTokens.run(id, packTokens(trajectory.steps.map((step) => step.tokens)));
   }
 
   /** The whole episode as it was recorded. */
@@ -138,8 +151,10 @@ export class TrajectoryStore {
         `There is no episode ${episode} (of run ${runOfEpisode(episode)}); it may have been left out by the retention setting`,
       );
     const dictionary = this.#dictionary;
-    const blob = this.#tokens.get(episode)?.data;
-    const tokens = blob === undefined ? [] : unpackTokens(blob);
+    const tokens = this.#tokensOf(episode);
+    const found = tokens.reduce((sum, { ids }) => sum + ids.length, 0);
+    if (found !== row.tokens)
+      throw new RangeError(`Episode ${episode} has ${row.tokens} tokens, its token data holds ${found}: it is damaged`);
     const actions = splitActions(row.actions);
     const steps = this.#steps.all(episode).map((step, index): Step => ({
       observation: dictionary.readText(step.observation),
@@ -167,6 +182,16 @@ export class TrajectoryStore {
       advantage: row.advantage === null ? null : fromColumn(row.advantage),
       failure: row.failure === null ? null : dictionary.labelText(row.failure),
     };
+  }
+
+  /** Its part of the block it was stored in; in records of 0.1.0 each episode has a blob of its own. */
+  #tokensOf(episode: number): StepTokens[] {
+    const found = this.#tokens.get(episode);
+    if (found === undefined || (found.first !== episode && !isBlock(found.data))) return [];
+    if (!isBlock(found.data)) return unpackTokens(found.data);
+    if (!this.#block?.data.equals(found.data)) this.#block = { data: found.data, episodes: openBlock(found.data) };
+    const part = this.#block.episodes[episode - found.first];
+    return part === undefined ? [] : readTokens(part);
   }
 
   /** Forgets every episode recorded after `lastUpdate`. */

@@ -28,6 +28,34 @@ describe('an episode', () => {
     expect(episodes.map(({ id }) => store.trajectories.read(id))).toEqual(all);
   });
 
+  it('is read from the block it shares with others, or from a blob of its own as version 0.1.0 wrote it', () => {
+    const store = openStore();
+    const run = store.runs.create(newRun()).id;
+    const random = Random.from('blocks');
+    const small = Array.from({ length: 40 }, () => someTrajectory(random));
+    const large = small.map((one) => ({ ...one, steps: one.steps.map((step) => ({ ...step, tokens: someTokens(random, 400) })) }));
+    const ids = [
+      ...store.trajectories.add(run, 1, small),
+      ...store.trajectories.add(run, 2, large),
+      ...store.trajectories.add(run, 3, small),
+    ];
+    const blobs = (): number => store.db.prepare<[], { n: number }>('SELECT count(*) AS n FROM episode_tokens').get()?.n ?? 0;
+    // Few for the small ones, and about one for each large one: to read an episode its block is inflated.
+    expect(blobs()).toBeLessThan(2 * 5 + 40 + 1);
+    expect(blobs()).toBeGreaterThan(20);
+    const everything = [...small, ...large, ...small];
+    for (const index of [0, 119, 60, 39, 40, 79, 80, 5, 6]) expect(store.trajectories.read(ids[index] ?? 0)).toEqual(everything[index]);
+    // As 0.1.0 stored the last update.
+    const [first = 0, last = 0] = [ids[80], ids[119]];
+    store.db.prepare('DELETE FROM episode_tokens WHERE episode_id BETWEEN ? AND ?').run(first, last);
+    expect(() => store.trajectories.read(last)).toThrow('it is damaged');
+    const add = store.db.prepare('INSERT INTO episode_tokens VALUES (?, ?)');
+    small.forEach((one, index) => add.run(first + index, packTokens(one.steps.map(({ tokens }) => tokens))));
+    expect(ids.map((id) => store.trajectories.read(id))).toEqual(everything);
+    store.trajectories.truncate(run, 1);
+    expect(store.trajectories.add(run, 2, [...small].reverse()).map((id) => store.trajectories.read(id))).toEqual([...small].reverse());
+  });
+
   it('survives numbers that are none, empty steps, strange texts and actions of several lines', () => {
     const store = openStore();
     const run = store.runs.create(newRun()).id;

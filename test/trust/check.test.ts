@@ -48,13 +48,21 @@ describe('lab check', () => {
     expect([code, JSON.parse(out)]).toEqual([0, { ok: true, damaged: [] }]);
   });
 
-  test('names a damaged episode, metric and checkpoint, and saves all the rest into a new folder', async () => {
+  test('names damaged episodes, a metric and a checkpoint, and saves all the rest into a new folder', async () => {
     const store = filled();
     const before = whole(store, 2);
     const [first] = store.episodes.page(1, {}).episodes;
     const [, checkpoint] = store.checkpoints.list(1);
     if (!first || !checkpoint) throw new Error('The sample has episodes and checkpoints');
-    store.db.prepare('UPDATE episode_tokens SET data = ? WHERE episode_id = ?').run(Buffer.from([1, 9, 9, 9]), first.id);
+    // The token numbers of an update's episodes lie together, so all of them are lost.
+    const blocks = store.db.prepare<[], { id: number }>(
+      'SELECT episode_id AS id FROM episode_tokens WHERE episode_id < 2 * (1 << 32) ORDER BY 1',
+    );
+    const block = blocks.all().findLast(({ id }) => id <= first.id)?.id ?? 0;
+    const lost = [...store.episodes.each(1)].filter(({ update }) => update === first.update).map(({ id }) => id);
+    expect(lost.length).toBeGreaterThan(1);
+    expect(lost).toContain(block);
+    store.db.prepare('UPDATE episode_tokens SET data = ? WHERE episode_id = ?').run(Buffer.from([1, 9, 9, 9]), block);
     store.db.prepare(`UPDATE metric_chunks SET data = x'03ff' WHERE id = (SELECT min(id) FROM metric_chunks WHERE run_id = 1)`).run();
     writeFileSync(store.checkpoints.path(checkpoint), 'something else');
 
@@ -64,15 +72,15 @@ describe('lab check', () => {
     expect(code).toBe(1);
     expect(found.damaged.map(({ kind, run }: { kind: string; run: number }) => [kind, run])).toEqual([
       ['metric', 1],
-      ['episode', 1],
+      ...lost.map(() => ['episode', 1]),
       ['checkpoint', 1],
     ]);
-    expect(found.damaged[2]).toMatchObject({ where: checkpoint.file, problem: expect.stringContaining('sha256') });
+    expect(found.damaged.at(-1)).toMatchObject({ where: checkpoint.file, problem: expect.stringContaining('sha256') });
     expect(found.salvaged).toEqual({ runs: [1, 2], lost: [] });
     const saved = openStore(target);
     expect(checkStore(saved)).toEqual([]);
     expect(whole(saved, 2)).toEqual(before);
-    expect(saved.episodes.count(1)).toBe(store.episodes.count(1) - 1);
+    expect(saved.episodes.count(1)).toBe(store.episodes.count(1) - lost.length);
     expect(saved.checkpoints.list(1).map(({ update }) => update)).toEqual([2]);
   });
 

@@ -7,6 +7,8 @@ import { join } from 'node:path';
 import { deflateRawSync } from 'node:zlib';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { calls } from '../../preload/contract.ts';
+import { importElsewhere } from '../../main/process/import-elsewhere.ts';
+import type { WorkerProcess } from '../../main/process/supervisor.ts';
 import { rowOf } from '../../main/ipc/rows.ts';
 import { CheckpointFiles } from '../../main/store/checkpoints.ts';
 import { ContainerReader, ContainerWriter } from '../../main/store/container.ts';
@@ -253,4 +255,39 @@ describe('a damaged run', () => {
     };
     expect(packTokens([step]).length).toBeGreaterThan(1000);
   });
+});
+
+test('a cancelled import leaves no checkpoint files behind, and touches none of the runs that are there', async () => {
+  const store = openStore();
+  const here = store.runs.create(newRun()).uid;
+  const file = (run: string): string => join(store.dataFolder, 'checkpoints', run, '00000003.safetensors');
+  const write = (run: string): void => void new CheckpointFiles(store.dataFolder, run).save(3, (path) => writeFileSync(path, 'weights'));
+  write(here);
+  const cancel = new AbortController();
+  const heard: string[] = [];
+  let exit = (_reason: string): void => {};
+  // An import that has written the checkpoints of its first run when it is cancelled; it ends a moment after it was killed.
+  const spawn = (): WorkerProcess => ({
+    pid: 1,
+    send: () => {
+      write('being-imported');
+      setImmediate(() => cancel.abort());
+    },
+    kill: () => {
+      setImmediate(() => {
+        heard.push(existsSync(file('being-imported')) ? 'ended with files' : 'ended without');
+        exit('signal SIGKILL');
+      });
+    },
+    onMessage: () => {},
+    onExit: (listener) => {
+      const before = exit;
+      exit = (reason) => (before(reason), listener(reason));
+    },
+  });
+  const work = importElsewhere(spawn, store.dataFolder, 'some.astrolab', { signal: cancel.signal });
+  await expect(work).rejects.toThrow('The import of some.astrolab was cancelled. Nothing was changed.');
+  expect(heard).toEqual(['ended with files']);
+  expect([existsSync(file('being-imported')), existsSync(file(here))]).toEqual([false, true]);
+  expect(readdirSync(join(store.dataFolder, 'checkpoints'))).toEqual([here]);
 });
