@@ -1,11 +1,12 @@
 // @ts-check
 // The whole set-up, shared by every other script and also reachable as `npm run setup`: dependencies, Electron, system
-// libraries, and on request the bundle. Each stage checks first and works only when it must, so calling this again and
+// libraries, and on request the bundle and (`--cuda`) what NVIDIA cards need. Each stage checks first and works only when it must, so calling this again and
 // again, or after an interruption, is always right.
 
 import { realpathSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { ensureBuilt } from './build.mjs';
+import { ensureCuda } from './cuda.mjs';
 import { ensureDependencies } from './dependencies.mjs';
 import { ensureElectron, here } from './electron.mjs';
 import { lockFile, main, root, SetupError, stage, withLock } from './stage.mjs';
@@ -13,7 +14,7 @@ import { ensureSlurm, ensureSystem } from './system.mjs';
 
 /**
  * @param {import('./stage.mjs').Voice} voice
- * @param {{ build: boolean, virtualDisplay: boolean, slurm?: boolean }} needs
+ * @param {{ build: boolean, virtualDisplay: boolean, slurm?: boolean, cuda?: boolean }} needs
  * @returns {Promise<import('./electron.mjs').Electron>}
  */
 export async function setUp(voice, needs) {
@@ -35,6 +36,7 @@ export async function setUp(voice, needs) {
   if (!electron) throw new Error('ensureElectron returned nothing');
   const ready = electron;
   await stage(voice, 'System', (say) => withLock(lockFile, say, () => ensureSystem(ready, needs, say)));
+  if (needs.cuda) await stage(voice, 'CUDA', (say) => withLock(lockFile, say, () => ensureCuda(root, say)));
   if (needs.slurm) await stage(voice, 'Slurm', (say) => withLock(lockFile, say, () => ensureSlurm(say)));
   if (needs.build) await stage(voice, 'Build', (say) => withLock(lockFile, say, () => ensureBuilt(root, ready, say)));
   return ready;
@@ -48,6 +50,6 @@ export const aloud = { out: process.stdout, quiet: false };
 
 if (process.argv[1] && realpathSync(process.argv[1]) === fileURLToPath(import.meta.url)) {
   await main(async () => {
-    await setUp(aloud, { build: true, virtualDisplay: true });
+    await setUp(aloud, { build: true, virtualDisplay: true, cuda: process.argv.includes('--cuda') });
   });
 }

@@ -7,7 +7,7 @@ import type { Command } from 'commander';
 import { tabulate } from '../evaluation/evaluate.ts';
 import { duration, interval, percent } from '../format.ts';
 import { evaluationText } from '../report/report.ts';
-import { timeRows, timeSpent } from '../report/timing.ts';
+import { deviceSpent, timeRows, timeSpent } from '../report/timing.ts';
 import type { Store } from '../store/store.ts';
 import { spawnChild } from '../process/child.ts';
 import { ConfigError, type RunConfig, parseConfig } from '../config/config.ts';
@@ -213,14 +213,29 @@ function tellOutcome(store: Store, id: number): void {
   const table = evaluation && tabulate(store.evaluations.results(evaluation.id));
   const { state, updates, episodes, seconds } = run;
   const time = timeSpent(store, id);
+  const device = deviceSpent(store, id);
   const spent = timeRows(time).map(({ name, seconds: own, share }) => `${name} ${own.toFixed(1)} s (${percent(share)})`);
   if (state === 'failed' || run.reason !== null) note(`Run ${id} is ${state}${run.reason === null ? '' : `: ${run.reason}`}`);
   answer(
-    { run: id, state, updates, episodes, seconds, evaluation: table ? { split: evaluation.split, ...table } : null, time },
+    {
+      run: id,
+      state,
+      updates,
+      episodes,
+      seconds,
+      evaluation: table ? { split: evaluation.split, ...table } : null,
+      time,
+      ...(device && { device }),
+    },
     [
       `Run ${id}: ${state} after ${updates} updates, ${episodes} episodes, ${duration(seconds)}`,
       table ? evaluationText({ name: `${run.name} (${evaluation.split} tasks)`, table }) : '',
       spent.length > 0 ? `Where the time of the updates went: ${spent.join(', ')}` : '',
+      ...(device
+        ? [
+            `Device, per update: ${device.calls.toFixed(0)} calls, ${device.up.toFixed(2)} MB sent, ${device.down.toFixed(2)} MB fetched, ${device.waiting.toFixed(2)} s waiting for it`,
+          ]
+        : []),
     ].join('\n'),
   );
   exitWith(state);

@@ -4,9 +4,10 @@
 // runtime's Node binding can only hand tensors over through the CPU: correct, but the state travels at every step.
 
 import { execFile } from 'node:child_process';
-import { readFileSync, readdirSync } from 'node:fs';
+import { existsSync, readFileSync, readdirSync } from 'node:fs';
+import { createRequire } from 'node:module';
 import { cpus, totalmem } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { z } from 'zod';
 import { projectFolder } from '../paths.ts';
@@ -57,18 +58,46 @@ const TOLERANCE = 1e-3;
 const HALF_TOLERANCE = 2e-2;
 const PATIENCE_MS = 120_000;
 
+/** Providers whose cards are numbered: `cuda:1` is the second one. */
+const NUMBERED = ['cuda', 'dml'] as const;
+
 /** How a session is made for a device; an error for one that does not exist. */
 export function deviceOptions(id: string): SessionOptions {
-  const kind = KINDS[id];
-  if (!kind || !Object.hasOwn(KINDS, id)) throw new RangeError(`There is no device "${id}"; there are ${Object.keys(KINDS).join(', ')}`);
-  return kind.options;
+  const [, name = id, number = '0'] = /^([a-z-]+):(\d{1,2})$/.exec(id) ?? [];
+  const kind = KINDS[name];
+  if (!kind || !Object.hasOwn(KINDS, name)) throw new RangeError(`There is no device "${id}"; there are ${Object.keys(KINDS).join(', ')}`);
+  if (number === '0') return kind.options;
+  const provider = NUMBERED.find((known) => known === name);
+  if (!provider)
+    throw new RangeError(
+      `There is no device "${id}": only the cards of ${NUMBERED.join(' and ')} have numbers. The runtime gives no choice among several cards through ${name}`,
+    );
+  return { ...kind.options, providers: [{ name: provider, deviceId: Number(number) }] };
+}
+
+/** The files that CUDA needs beside the runtime, on the only system that the runtime has them for. */
+const CUDA_FILES = ['libonnxruntime_providers_cuda.so', 'libonnxruntime_providers_shared.so'];
+
+/** Where CUDA could be, but is not installed: what is missing and how to get it. */
+export function missingCuda(
+  folder = join(dirname(createRequire(import.meta.url).resolve('onnxruntime-node/package.json')), 'bin/napi-v6/linux/x64'),
+): string | undefined {
+  if (process.platform !== 'linux' || process.arch !== 'x64') return undefined;
+  const missing = CUDA_FILES.filter((file) => !existsSync(join(folder, file)));
+  if (missing.length === 0) return undefined;
+  return `not installed: ${missing.join(' and ')} are missing in ${folder}; npm run setup -- --cuda fetches them, or says where they come from`;
 }
 
 /** Every device the runtime knows on this system, each tried now, all at the same time. Takes a second or two. */
 export async function listDevices(environment: NodeJS.ProcessEnv = {}): Promise<Device[]> {
   const present = new Set(supportedBackends());
   const ids = Object.keys(KINDS).filter((id) => present.has(KINDS[id]?.backend ?? id));
-  return Promise.all(ids.map((id) => tryDevice(id, environment)));
+  const cuda = missingCuda();
+  const absent: Device[] =
+    cuda === undefined || present.has('cuda')
+      ? []
+      : [{ id: 'cuda', name: KINDS.cuda?.title ?? 'cuda', memory: null, ok: false, reason: cuda }];
+  return [...(await Promise.all(ids.map((id) => tryDevice(id, environment)))), ...absent];
 }
 
 /** The options for a device that has just passed its self-test; an error with the reason for one that has not. */
@@ -83,7 +112,7 @@ export async function requireDevice(id: string): Promise<SessionOptions> {
 /** The self-test of one device. `environment` is added to that of the child process. */
 export async function tryDevice(id: string, environment: NodeJS.ProcessEnv = {}): Promise<Device> {
   const { half = false } = deviceOptions(id);
-  const title = KINDS[id]?.title ?? id;
+  const title = KINDS[id.split(':')[0] ?? id]?.title ?? id;
   const { name, memory } = await describe(id, title);
   try {
     const env = { ...process.env, ...environment, ELECTRON_RUN_AS_NODE: '1', NODE_NO_WARNINGS: '1', ORT_DISABLE_TELEMETRY: '1' };
@@ -131,7 +160,7 @@ function whyFailed(error: unknown): string {
   if (killed) return `its self-test did not end within ${PATIENCE_MS / 1000} s`;
   if (/Failed to get a WebGPU adapter|No supported adapters/i.test(stderr)) return 'no graphics card that WebGPU can use was found';
   if (/Failed to load (shared )?library|cannot open shared object/i.test(stderr))
-    return 'its libraries are not installed beside the runtime';
+    return 'its libraries are not installed beside the runtime (npm run setup -- --cuda fetches those of CUDA; the driver, CUDA 12 and cuDNN 9 come from NVIDIA)';
   if (/requires f16/i.test(stderr)) return 'the graphics card has no half precision';
   if (signal) return `its driver crashed (${signal}) during the self-test; another driver version may help`;
   const said = stderr.split('\n').find((line) => /error/i.test(line)) ?? message;

@@ -51,6 +51,29 @@ export function timeSpent(store: Pick<Store, 'metrics'>, run: number): TimeSpent
   };
 }
 
+/** What the graphics card cost, as means per update; undefined for runs on the CPU. */
+export interface DeviceSpent {
+  readonly calls: number;
+  /** MB sent and fetched. */
+  readonly up: number;
+  readonly down: number;
+  /** Seconds inside calls. */
+  readonly waiting: number;
+}
+
+export function deviceSpent(store: Pick<Store, 'metrics'>, run: number): DeviceSpent | undefined {
+  const names = ['calls', 'up', 'down', 'waiting'] as const;
+  const series = store.metrics.many(
+    run,
+    names.map((name) => `system/device.${name}`),
+  );
+  const [calls, up, down, waiting] = names.map((name) => {
+    const values = [...(series[`system/device.${name}`]?.values ?? [])];
+    return values.reduce((sum, value) => sum + value, 0) / Math.max(1, values.length);
+  });
+  return calls ? { calls, up: up ?? 0, down: down ?? 0, waiting: waiting ?? 0 } : undefined;
+}
+
 /** The parts that took any time, largest first, the world at the end: name, seconds, share. */
 export function timeRows(time: TimeSpent): { readonly name: string; readonly seconds: number; readonly share: number }[] {
   return TIME_PARTS.filter((part) => time[part].seconds > 0)

@@ -82,7 +82,7 @@ export function ChartsTab({ run, events, alerts, evaluations, onPoint }: ChartsT
   const stale = run.state === 'paused' ? 'paused' : undefined;
   const charts = useMemo(
     () =>
-      inOrder(pinned).map((plan) => ({
+      inOrder(pinned, series).map((plan) => ({
         plan,
         marks: [...marks, ...alertMarks(plan, alerts, placeOf)],
         lines: [...linesOf(plan, series, glossary), ...(plan.id === 'success' ? evaluated : []), ...baselineLines(plan, under, baseline)],
@@ -178,9 +178,10 @@ function Controls({ run, axis, setAxis, scale, setScale, smoothing, setSmoothing
 }
 
 /** Pinned charts first, in the order they were pinned. */
-function inOrder(pinned: readonly string[]): ChartPlan[] {
+function inOrder(pinned: readonly string[], series: ReadonlyMap<string, LiveSeries>): ChartPlan[] {
   const place = ({ id }: ChartPlan): number => (pinned.includes(id) ? pinned.indexOf(id) : pinned.length);
-  return CHARTS.toSorted((a, b) => place(a) - place(b));
+  const shown = CHARTS.filter(({ onDevice, metrics: [first = ''] }) => !onDevice || (series.get(first)?.x.length ?? 0) > 0);
+  return shown.toSorted((a, b) => place(a) - place(b));
 }
 
 const UNDER: RunStyle = { colour: 'var(--text-faint)', dash: [2, 3] };

@@ -8,6 +8,8 @@ export interface ChartPlan {
   readonly metrics: readonly string[];
   /** The number of episodes behind a point is recorded for these. */
   readonly perUpdate?: boolean;
+  /** Only where there is something to draw: runs on the CPU have none of it. */
+  readonly onDevice?: boolean;
 }
 
 export const CHARTS: readonly ChartPlan[] = [
@@ -35,6 +37,21 @@ export const CHARTS: readonly ChartPlan[] = [
       'system/time.vstar',
       'system/time.storage',
     ],
+  },
+  {
+    id: 'device',
+    title: 'Device: waiting for it, and the whole update',
+    unit: 's',
+    metrics: ['system/device.waiting', 'system/time.total'],
+    onDevice: true,
+  },
+  { id: 'device-calls', title: 'Device: calls per update', unit: 'calls', metrics: ['system/device.calls'], onDevice: true },
+  {
+    id: 'device-bytes',
+    title: 'Device: bytes per update',
+    unit: 'MB',
+    metrics: ['system/device.up', 'system/device.down'],
+    onDevice: true,
   },
   { id: 'memory', title: 'Memory', unit: 'MB', metrics: ['system/memory'] },
 ];

@@ -1,10 +1,13 @@
 // A device is offered only when it computes what the CPU computes. The GPU's code path is real here even without a graphics
 // card: Electron ships a software Vulkan, over which the bundled WebGPU provider runs.
 
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { builtInAlgorithms } from '../../main/algorithm/registry.ts';
-import { deviceOptions, judge, listDevices, requireDevice } from '../../main/engine/device.ts';
+import { deviceOptions, judge, listDevices, missingCuda, requireDevice } from '../../main/engine/device.ts';
 import { hasVulkan, overVulkan } from './vulkan.ts';
 import { tenSteps } from './webgpu-steps.ts';
 
@@ -29,10 +32,22 @@ describe('the list of devices', () => {
     expect(judge({ cpu: trace, device: { losses: [2.4, Number.NaN], norms: trace.norms }, seconds: 1 }).ok).toBe(false);
   });
 
+  it.runIf(process.platform === 'linux' && process.arch === 'x64')('says which files CUDA lacks and how to get them', () => {
+    const folder = mkdtempSync(join(tmpdir(), 'astrolab-cuda-'));
+    expect(missingCuda(folder)).toContain('libonnxruntime_providers_cuda.so');
+    expect(missingCuda(folder)).toContain('npm run setup -- --cuda');
+    for (const file of ['cuda', 'shared']) writeFileSync(join(folder, `libonnxruntime_providers_${file}.so`), '');
+    expect(missingCuda(folder)).toBeUndefined();
+    rmSync(folder, { recursive: true });
+  });
+
   it('names the devices there are when asked for one that does not exist', async () => {
     expect(() => deviceOptions('tpu')).toThrow('There is no device "tpu"; there are cpu, webgpu, webgpu-half, cuda, dml, coreml');
     expect(() => deviceOptions('toString')).toThrow('There is no device');
     expect(await requireDevice('cpu')).toEqual({});
+    expect(deviceOptions('cuda:1')).toMatchObject({ providers: [{ name: 'cuda', deviceId: 1 }], target: 'gpu' });
+    expect(deviceOptions('webgpu:0')).toEqual(deviceOptions('webgpu'));
+    expect(() => deviceOptions('webgpu:1')).toThrow('only the cards of cuda and dml have numbers');
   });
 });
 
@@ -53,7 +68,7 @@ describe.runIf(hasVulkan)('WebGPU over software Vulkan', () => {
   it('has everything that the graphs of a run need, for every algorithm: nothing goes through the CPU', async () => {
     const { made, refused } = z.object({ made: z.array(z.string()), refused: z.string() }).parse(await overVulkan('webgpu-graphs.ts'));
     for (const { id } of builtInAlgorithms) expect(made).toContain(`step ${id}`);
-    expect(made).toEqual(expect.arrayContaining(['sum full KL', 'apply', 'read values']));
+    expect(made).toEqual(expect.arrayContaining(['sum full KL', 'apply', 'read values', 'play 1', 'play 16', 'scores']));
     expect(refused).toContain('fallback to CPU EP has been explicitly disabled');
   }, 300_000);
 });

@@ -6,7 +6,9 @@ import { ADAMW } from '../../main/engine/optimizer.ts';
 import { Graph } from '../../main/engine/graph.ts';
 import { Session } from '../../main/engine/session.ts';
 import { applyGraph, readGraph, stepGraph, sumGraph } from '../../main/engine/training-graphs.ts';
-import { policyObjective } from '../../main/policy/network.ts';
+import { deviceSamplingGraph } from '../../main/policy/device-graph.ts';
+import { networkOf, policyObjective } from '../../main/policy/network.ts';
+import { parameterInputs } from '../../main/policy/sampling-graph.ts';
 import type { ModelConfig } from '../../main/policy/transformer.ts';
 import { modelLayout } from '../../main/policy/transformer.ts';
 import { answer, webgpu } from './vulkan.ts';
@@ -41,6 +43,12 @@ function* graphs(): Generator<Graph> {
   yield sumGraph({ key: 'full KL', build: full }, layout).graph;
   yield applyGraph(layout, ADAMW).graph;
   yield readGraph(layout, 'values').graph;
+  for (const count of [1, 16]) yield deviceSamplingGraph(config, count, (graph) => parameterInputs(graph, layout));
+  const critic = model(true);
+  const scores = new Graph('scores');
+  const { logProbs, entropies, values } = networkOf(critic).tensors(scores, parameterInputs(scores, modelLayout(critic)), shape);
+  for (const [name, tensor] of Object.entries({ logProbs, entropies, values })) if (tensor) scores.output(name, tensor);
+  yield scores;
 }
 
 await answer('webgpu-graphs.ts', async () => {

@@ -1,7 +1,7 @@
 // Where the time went: what `lab train` prints at its end and what reports show.
 
 import { expect, test } from 'vitest';
-import { timeRows, timeSpent } from '../../main/report/timing.ts';
+import { deviceSpent, timeRows, timeSpent } from '../../main/report/timing.ts';
 import { openStore, temporaryFolder } from '../store/helpers.ts';
 import { newRun } from '../store/samples.ts';
 
@@ -37,4 +37,15 @@ test('a run without updates has spent no time', () => {
   const store = openStore(temporaryFolder());
   const { id } = store.runs.create(newRun());
   expect(timeRows(timeSpent(store, id))).toEqual([]);
+});
+
+test('what the device cost is a mean per update, and nothing for a run on the CPU', () => {
+  const store = openStore(temporaryFolder());
+  const { id } = store.runs.create(newRun());
+  expect(deviceSpent(store, id)).toBeUndefined();
+  for (const update of [1, 2]) {
+    const numbers = { calls: 100 * update, up: 0.5, down: 0.25 * update, waiting: 3 };
+    store.metrics.append(id, update, Object.fromEntries(Object.entries(numbers).map(([name, value]) => [`system/device.${name}`, value])));
+  }
+  expect(deviceSpent(store, id)).toEqual({ calls: 150, up: 0.5, down: 0.375, waiting: 3 });
 });

@@ -1,14 +1,21 @@
 // Two runs of the same config beside each other, update by update: the CPU's and a device's.
 
+import { z } from 'zod';
 import type { RunReport } from '../../main/training/reports.ts';
 
-interface Recorded {
-  readonly reports: readonly RunReport[];
-}
+export const PlayedUpdate = z.object({
+  metrics: z.record(z.string(), z.number()),
+  episodes: z.array(z.object({ task: z.string(), /** Token ids of every step. */ steps: z.array(z.array(z.number())) })),
+});
+export type PlayedUpdate = z.infer<typeof PlayedUpdate>;
 
-type Update = Extract<RunReport, { type: 'update' }>;
-
-const updatesOf = ({ reports }: Recorded): Update[] => reports.flatMap((report) => (report.type === 'update' ? [report] : []));
+/** What a run did in its updates, but for measurements of the machine. */
+export const playedUpdates = ({ reports }: { readonly reports: readonly RunReport[] }): PlayedUpdate[] =>
+  reports.flatMap((report) => {
+    if (report.type !== 'update') return [];
+    const metrics = Object.fromEntries(Object.entries(report.metrics).filter(([name]) => !name.startsWith('system/')));
+    return [{ metrics, episodes: report.episodes.map(({ task, steps }) => ({ task, steps: steps.map(({ tokens }) => [...tokens.ids]) })) }];
+  });
 
 export interface Comparison {
   /** Whether both drew the same tasks. */
@@ -18,28 +25,24 @@ export interface Comparison {
   readonly worst: { readonly name: string; readonly difference: number };
 }
 
-export function compareRuns(one: Recorded, other: Recorded): Comparison {
-  const [first, second] = [updatesOf(one), updatesOf(other)];
+export function compareRuns(first: readonly PlayedUpdate[], second: readonly PlayedUpdate[]): Comparison {
   let tasks = first.length === second.length && first.length > 0;
   const tokens = { all: 0, different: 0 };
   let worst = { name: '', difference: 0 };
   for (const [index, update] of first.entries()) {
     const twin = second[index];
     if (!twin) break;
-    for (const [place, episode] of update.episodes.entries()) {
+    for (const [place, { task, steps }] of update.episodes.entries()) {
       const played = twin.episodes[place];
-      tasks &&= played?.task === episode.task;
-      for (const [turn, step] of episode.steps.entries()) {
-        for (const [k, id] of step.tokens.ids.entries()) {
-          tokens.all++;
-          if (played?.steps[turn]?.tokens.ids[k] !== id) tokens.different++;
-        }
+      tasks &&= played?.task === task;
+      for (const [turn, ids] of steps.entries()) {
+        tokens.all += ids.length;
+        tokens.different += ids.filter((id, k) => played?.steps[turn]?.[k] !== id).length;
       }
     }
     for (const [name, number] of Object.entries(update.metrics)) {
-      if (name.startsWith('system/')) continue;
       const difference = Math.abs(number - (twin.metrics[name] ?? Number.POSITIVE_INFINITY)) / Math.max(1, Math.abs(number));
-      if (!(difference <= worst.difference)) worst = { name: `${name} of update ${update.update}`, difference };
+      if (!(difference <= worst.difference)) worst = { name: `${name} of update ${index + 1}`, difference };
     }
   }
   return { tasks, tokens, worst };

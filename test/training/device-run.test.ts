@@ -1,9 +1,9 @@
 // A whole run where the policy is trained, sampled and scored on a device. Without a graphics card the device's code path runs on the CPU:
-// its graphs as they are spelled for a device, its buffers, its draws.
+// its graphs as they are spelled for a device, its buffers, its draws. (test/engine/device.slow.test.ts does the same over software Vulkan.)
 
 import { afterAll, describe, expect, test, vi } from 'vitest';
 import { train } from '../../main/training/train.ts';
-import { compareRuns } from './compare-runs.ts';
+import { compareRuns, playedUpdates } from './compare-runs.ts';
 import { TestHost, smallest } from './host.ts';
 
 vi.mock('../../main/engine/device.ts', async (original) => ({
@@ -33,7 +33,7 @@ describe('a run on a device', () => {
   test('draws the same tasks and tokens as on the CPU and has its metrics', async () => {
     const cpu = await play({});
     first = await play({ device: 'webgpu' });
-    const { tasks, tokens, worst } = compareRuns(cpu, first);
+    const { tasks, tokens, worst } = compareRuns(playedUpdates(cpu), playedUpdates(first));
     expect(tasks).toBe(true);
     expect(tokens.different).toBe(0);
     expect(tokens.all).toBeGreaterThan(100);

@@ -1,0 +1,136 @@
+// `npm run bench -- device [id]`: what an update costs on a device. Counted from the graphs: kernels, arithmetic, bytes; modelled for three
+// cards (docs/GPU.md); and measured where the device (default: webgpu) passes its self-test, so that the model can be checked.
+
+import { at } from '../../main/indexed.ts';
+import { DeviceCounters } from '../../main/engine/device-counters.ts';
+import { deviceOptions, tryDevice } from '../../main/engine/device.ts';
+import { neg } from '../../main/engine/operators.ts';
+import { ADAMW } from '../../main/engine/optimizer.ts';
+import { stepGraph } from '../../main/engine/training-graphs.ts';
+import { Trainer, freshState } from '../../main/engine/training-step.ts';
+import { PackedBatch } from '../../main/policy/batch.ts';
+import { deviceSamplingGraph } from '../../main/policy/device-graph.ts';
+import { tokenMask } from '../../main/policy/grammar-mask.ts';
+import { policyObjective } from '../../main/policy/network.ts';
+import { parameterInputs } from '../../main/policy/sampling-graph.ts';
+import { modelLayout } from '../../main/policy/transformer.ts';
+import type { ModelConfig } from '../../main/policy/transformer.ts';
+import { Random } from '../../main/random.ts';
+import { CARDS, type Work, secondsOn, workOf } from './device-model.ts';
+import { median } from './report.ts';
+
+const ROWS = 64;
+const SHAPE = { rows: 32, time: 256, agentTokens: 64, masks: 32, episodes: 32 };
+/** Calls of one update: tokens that are drawn one after the other while 64 episodes are played, and two micro-batches. */
+const SAMPLING_CALLS = 80;
+const STEPS = 2;
+
+const model = (width: number, layers: number): ModelConfig => ({
+  vocabulary: 600,
+  width,
+  layers,
+  heads: width / 32,
+  feedForward: 4 * width,
+  gate: 'relu2',
+  contextLength: 256,
+  valueHead: false,
+  aids: { matchFlag: true, pointer: true, tokenShift: 3 },
+});
+const MODELS = [model(128, 4), model(256, 6), model(512, 8)];
+
+const loss = (config: ModelConfig) =>
+  policyObjective(config, SHAPE, {}, (_graph, policy) => ({ loss: neg(policy.tokenMean(policy.logProbs)) }));
+
+interface Part {
+  readonly name: string;
+  readonly work: Work;
+  readonly calls: number;
+  readonly travelling: number;
+}
+
+function parts(config: ModelConfig): Part[] {
+  const layout = modelLayout(config);
+  const sampling = deviceSamplingGraph(config, 1, (graph) => parameterInputs(graph, layout));
+  const step = stepGraph({ key: 'bench', build: loss(config) }, layout, ADAMW).graph;
+  const fed = [...step.inputs].filter(([name]) => !/^(values|first|second)\./.test(name));
+  const travelling = fed.reduce((sum, [, { sizes }]) => sum + 4 * sizes.reduce((a, b) => a * b, 1), 0);
+  return [
+    { name: 'sampling', work: workOf(sampling, { rows: ROWS, time: 256, masks: 64 }), calls: SAMPLING_CALLS, travelling: 80 * ROWS },
+    { name: 'update', work: workOf(step), calls: STEPS, travelling },
+  ];
+}
+
+/** Seconds of one optimizer step on the device, and the bytes it exchanged. */
+async function measured(config: ModelConfig, id: string): Promise<{ seconds: number; bytes: number }> {
+  const random = Random.from('bench device');
+  const mask = tokenMask(Array.from({ length: 500 }, (_, i) => i + 1));
+  const episodes = Array.from({ length: SHAPE.episodes }, () => {
+    const tokens = Array.from({ length: SHAPE.time }, () => 1 + random.below(500));
+    const agent = Array.from({ length: SHAPE.agentTokens }, (_, i) => ({ position: 100 + i, target: at(tokens, 101 + i), mask }));
+    return [{ tokens, flags: tokens.map((token) => token % 2), agent }];
+  });
+  const batch = new PackedBatch(episodes, config, SHAPE);
+  const layout = modelLayout(config);
+  const counters = new DeviceCounters();
+  const state = freshState(
+    layout,
+    layout.initialise(() => random.normal()),
+  );
+  const trainer = new Trainer({ layout, state, session: { ...deviceOptions(id), counters } });
+  const feeds = { ...batch.feeds, ...PackedBatch.divisors(SHAPE.episodes, batch.tokenCount) };
+  const times: number[] = [];
+  for (let step = 0; step < 6; step++) {
+    counters.take();
+    const begin = performance.now();
+    await trainer.step([{ key: 'bench', build: loss(config), feeds }], 1e-3);
+    times.push((performance.now() - begin) / 1e3);
+  }
+  const { up, down } = counters.take();
+  await trainer.dispose();
+  return { seconds: median(times.slice(1)), bytes: up + down };
+}
+
+const id = process.argv.slice(2).find((argument) => !argument.startsWith('--')) ?? 'webgpu';
+const lines = [
+  [
+    'parameters',
+    'part',
+    'calls',
+    'kernels a call',
+    'GFLOP a call',
+    'MB touched a call',
+    'kB exchanged a call',
+    ...CARDS.map(({ name }) => `${name}, ms`),
+  ],
+];
+for (const config of MODELS) {
+  for (const { name, work, calls, travelling } of parts(config)) {
+    lines.push([
+      `${(modelLayout(config).count / 1e6).toFixed(2)} M`,
+      name,
+      String(calls),
+      String(work.kernels),
+      (work.flops / 1e9).toFixed(2),
+      (work.touched / 1e6).toFixed(0),
+      (travelling / 1e3).toFixed(0),
+      ...CARDS.map((card) => (1e3 * secondsOn(card, work, calls, travelling)).toFixed(0)),
+    ]);
+  }
+}
+process.stdout.write(`${lines.map((line) => `| ${line.join(' | ')} |`).join('\n')}\n`);
+
+const device = await tryDevice(id);
+if (!device.ok) process.stdout.write(`Nothing was measured: ${id}: ${device.reason}\n`);
+else {
+  for (const config of MODELS.slice(0, process.argv.includes('--all') ? 3 : 1)) {
+    const { seconds, bytes } = await measured(config, id);
+    const update = parts(config).find(({ name }) => name === 'update');
+    const modelled = update
+      ? CARDS.map((card) => `${card.name} ${(1e3 * secondsOn(card, update.work, 1, update.travelling)).toFixed(0)}`).join(', ')
+      : '';
+    process.stdout.write(
+      `Measured on ${device.name}: a step of ${(modelLayout(config).count / 1e6).toFixed(2)} M parameters ${(1e3 * seconds).toFixed(0)} ms, ${(bytes / 1e3).toFixed(0)} kB exchanged; modelled (ms): ${modelled}\n`,
+    );
+  }
+}
+process.exit(0);
