@@ -167,7 +167,8 @@ function cloningRate({ learningRate, warmup, steps }: RunSetup['config']['refere
   return learningRate * rise * (1 - (1 - FINAL_RATE) * fall);
 }
 
-function demonstrated({ world, environment, codec, config }: RunSetup): TrainingEpisode[] {
+/** The demonstrations as rows to learn from. */
+export function demonstrated({ world, environment, codec, config }: RunSetup): TrainingEpisode[] {
   const { demonstrations: count, imperfection, seed, skipMistakes } = config.reference;
   const samples: TrainingEpisode[] = [];
   if (count > 0 && world.demonstrates === false) {

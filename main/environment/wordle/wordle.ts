@@ -73,10 +73,11 @@ function readWords({ words: count, seed }: Settings): string[] {
 }
 
 function makeTasks(words: readonly string[]): Task[] {
-  return words.map((word) => {
+  return words.map((word, index) => {
     const twice = new Set(word).size < LENGTH;
     return {
-      id: `word-${word}`,
+      // Shown to whoever plays: it must not give the word away.
+      id: `word-${index + 1}`,
       split: splitOfInstance('wordle', word),
       instruction: 'Find the word of five letters.',
       category: twice ? 'repeated letters' : 'different letters',
@@ -112,6 +113,7 @@ export function createWordle(input: unknown): Wordle {
   const known = new Set(words);
   const ordered = new Map<Split, readonly Task[]>();
   const tasks = makeTasks(words);
+  const targets = new Map(tasks.map(({ id, target }) => [id, target]));
   for (const split of splits) ordered.set(split, Random.from('wordle-order', split).shuffle(tasks.filter((task) => task.split === split)));
   const grammar: Grammar = [
     [
@@ -135,8 +137,8 @@ export function createWordle(input: unknown): Wordle {
     return found;
   };
   const wordOf = ({ task }: Pick<WordleState, 'task'>): string => {
-    const word = task.slice('word-'.length);
-    if (!known.has(word)) throw new Error(`Wordle has no task "${task}" with these settings`);
+    const word = targets.get(task);
+    if (word === undefined) throw new Error(`Wordle has no task "${task}" with these settings`);
     return word;
   };
   return {

@@ -52,7 +52,7 @@ export default function plugin(lab: Lab): Plugin {
   return {
     algorithms: [algorithm],
     metrics: [{ id: 'NAME.useful', name: 'Useful episodes', formula: 'Episodes with an advantage other than 0 ÷ episodes', unit: 'share', direction: 'up' }],
-    searchSpaces: { NAME: [{ key: 'training.learningRate', low: 2e-4, high: 3e-3 }, { key: 'algorithm.entropyBonus', low: 1e-3, high: 0.1 }] },
+    searchSpaces: { 'NAME': [{ key: 'training.learningRate', low: 2e-4, high: 3e-3 }, { key: 'algorithm.entropyBonus', low: 1e-3, high: 0.1 }] },
     checks: {
       'NAME: advantages of a task add up to nothing'() {
         const made = (task: string, success: boolean): Trajectory => ({ task, success, return: success ? 1 : 0, vstar: null, steps: [] });

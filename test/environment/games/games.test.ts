@@ -2,6 +2,8 @@
 
 import { describe, expect, it } from 'vitest';
 import { createAgent, type AgentName } from '../../../main/environment/agents.ts';
+import { admits } from '../../../main/environment/grammar.ts';
+import { demonstrations } from '../../../main/environment/demonstrations.ts';
 import { createBandit } from '../../../main/environment/bandit/bandit.ts';
 import { banditWorld } from '../../../main/environment/bandit/world.ts';
 import type { Environment, World } from '../../../main/environment/environment.ts';
@@ -16,6 +18,7 @@ import { cluesFor, fits } from '../../../main/environment/wordle/clues.ts';
 import { createWordle } from '../../../main/environment/wordle/wordle.ts';
 import { wordleWorld } from '../../../main/environment/wordle/world.ts';
 import { evaluationSeed, playAgent } from '../../../main/evaluation/evaluate.ts';
+import { splits } from '../../../main/vocabulary.ts';
 import { drawnPage } from '../../../preload/contract/replay.ts';
 
 function rate(world: World, environment: Environment, name: AgentName, tasks: number): number {
@@ -149,8 +152,10 @@ describe('Wordle', () => {
 
   it('is drawn as letters with their colours', () => {
     const wordle = createWordle({});
-    const task = { ...wordle.tasks('test')[0], id: 'word-eagle' };
-    const start = wordle.reset({ ...task, split: 'test', instruction: 'Find it.', category: '', tier: '', target: 'eagle', level: 0 }, 1);
+    const all = splits.flatMap((split) => wordle.tasks(split));
+    // Whoever plays sees the id.
+    expect(all.filter(({ id, target }) => id.includes(target))).toEqual([]);
+    const start = wordle.reset(all.find(({ target }) => target === 'eagle') ?? expect.fail('no such word'), 1);
     const turn = wordle.step(start.state, 'guess s l e e p');
     const page = drawPage(wordle, turn.observation, { target: null, facts: {} });
     expect(drawnPage.parse(page)).toEqual(page);
@@ -159,4 +164,47 @@ describe('Wordle', () => {
     expect(page.keys.map(({ text }) => text).join('')).toBe('elps');
     expect(drawPage(wordle, start.observation, { target: null, facts: {} }).kind).toBe('letters');
   });
+});
+
+describe('the short view of', () => {
+  const WORLDS: readonly [World, Record<string, unknown>, string, string][] = [
+    [frozenLakeWorld, { lakes: 60 }, '^g[a-d]{2}( h[a-d]{2})* p[a-d]{2} 20$', '^p[a-d]{2} 19$'],
+    [sokobanWorld, { levels: 60 }, '^t[b-e]{2}( w[b-e]{2})* p[b-e]{2} x[b-e]{2} 20$', '^p[b-e]{2} x[b-e]{2} 19$'],
+    [banditWorld, { machines: 60 }, '^0 0 0 0 0 0 20$', '^[01] [01] [01] [01] [01] [01] 19$'],
+    [wordleWorld, { words: 100 }, '^6$', '^([a-z][a-e][rnom] ){5}5$'],
+  ];
+  it.each(WORLDS)('$name has every word in the corpus, and every saying is an action', (world, settings, first, later) => {
+    const environment = world.create({ ...settings, view: 'short' });
+    const words = new Set([...environment.corpus()].flatMap((text) => text.split(' ')));
+    for (const task of environment.tasks('train').slice(0, 20)) {
+      let turn = environment.reset(task, 3);
+      for (const [index, pattern] of [first, later].entries()) {
+        if (turn.done) break;
+        const view = environment.view?.(turn.state);
+        expect(view?.text, `page ${index}`).toMatch(new RegExp(pattern));
+        expect(view?.text.split(' ').filter((word) => !words.has(word))).toEqual([]);
+        const [saying = '', action = ''] = [...(view?.sayings ?? [])][index] ?? [];
+        expect(saying.split(' ').filter((word) => !words.has(word))).toEqual([]);
+        expect(admits(environment.grammar(turn.state), action)).toBe(true);
+        turn = environment.step(turn.state, action);
+      }
+    }
+  });
+
+  it('Wordle tells a letter that is not in the word from one that is in it no more often', () => {
+    const wordle = createWordle({ view: 'short' });
+    const task = wordle.tasks('train').find(({ target }) => target === 'about') ?? expect.fail('no such word');
+    const played = wordle.step(wordle.reset(task, 0).state, 'guess t o o t h');
+    expect(played.observation).toContain('t ? o - o + t - h -');
+    expect(wordle.view?.(played.state).text).toBe('tan obm ocr tdm heo 5');
+  });
+});
+
+it('demonstrators say which actions are mistakes, and a run may have them played without learning them', async () => {
+  const count = (imperfection: Record<string, number>): number =>
+    [...demonstrations(sokobanWorld, createSokoban({ levels: 60 }), { count: 20, seed: 1, imperfection })]
+      .flatMap(({ turns }) => turns)
+      .filter(({ mistake }) => mistake === true).length;
+  expect(count({ anyWay: 0, hasty: 0 })).toBe(0);
+  expect(count({ anyWay: 0.5, hasty: 0 })).toBeGreaterThan(20);
 });
