@@ -27,14 +27,15 @@ export interface Column {
 const LOOK: RunStyle = { colour: 'var(--accent)', dash: [] };
 const WHOLE = { min: 0, max: 1 };
 const whole = new Intl.NumberFormat('en');
+const compact = new Intl.NumberFormat('en', { notation: 'compact', maximumFractionDigits: 1 });
 
 export const COLUMNS: readonly Column[] = [
-  { id: 'state', title: 'State', width: 108, sort: ({ state }) => state, cell: ({ state }) => <RunStateBadge state={state} /> },
+  { id: 'state', title: 'State', width: 116, sort: ({ state }) => state, cell: ({ state }) => <RunStateBadge state={state} /> },
   { id: 'id', title: '#', width: 44, numeric: true, sort: ({ id }) => id, cell: ({ id }) => id },
   {
     id: 'name',
     title: 'Name',
-    width: 130,
+    width: 120,
     grow: true,
     sort: ({ name }) => name.toLowerCase(),
     cell: ({ name, damaged }) => (
@@ -53,9 +54,9 @@ export const COLUMNS: readonly Column[] = [
       </span>
     ),
   },
-  { id: 'variant', title: 'Algorithm', width: 112, sort: ({ variant }) => variant, cell: ({ variant }) => variant },
-  { id: 'seed', title: 'Seed', width: 56, numeric: true, sort: ({ seed }) => seed, cell: ({ seed }) => seed },
-  { id: 'world', title: 'World', width: 60, sort: ({ world }) => world, cell: ({ world }) => world },
+  { id: 'variant', title: 'Algorithm', width: 104, sort: ({ variant }) => variant, cell: ({ variant }) => variant },
+  { id: 'seed', title: 'Seed', width: 52, numeric: true, sort: ({ seed }) => seed, cell: ({ seed }) => seed },
+  { id: 'world', title: 'World', width: 58, sort: ({ world }) => world, cell: ({ world }) => world },
   {
     id: 'success',
     title: 'Test success',
@@ -90,7 +91,7 @@ export const COLUMNS: readonly Column[] = [
   {
     id: 'spark',
     title: 'Training',
-    width: 88,
+    width: 76,
     sort: ({ spark }) => spark.at(-1) ?? null,
     cell: ({ spark }) =>
       spark.length > 1 && (
@@ -100,7 +101,7 @@ export const COLUMNS: readonly Column[] = [
   {
     id: 'updates',
     title: 'Updates',
-    width: 116,
+    width: 100,
     numeric: true,
     sort: ({ updates }) => updates,
     cell: (run) => <Updates run={run} />,
@@ -108,7 +109,7 @@ export const COLUMNS: readonly Column[] = [
   {
     id: 'time',
     title: 'Time',
-    width: 90,
+    width: 76,
     numeric: true,
     sort: ({ seconds }) => seconds,
     cell: ({ seconds }) => (seconds > 0 ? formatDuration(seconds) : ''),
@@ -116,7 +117,7 @@ export const COLUMNS: readonly Column[] = [
   {
     id: 'tags',
     title: 'Tags',
-    width: 84,
+    width: 72,
     sort: ({ tags }) => tags.join(' ') || null,
     cell: ({ tags }) => (
       <span className={styles.tags}>
@@ -131,7 +132,7 @@ export const COLUMNS: readonly Column[] = [
   {
     id: 'notes',
     title: 'Notes',
-    width: 60,
+    width: 52,
     sort: ({ notes }) => notes || null,
     cell: ({ notes }) => <span title={notes}>{notes.split('\n')[0]}</span>,
   },
@@ -207,7 +208,7 @@ function Share({ value, tasks }: { value: Proportion | null; tasks: string }) {
 function Updates({ run: { updates, planned, state } }: { run: RunRow }) {
   const numbers = (
     <span>
-      {whole.format(updates)} <span className={util.faint}>/ {whole.format(planned)}</span>
+      {whole.format(updates)} <span className={util.faint}>/ {planned < 10_000 ? whole.format(planned) : compact.format(planned)}</span>
     </span>
   );
   if (state !== 'running' && state !== 'paused' && state !== 'stopping') return numbers;
