@@ -39,8 +39,8 @@ export const COLUMNS: readonly Column[] = [
     grow: true,
     sort: ({ name }) => name.toLowerCase(),
     cell: ({ name, damaged }) => (
-      <span className={styles.name} title={name}>
-        <bdi>{name}</bdi>
+      <span className={styles.name} dir="auto" title={name}>
+        {name}
         {damaged !== null && (
           <>
             {' '}
