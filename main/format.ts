@@ -114,4 +114,4 @@ const LATEX_SIGNS: Readonly<Record<string, string>> = {
 export const latex = (text: string): string =>
   line(text)
     .replace(/[\\&%$#_{}~^]/g, (character) => LATEX[character] ?? character)
-    .replace(/[^\u0020-\u007e\u00c0-\u017f]/gu, (character) => LATEX_SIGNS[character] ?? '?');
+    .replace(/[^\u0020-\u007e\u00c0-\u00d6\u00d8-\u00f6\u00f8-\u017f]/gu, (character) => LATEX_SIGNS[character] ?? '?');

@@ -182,7 +182,7 @@ export function armDifferences(arms: readonly Arm[], baseline: string): PairedTa
 const counted = (count: number, what: string): string => `${count} ${what}${count === 1 ? '' : 's'}`;
 
 /** What a difference rests on: 300 tasks in 98 clusters × 5 seeds. */
-export function restsOn({ tasks, clusters, seeds, pairing }: Pick<ArmPair, 'tasks' | 'clusters' | 'seeds' | 'pairing'>): string {
+function restsOn({ tasks, clusters, seeds, pairing }: Pick<ArmPair, 'tasks' | 'clusters' | 'seeds' | 'pairing'>): string {
   const played = clusters < tasks ? `${counted(tasks, 'task')} in ${counted(clusters, 'cluster')}` : counted(tasks, 'task');
   return `${played} × ${counted(seeds, 'seed')}${pairing === 'order' ? ' (different seeds, paired in order)' : ''}`;
 }

@@ -1,6 +1,6 @@
 // Arms in a report: success with its interval over seeds and clusters of tasks, each against the baseline arm, and the same as CSV.
 
-import { type ArmPair, type ArmSummary, compareArms, restsOn, summarise } from '../evaluation/arms.ts';
+import { type ArmPair, type ArmSummary, compareArms, summarise } from '../evaluation/arms.ts';
 import { interval, percent, pValue, signedPoints } from '../format.ts';
 import type { FigureBar } from './figures.ts';
 import { csv } from './report.ts';
@@ -34,8 +34,24 @@ export function armComparison(
   };
 }
 
+/** 300 (96) × 5; other seeds than the baseline's, or other settings of the world, are marked. */
+function rests({ tasks, clusters, seeds, pairing, otherSettings }: ArmPair): string {
+  const marks = `${pairing === 'order' ? ', other seeds' : ''}${otherSettings ? ', other world settings' : ''}`;
+  return `${clusters < tasks ? `${tasks} (${clusters})` : tasks} × ${seeds}${marks}`;
+}
+
 export function armTable({ arms, pairs, baseline, several }: ComparedArms): ReportTable {
-  const header = ['arm', 'seeds', 'success', '95% interval', `vs. ${baseline}, points`, '95% interval', 'p', 'p (Holm)', 'rests on'];
+  const header = [
+    'arm',
+    'seeds',
+    'success',
+    '95% interval',
+    `vs. ${baseline}, points`,
+    '95% interval',
+    'p',
+    'p (Holm)',
+    'tasks (clusters) × seeds',
+  ];
   const rows = arms.map(({ key, evaluated, success }) => {
     const pair = pairs.find((one) => one.key === key);
     const against = pair
@@ -44,7 +60,7 @@ export function armTable({ arms, pairs, baseline, several }: ComparedArms): Repo
           `${signedPoints(pair.low)} to ${signedPoints(pair.high)}`,
           pValue(pair.p),
           pValue(pair.holm),
-          restsOn(pair),
+          rests(pair),
         ]
       : [key === baseline ? 'baseline' : '–', '–', '–', '–', '–'];
     return [key, String(evaluated), success ? percent(success.value) : '–', success ? interval(success) : '–', ...against];

@@ -9,9 +9,9 @@ const BASE = `
   h1 { font-size: 26px; margin: 0 0 6px; letter-spacing: -0.01em; } h2 { font-size: 17px; margin: 28px 0 8px; }
   table { border-collapse: collapse; font-size: 13px; } th, td { padding: 5px 12px 5px 0; border-bottom: 1px solid #e5e4e1; text-align: left; vertical-align: top; }
   th { color: #57595e; font-weight: 600; } th.number, td.number { text-align: right; }
-  .muted { color: #57595e; } pre { background: #f3f3f1; padding: 12px; border-radius: 6px; font-size: 12px; white-space: pre-wrap; overflow-wrap: anywhere; }
+  .short { white-space: nowrap; } th, td { overflow-wrap: break-word; } .muted { color: #57595e; } pre { background: #f3f3f1; padding: 12px; border-radius: 6px; font-size: 12px; white-space: pre-wrap; overflow-wrap: anywhere; }
   .wide { overflow-x: auto; } svg { max-width: 100%; height: auto; }
-  @media print { .wide { overflow: visible; } table { font-size: 11px; } tr, svg { break-inside: avoid; } }`;
+  @media print { .wide { overflow: visible; } table { font-size: 10.5px; } th, td { padding-right: 8px; } tr, svg { break-inside: avoid; } }`;
 
 function page(title: string, style: string, body: string): string {
   return `<!doctype html>
@@ -20,11 +20,17 @@ function page(title: string, style: string, body: string): string {
 `;
 }
 
+/** Characters of a cell that stays on one line. */
+const SHORT = 18;
+
 function table({ header, rows }: ReportTable): string {
   // Numbers stand to the right, words to the left.
-  const numbers = header.map((_, column) => column > 0 && rows.every((row) => /^[-–−+\d]|^$/.test(row[column] ?? '')));
+  const numbers = header.map((_, column) => column > 0 && rows.every((row) => /^[-–−+\d]|^$|^baseline$/.test(row[column] ?? '')));
+  // A short cell is never broken, a heading may be.
+  const classOf = (cell: string, column: number, tag: string): string =>
+    [...(numbers[column] ? ['number'] : []), ...(tag === 'td' && cell.length <= SHORT ? ['short'] : [])].join(' ');
   const cells = (row: readonly string[], tag: string): string =>
-    row.map((cell, column) => `<${tag}${numbers[column] ? ' class="number"' : ''}>${escape(cell)}</${tag}>`).join('');
+    row.map((cell, column) => `<${tag} class="${classOf(cell, column, tag)}">${escape(cell)}</${tag}>`).join('');
   return `<div class="wide"><table><thead><tr>${cells(header, 'th')}</tr></thead><tbody>${rows.map((row) => `<tr>${cells(row, 'td')}</tr>`).join('')}</tbody></table></div>`;
 }
 
@@ -53,7 +59,7 @@ export function reportHtml(report: StudyReport): string {
   ];
   return page(
     report.title,
-    ' main { max-width: 960px; margin: 40px auto; padding: 0 24px; overflow-wrap: anywhere; } @media print { main { margin: 0 auto; } }',
+    ' main { max-width: 960px; margin: 40px auto; padding: 0 24px; } main > ul, main > p { overflow-wrap: anywhere; } @media print { main { margin: 0 auto; } }',
     body.join('\n'),
   );
 }
@@ -84,16 +90,16 @@ const SLIDES = `
   section + section { border-top: 1px solid #e5e4e1; } section:last-child { page-break-after: auto; }
   h1 { font-size: 36px; overflow-wrap: anywhere; } table { font-size: 17px; } th, td { padding: 5px 18px 5px 0; } ul { margin: 0; padding-left: 22px; font-size: 19px; }
   .columns { display: grid; grid-template-columns: minmax(0, 3fr) minmax(0, 2fr); gap: 32px; min-height: 0; flex: 1; }
-  .columns svg { width: 100%; height: 100%; max-height: 5.3in; } footer { margin-top: auto; color: #57595e; font-size: 13px; overflow-wrap: anywhere; }
+  .columns svg { width: 100%; height: 100%; max-height: 4.9in; } footer { margin-top: auto; color: #57595e; font-size: 13px; overflow-wrap: anywhere; }
   .wide { overflow: hidden; }`;
 
 /** Rows of a table that fit a slide; the rest goes to the next one. */
-const ROWS = 15;
+const ROWS = 13;
 
 /** The answer first: what the study found, and the curve. Then every row of the results, then how the system works. */
 export function slidesHtml(report: StudyReport): string {
   const { header, rows } = report.summary.rows.length > 0 ? report.summary : report.results;
-  const columns = header === report.summary.header ? 4 : 7;
+  const columns = header === report.summary.header ? 8 : 7;
   const pages = Array.from({ length: Math.ceil(rows.length / ROWS) }, (_, page) => rows.slice(page * ROWS, (page + 1) * ROWS));
   const results = pages.map((own, page) => {
     const part = { header: header.slice(0, columns), rows: own.map((row) => row.slice(0, columns)) };
@@ -102,9 +108,9 @@ export function slidesHtml(report: StudyReport): string {
   });
   const body = [
     `<section><h1>${escape(report.title)}</h1><div class="columns"><div>${report.figures.learning}</div><div>${list(findings(report))}</div></div>`,
-    `<footer>${escape(report.about.join('. '))}.</footer></section>`,
+    `<footer>${escape(report.about.slice(0, 2).join('. '))}.${report.about.length > 2 ? ' What differs between the runs besides is in the report.' : ''}</footer></section>`,
     ...results,
-    `<section><h1>Final success</h1><div class="columns"><div>${report.figures.final}</div><div>${list(report.words.slice(0, 3))}</div></div>`,
+    `<section><h1>Final success</h1><div class="columns"><div>${report.figures.final}</div><div>${list(clearFirst(report.words).slice(0, 3))}</div></div>`,
     `<footer>${escape(report.commands.at(-1) ?? '')}</footer></section>`,
     `<section><h1>System</h1>${overview()}`,
     list([
@@ -116,13 +122,24 @@ export function slidesHtml(report: StudyReport): string {
   return page(report.title, SLIDES, body.join('\n'));
 }
 
-/** The verdicts of a study, or the first sentences of the statistics. */
+/** What is decided comes before what is not. */
+function clearFirst(words: readonly string[]): string[] {
+  const unclear = (sentence: string): boolean => sentence.includes('is not clearly different') || sentence.includes('may be chance');
+  return words.toSorted((a, b) => Number(unclear(a)) - Number(unclear(b)));
+}
+
+/** The verdicts of a study (corrected where they are), decided ones first, or the first sentences of the statistics. */
 function findings({ verdicts, words }: StudyReport): string[] {
-  if (verdicts.rows.length === 0) return words.slice(0, 4);
-  const count = (verdict: string): number => verdicts.rows.filter(([, , own]) => own === verdict).length;
-  const [total, supported, refuted] = [verdicts.rows.length, count('supported'), count('refuted')];
+  if (verdicts.rows.length === 0) return clearFirst(words).slice(0, 4);
+  const claims = verdicts.rows.map(([claim = '', , verdict = '', corrected = '–']) => ({
+    claim,
+    verdict: corrected === '–' ? verdict : corrected,
+  }));
+  const kinds = ['supported', 'refuted', 'equivalent', 'inconclusive'];
+  const counts = kinds.map((kind) => `${claims.filter(({ verdict }) => verdict === kind).length} ${kind}`);
+  const order = claims.toSorted((a, b) => Number(a.verdict === 'inconclusive') - Number(b.verdict === 'inconclusive'));
   return [
-    `${total} ${total === 1 ? 'claim' : 'claims'}: ${supported} supported, ${refuted} refuted, ${total - supported - refuted} inconclusive`,
-    ...verdicts.rows.slice(0, 5).map(([claim = '', , verdict = '']) => `${claim} (${verdict})`),
+    `${claims.length} ${claims.length === 1 ? 'claim' : 'claims'}: ${counts.join(', ')}`,
+    ...order.slice(0, 4).map(({ claim, verdict }) => `${claim} (${verdict})`),
   ];
 }

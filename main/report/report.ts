@@ -27,7 +27,10 @@ export interface Markup {
 export function markdownTable(header: readonly string[], rows: readonly (readonly (string | Markup)[])[]): string {
   const line = (row: readonly (string | Markup)[]) =>
     `| ${row.map((cell) => (typeof cell === 'string' ? markdown(cell) : cell.markup)).join(' | ')} |`;
-  return [line(header), line(header.map((_, column) => (column === 0 ? '---' : '---:'))), ...rows.map(line)].join('\n');
+  // Numbers stand to the right, words to the left.
+  const isNumber = (cell: string | Markup | undefined): boolean => typeof cell !== 'string' || /^[-–−+<>\d]|^$|^baseline$/.test(cell);
+  const right = header.map((_, column) => column > 0 && rows.every((row) => isNumber(row[column])));
+  return [line(header), line(right.map((numeric) => (numeric ? '---:' : '---'))), ...rows.map(line)].join('\n');
 }
 
 export interface NamedTable {
@@ -72,6 +75,8 @@ export function evaluationText(named: NamedTable): string {
 
 /** Rows that fit a page. */
 const LATEX_ROWS = 40;
+/** More columns than this are printed small. */
+const WIDE_COLUMNS = 6;
 
 /** A LaTeX tabular for a paper: booktabs rules, numbers to the right. */
 export function latexTable(header: readonly string[], rows: readonly (readonly string[])[]): string {
@@ -79,8 +84,11 @@ export function latexTable(header: readonly string[], rows: readonly (readonly s
   const columns = header.map((_, column) => (column === 0 ? 'l' : 'r')).join('');
   // A tabular never breaks: more rows than a page has would run off its end.
   const kind = rows.length > LATEX_ROWS ? 'longtable' : 'tabular';
+  // Wide tables in small print, so that nothing runs over the edge of the page.
+  const wide = header.length > WIDE_COLUMNS;
   const head = ['\\toprule', line(header), '\\midrule', ...(kind === 'longtable' ? ['\\endhead'] : [])];
-  return [`\\begin{${kind}}{${columns}}`, ...head, ...rows.map(line), '\\bottomrule', `\\end{${kind}}`].join('\n');
+  const table = [`\\begin{${kind}}{${columns}}`, ...head, ...rows.map(line), '\\bottomrule', `\\end{${kind}}`];
+  return (wide ? ['{\\scriptsize\\setlength{\\tabcolsep}{3pt}', ...table, '}'] : table).join('\n');
 }
 
 /** For the terminal: several agents, one line each. */

@@ -116,16 +116,26 @@ export function studyReport(store: Store, ids: readonly number[], title: string,
     failed: all.filter(({ success }) => !success).length,
     episodes: all.length,
     figures: {
-      learning: lineFigure(
-        many ? 'Validation success during training (mean and range over seeds)' : 'Validation success during training (95% intervals)',
-        lines(),
-      ),
+      learning: lineFigure(learningTitle(many, groups.length), bandsOf(lines())),
       final: finalFigure(tested ? 'Test success' : 'Success in the latest evaluation', comparison, arms, groups, many),
       profiles: profileFigure(store, groups),
     },
     commands: [...runs.map(trainCommand), `npm run lab -- compare ${ids.join(' ')}`],
     csv: { results: resultsCsv(comparison), paired: pairedCsv(comparison), arms: armCsv(arms) },
   };
+}
+
+/** Bands of more lines than these lie over each other. */
+const MOST_BANDS = 8;
+
+const bandsOf = (lines: readonly FigureLine[]): readonly FigureLine[] =>
+  lines.length <= MOST_BANDS
+    ? lines
+    : lines.map((line) => ({ ...line, points: line.points.map(({ x, y }) => ({ x, y, low: y, high: y })) }));
+
+function learningTitle(many: boolean, lines: number): string {
+  const band = many ? ' (mean and range over seeds)' : ' (95% intervals)';
+  return `Validation success during training${lines > MOST_BANDS ? (many ? ' (mean over seeds)' : '') : band}`;
 }
 
 /** As on screen; else by name or algorithm. */

@@ -85,7 +85,7 @@ test('Markdown, HTML and slides show the arms, the verdicts, the failures and ho
   const slides = text('slides.html').split('<section>').slice(1);
   expect(slides).toHaveLength(4);
   // The verdict and the curve come first.
-  expect(slides[0]).toContain('1 claim: 1 supported, 0 refuted, 0 inconclusive');
+  expect(slides[0]).toContain('1 claim: 1 supported, 0 refuted, 0 equivalent, 0 inconclusive');
   expect(slides[0]).toContain('<polyline');
   expect(text('results.tex')).toContain(`${runs[0]?.success?.k} of ${TASKS}`);
 });
