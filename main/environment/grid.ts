@@ -3,8 +3,9 @@
 
 import { Random } from '../random.ts';
 import type { Split } from '../vocabulary.ts';
-import type { Grammar } from './environment.ts';
+import type { Grammar, Plain, Turn } from './environment.ts';
 import { tidy } from './grammar.ts';
+import type { DrawnPage, PageCell } from './page.ts';
 
 export const DIRECTIONS = ['left', 'down', 'right', 'up'] as const;
 export type Direction = (typeof DIRECTIONS)[number];
@@ -47,6 +48,56 @@ export const MOVES: Grammar = [
 export function readMove(action: string): Direction | undefined {
   const word = /^go (.*)$/.exec(tidy(action))?.[1];
   return DIRECTIONS.find((direction) => direction === word);
+}
+
+/** A turn on the grid in which nothing happened yet, with what differs. */
+export function gridTurn<State extends Plain & { readonly done: boolean }>(
+  state: State,
+  observation: string,
+  rest: Partial<Turn<State>>,
+): Turn<State> {
+  return {
+    state,
+    observation,
+    reward: 0,
+    reason: 'nothing yet',
+    done: state.done,
+    valid: true,
+    success: false,
+    clickables: state.done ? [] : DIRECTIONS,
+    facts: {},
+    ...rest,
+  };
+}
+
+/** The answer to any action after the end, and to one that is no move. */
+export const OVER = { observation: 'The episode is over.', reason: 'the episode is over', valid: false, facts: { kind: 'invalid' } };
+export const NO_MOVE = {
+  observation: 'Say go and left, down, right or up.',
+  reason: 'nothing happens',
+  valid: false,
+  facts: { kind: 'invalid' },
+};
+
+/** How a world reads its page: its sentences of an end, the signs of the form in names, and a cell to draw for each sign. */
+export interface GridReader {
+  readonly ending: RegExp;
+  signsOf(body: string, size: number): string[];
+  cellOf(sign: string, end: string): PageCell | undefined;
+}
+
+/** A page of a grid, in names or in signs, as cells to draw; undefined when the text is neither. */
+export function drawGridPage(text: string, size: number, { ending, signsOf, cellOf }: GridReader): DrawnPage | undefined {
+  const end = ending.exec(text)?.[0] ?? '';
+  const body = text.slice(end.length);
+  const left = /left (\d+)$/.exec(body)?.[1];
+  if (left === undefined) return undefined;
+  const lines = body.split('\n').slice(0, size);
+  const signs = body.startsWith('you ') ? signsOf(body, size) : lines.flatMap((row) => row.split(' '));
+  if (signs.length !== size * size) return undefined;
+  const cells = signs.map((sign): PageCell => cellOf(sign, end) ?? { text: sign, tone: 'plain', label: sign });
+  const rows = Array.from({ length: size }, (_, row) => cells.slice(row * size, (row + 1) * size));
+  return { kind: 'grid', caption: `${end}${left} steps left`, rows };
 }
 
 /** The same moves as a short view says them: one word each. */

@@ -7,7 +7,7 @@ import { Random } from '../../random.ts';
 import { type Split, splits } from '../../vocabulary.ts';
 import type { Environment, Task, Turn } from '../environment.ts';
 import type { FailureClass } from '../failures.ts';
-import { cellName, cellNames, MOVES, neighbour, readMove, splitOfInstance } from '../grid.ts';
+import { cellName, cellNames, gridTurn, MOVES, neighbour, NO_MOVE, OVER, readMove, splitOfInstance } from '../grid.ts';
 import { distances, drawLake, type Lake, outcomes, type Plan, planFor } from './lake.ts';
 import { drawLakePage } from './page.ts';
 import { lakeView, lakeViewCorpus } from './view.ts';
@@ -182,37 +182,15 @@ function turn(settings: Settings, lake: Lake, state: LakeState, rest: Partial<Tu
       : lake.holes.includes(state.at)
         ? 'You fell into a hole. '
         : 'You are out of steps. ';
-  return {
-    state,
-    observation: end + describe(settings, lake, state),
-    reward: 0,
-    reason: 'nothing yet',
-    done: state.done,
-    valid: true,
-    success: false,
-    clickables: state.done ? [] : ['left', 'down', 'right', 'up'],
-    facts: {},
-    ...rest,
-  };
+  return gridTurn(state, end + describe(settings, lake, state), rest);
 }
 
 function walk(settings: Settings, lake: Lake, state: LakeState, action: string): Turn<LakeState> {
-  if (state.done) {
-    const over = { observation: 'The episode is over.', reason: 'the episode is over', valid: false, facts: { kind: 'invalid' } };
-    return turn(settings, lake, state, over);
-  }
+  if (state.done) return turn(settings, lake, state, OVER);
   const steps = state.steps + 1;
   const out = steps >= settings.maxSteps;
   const wanted = readMove(action);
-  if (wanted === undefined) {
-    const said = {
-      observation: 'Say go and left, down, right or up.',
-      valid: false,
-      facts: { kind: 'invalid' },
-      reason: 'nothing happens',
-    };
-    return turn(settings, lake, { ...state, steps, done: out }, said);
-  }
+  if (wanted === undefined) return turn(settings, lake, { ...state, steps, done: out }, NO_MOVE);
   const ways = outcomes(wanted, settings.slippery);
   const way = Random.from('frozenlake-slip', state.seed, state.task, state.steps).pick(ways);
   const at = neighbour(state.at, way, lake.size) ?? state.at;

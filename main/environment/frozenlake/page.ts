@@ -1,6 +1,6 @@
 // A lake as a grid to draw, from either form of its text.
 
-import { cellsOf, fieldsOf } from '../grid.ts';
+import { cellsOf, drawGridPage, fieldsOf } from '../grid.ts';
 import type { DrawnPage, PageCell, PageContext } from '../page.ts';
 
 const CELLS: Readonly<Record<string, PageCell>> = {
@@ -12,24 +12,12 @@ const CELLS: Readonly<Record<string, PageCell>> = {
   W: { text: 'P', tone: 'good', label: 'you, on the goal' },
 };
 
-export function drawLakePage(text: string, _context: PageContext, size: number): DrawnPage | undefined {
-  const end = /^You [^.]*\. /.exec(text)?.[0] ?? '';
-  const body = text.slice(end.length);
-  const left = /left (\d+)$/.exec(body)?.[1];
-  if (left === undefined) return undefined;
-  const signs = body.startsWith('you ')
-    ? signsOf(body, size)
-    : body
-        .split('\n')
-        .slice(0, size)
-        .flatMap((row) => row.split(' '));
-  if (signs.length !== size * size) return undefined;
-  const cells = signs.map(
-    (sign): PageCell => CELLS[end.startsWith('You reached') && sign === 'P' ? 'W' : sign] ?? { text: sign, tone: 'plain', label: sign },
-  );
-  const rows = Array.from({ length: size }, (_, row) => cells.slice(row * size, (row + 1) * size));
-  return { kind: 'grid', caption: `${end}${left} steps left`, rows };
-}
+export const drawLakePage = (text: string, _context: PageContext, size: number): DrawnPage | undefined =>
+  drawGridPage(text, size, {
+    ending: /^You [^.]*\. /,
+    signsOf,
+    cellOf: (sign, end) => CELLS[end.startsWith('You reached') && sign === 'P' ? 'W' : sign],
+  });
 
 function signsOf(body: string, size: number): string[] {
   const fields = fieldsOf(body, ['you', 'goal', 'holes', 'left']);

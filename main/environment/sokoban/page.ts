@@ -1,6 +1,6 @@
 // A level as a grid to draw, from either form of its text.
 
-import { cellsOf, fieldsOf } from '../grid.ts';
+import { cellsOf, drawGridPage, fieldsOf } from '../grid.ts';
 import type { DrawnPage, PageCell } from '../page.ts';
 
 const CELLS: Readonly<Record<string, PageCell>> = {
@@ -13,22 +13,8 @@ const CELLS: Readonly<Record<string, PageCell>> = {
   S: { text: 'P', tone: 'agent', label: 'you, on the target' },
 };
 
-export function drawLevelPage(text: string, size: number): DrawnPage | undefined {
-  const end = /^(?:The|You) [^.]*\. /.exec(text)?.[0] ?? '';
-  const body = text.slice(end.length);
-  const left = /left (\d+)$/.exec(body)?.[1];
-  if (left === undefined) return undefined;
-  const signs = body.startsWith('you ')
-    ? signsOf(body, size)
-    : body
-        .split('\n')
-        .slice(0, size)
-        .flatMap((row) => row.split(' '));
-  if (signs.length !== size * size) return undefined;
-  const cells = signs.map((sign) => CELLS[sign] ?? { text: sign, tone: 'plain' as const, label: sign });
-  const rows = Array.from({ length: size }, (_, row) => cells.slice(row * size, (row + 1) * size));
-  return { kind: 'grid', caption: `${end}${left} steps left`, rows };
-}
+export const drawLevelPage = (text: string, size: number): DrawnPage | undefined =>
+  drawGridPage(text, size, { ending: /^(?:The|You) [^.]*\. /, signsOf, cellOf: (sign) => CELLS[sign] });
 
 function signsOf(body: string, size: number): string[] {
   const fields = fieldsOf(body, ['you', 'box', 'target', 'walls', 'left']);

@@ -6,7 +6,7 @@ import { Random } from '../../random.ts';
 import { type Split, splits } from '../../vocabulary.ts';
 import type { Environment, Task, Turn } from '../environment.ts';
 import type { FailureClass } from '../failures.ts';
-import { cellName, cellNames, MOVES, readMove, splitOfInstance } from '../grid.ts';
+import { cellName, cellNames, gridTurn, MOVES, NO_MOVE, OVER, readMove, splitOfInstance } from '../grid.ts';
 import { drawLevel, greedySolves, innerWalls, type Level, push, solve } from './level.ts';
 import { drawLevelPage } from './page.ts';
 import { levelView, levelViewCorpus } from './view.ts';
@@ -172,34 +172,17 @@ function describe({ observation, maxSteps }: Settings, { size, walls, target }: 
 
 function turn(settings: Settings, level: Level, state: SokobanState, rest: Partial<Turn<SokobanState>>): Turn<SokobanState> {
   const end = !state.done ? '' : state.box === level.target ? 'The box is on the target. ' : 'You are out of steps. ';
-  return {
-    state,
-    observation: end + describe(settings, level, state),
-    reward: 0,
-    reason: 'nothing yet',
-    done: state.done,
-    valid: true,
-    success: false,
-    clickables: state.done ? [] : ['left', 'down', 'right', 'up'],
-    facts: {},
-    ...rest,
-  };
+  return gridTurn(state, end + describe(settings, level, state), rest);
 }
 
 function move(settings: Settings, level: Level, state: SokobanState, action: string): Turn<SokobanState> {
-  if (state.done) {
-    const over = { observation: 'The episode is over.', reason: 'the episode is over', valid: false, facts: { kind: 'invalid' } };
-    return turn(settings, level, state, over);
-  }
+  if (state.done) return turn(settings, level, state, OVER);
   const gym = settings.reward === 'gym';
   const cost = gym ? -0.1 : 0;
   const steps = state.steps + 1;
   const out = steps >= settings.maxSteps;
   const direction = readMove(action);
-  if (direction === undefined) {
-    const said = { observation: 'Say go and left, down, right or up.', reason: 'nothing happens', reward: cost, valid: false };
-    return turn(settings, level, { ...state, steps, done: out }, { ...said, facts: { kind: 'invalid' } });
-  }
+  if (direction === undefined) return turn(settings, level, { ...state, steps, done: out }, { ...NO_MOVE, reward: cost });
   const place = push(level, state, direction) ?? { player: state.player, box: state.box };
   const solved = place.box === level.target;
   const pushed = place.box !== state.box;
