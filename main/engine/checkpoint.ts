@@ -5,10 +5,11 @@
 
 import { createHash } from 'node:crypto';
 import type { Hash } from 'node:crypto';
-import { closeSync, fstatSync, fsyncSync, openSync, readSync, renameSync, rmSync, writeSync } from 'node:fs';
+import { closeSync, fstatSync, fsyncSync, openSync, readSync } from 'node:fs';
 import { endianness } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import { z } from 'zod';
+import { frameHeader, LONGEST_HEADER, parseHeader, writeAll, writeAtomically } from './atomic-file.ts';
 
 export type TensorData = Float32Array | Float64Array | Int32Array | BigInt64Array | Uint8Array;
 
@@ -42,7 +43,6 @@ const ARRAYS = {
 } as const;
 type ElementType = keyof typeof ARRAYS;
 
-const LONGEST_HEADER = 100_000_000; // the limit of the reference implementation
 const CHUNK = 1 << 24;
 const NO_SUM = '0'.repeat(64);
 
@@ -69,21 +69,10 @@ export function writeCheckpoint(file: string, checkpoint: Checkpoint): void {
   for (const [, { data }] of tensors) forEachChunk(bytesOf(data), (chunk) => hash.update(chunk));
   header.write(hash.digest('hex'), header.indexOf(NO_SUM), 'latin1');
 
-  const temporary = join(dirname(file), `.${basename(file)}.${process.pid}.partial`);
-  try {
-    const handle = openSync(temporary, 'w');
-    try {
-      writeAll(handle, header);
-      for (const [, { data }] of tensors) writeAll(handle, bytesOf(data));
-      fsyncSync(handle);
-    } finally {
-      closeSync(handle);
-    }
-    renameSync(temporary, file);
-  } catch (error) {
-    rmSync(temporary, { force: true });
-    throw error;
-  }
+  writeAtomically(file, join(dirname(file), `.${basename(file)}.${process.pid}.partial`), (handle) => {
+    writeAll(handle, header);
+    for (const [, { data }] of tensors) writeAll(handle, bytesOf(data));
+  });
   syncFolder(dirname(file));
 }
 
@@ -120,10 +109,7 @@ function encodeHeader(tensors: [string, StoredTensor][], checkpoint: Checkpoint)
   const text = Buffer.from(`{${parts.join(',')}}`);
   const padded = Math.ceil(text.length / 8) * 8; // keeps the numbers aligned for readers that map the file
   if (padded > LONGEST_HEADER) throw new Error(`The checkpoint's header would take ${padded} bytes; readers stop at ${LONGEST_HEADER}`);
-  const header = Buffer.alloc(8 + padded, ' ');
-  header.writeBigUInt64LE(BigInt(padded), 0);
-  text.copy(header, 8);
-  return header;
+  return frameHeader(text, padded);
 }
 
 interface Entry {
@@ -165,17 +151,6 @@ function readOpened(file: string, handle: number): Checkpoint {
     throw refuse(`its checksum is ${found.slice(0, 12)}… where ${sha256.slice(0, 12)}… was written; the file was damaged or changed`);
 
   return { tensors, step: state.step, notes: record(state.notes) };
-}
-
-function parseHeader(header: Buffer, refuse: (reason: string) => Error): Map<string, unknown> {
-  let parsed: unknown;
-  try {
-    parsed = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(header));
-  } catch {
-    throw refuse('its header is not JSON; it is another kind of file');
-  }
-  if (typeof parsed !== 'object' || parsed === null || Array.isArray(parsed)) throw refuse('its header is not a JSON object');
-  return new Map(Object.entries(parsed)); // a Map, so that names such as __proto__ or constructor are only names
 }
 
 /** Checks that the tensors cover the data once, in order and without gaps, as the format demands. */
@@ -253,12 +228,6 @@ function bytesOf(data: TensorData): Uint8Array {
 
 function forEachChunk(bytes: Uint8Array, visit: (chunk: Uint8Array) => void): void {
   for (let start = 0; start < bytes.length; start += CHUNK) visit(bytes.subarray(start, start + CHUNK));
-}
-
-function writeAll(handle: number, bytes: Uint8Array): void {
-  forEachChunk(bytes, (chunk) => {
-    for (let done = 0; done < chunk.length;) done += writeSync(handle, chunk, done);
-  });
 }
 
 function readExactly(handle: number, position: number, length: number): Buffer {

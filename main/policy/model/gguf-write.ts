@@ -1,7 +1,6 @@
 // Writes GGUF files (version 3, float32), for whole models and for stand-alone adapters, so that what was trained here runs in llama.cpp.
 
-import { closeSync, fsyncSync, openSync, renameSync, rmSync } from 'node:fs';
-import { writeAll } from './safetensors.ts';
+import { writeAll, writeAtomically } from '../../engine/atomic-file.ts';
 import type { NewTensor } from './safetensors.ts';
 import { countOf } from './tensor-source.ts';
 
@@ -24,25 +23,14 @@ export function writeGguf(file: string, metadata: ReadonlyMap<string, GgufEntry>
     offset += padded(4 * countOf(shape));
   }
   const header = Buffer.concat(parts);
-  const temporary = `${file}.${process.pid}.partial`;
-  try {
-    const handle = openSync(temporary, 'w');
-    try {
-      writeAll(handle, Buffer.concat([header, Buffer.alloc(padded(header.length) - header.length)]));
-      for (const { shape, numbers } of tensors) {
-        for (const part of numbers()) writeAll(handle, new Uint8Array(part.buffer, part.byteOffset, part.byteLength));
-        const bytes = 4 * countOf(shape);
-        writeAll(handle, Buffer.alloc(padded(bytes) - bytes));
-      }
-      fsyncSync(handle);
-    } finally {
-      closeSync(handle);
+  writeAtomically(file, `${file}.${process.pid}.partial`, (handle) => {
+    writeAll(handle, Buffer.concat([header, Buffer.alloc(padded(header.length) - header.length)]));
+    for (const { shape, numbers } of tensors) {
+      for (const part of numbers()) writeAll(handle, new Uint8Array(part.buffer, part.byteOffset, part.byteLength));
+      const bytes = 4 * countOf(shape);
+      writeAll(handle, Buffer.alloc(padded(bytes) - bytes));
     }
-    renameSync(temporary, file);
-  } catch (error) {
-    rmSync(temporary, { force: true });
-    throw error;
-  }
+  });
 }
 
 const padded = (bytes: number): number => Math.ceil(bytes / ALIGNMENT) * ALIGNMENT;

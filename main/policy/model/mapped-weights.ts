@@ -8,7 +8,7 @@ import type { ExternalData } from '../../engine/graph.ts';
 import { weightSpecs } from './architecture.ts';
 import { toHalf } from './numbers.ts';
 import { BLOCK, type Bits, type Precision, quantise } from './quantise.ts';
-import { writeAll } from './safetensors.ts';
+import { writeAll } from '../../engine/atomic-file.ts';
 import type { ModelSource } from './source.ts';
 import { countOf, readAll, readNumbers } from './tensor-source.ts';
 import type { TensorSource } from './tensor-source.ts';

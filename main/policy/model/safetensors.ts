@@ -1,14 +1,13 @@
 // Reads the header of a safetensors file that somebody else wrote, and writes such files. Nothing of a header is believed before it was
 // checked: its length, that the tensors lie inside the file, do not overlap and are as long as their shapes say.
 
-import { closeSync, fstatSync, fsyncSync, openSync, renameSync, rmSync, writeSync } from 'node:fs';
+import { closeSync, fstatSync, openSync } from 'node:fs';
 import { z } from 'zod';
+import { frameHeader, LONGEST_HEADER, parseHeader, writeAll, writeAtomically } from '../../engine/atomic-file.ts';
 import { bytesFor } from './numbers.ts';
 import { ModelError, countOf, readFully } from './tensor-source.ts';
 import type { TensorSource } from './tensor-source.ts';
 
-/** The limit of the reference implementation. */
-const LONGEST_HEADER = 100_000_000;
 const MOST_TENSORS = 100_000;
 
 const entrySchema = z.object({
@@ -39,7 +38,7 @@ function parse(file: string, size: number, read: (at: number, length: number) =>
   if (length > LONGEST_HEADER || length < 2n) throw refuse(`its header claims ${length} bytes; expected 2 to ${LONGEST_HEADER}`);
   const start = 8 + Number(length);
   if (start > size) throw refuse(`its header claims ${length} bytes, but the file has ${size}; it is truncated`);
-  const fields = parseJson(read(8, Number(length)), refuse);
+  const fields = parseHeader(read(8, Number(length)), refuse);
   fields.delete('__metadata__');
   if (fields.size > MOST_TENSORS) throw refuse(`it lists ${fields.size} tensors; no model has more than ${MOST_TENSORS}`);
 
@@ -69,17 +68,6 @@ function parse(file: string, size: number, read: (at: number, length: number) =>
   return tensors;
 }
 
-function parseJson(header: Buffer, refuse: (reason: string) => Error): Map<string, unknown> {
-  let parsed: unknown;
-  try {
-    parsed = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(header));
-  } catch {
-    throw refuse('its header is not JSON; it is another kind of file');
-  }
-  if (typeof parsed !== 'object' || parsed === null || Array.isArray(parsed)) throw refuse('its header is not a JSON object');
-  return new Map(Object.entries(parsed));
-}
-
 /** A tensor to be written: its numbers come in portions, so that a model larger than memory can pass through. */
 export interface NewTensor {
   readonly name: string;
@@ -94,28 +82,17 @@ export function writeSafetensors(
   metadata: Readonly<Record<string, string>> = { format: 'pt' },
 ): void {
   const header = encodeHeader(tensors, metadata);
-  const temporary = `${file}.${process.pid}.partial`;
-  try {
-    const handle = openSync(temporary, 'w');
-    try {
-      writeAll(handle, header);
-      for (const { name, shape, numbers } of tensors) {
-        let count = 0;
-        for (const part of numbers()) {
-          writeAll(handle, new Uint8Array(part.buffer, part.byteOffset, part.byteLength));
-          count += part.length;
-        }
-        if (count !== countOf(shape)) throw new RangeError(`${name} [${shape.join(', ')}] got ${count} numbers to write`);
+  writeAtomically(file, `${file}.${process.pid}.partial`, (handle) => {
+    writeAll(handle, header);
+    for (const { name, shape, numbers } of tensors) {
+      let count = 0;
+      for (const part of numbers()) {
+        writeAll(handle, new Uint8Array(part.buffer, part.byteOffset, part.byteLength));
+        count += part.length;
       }
-      fsyncSync(handle);
-    } finally {
-      closeSync(handle);
+      if (count !== countOf(shape)) throw new RangeError(`${name} [${shape.join(', ')}] got ${count} numbers to write`);
     }
-    renameSync(temporary, file);
-  } catch (error) {
-    rmSync(temporary, { force: true });
-    throw error;
-  }
+  });
 }
 
 function encodeHeader(tensors: readonly NewTensor[], metadata: Readonly<Record<string, string>>): Buffer {
@@ -129,12 +106,5 @@ function encodeHeader(tensors: readonly NewTensor[], metadata: Readonly<Record<s
   const text = Buffer.from(`{${parts.join(',')}}`);
   const padded = Math.ceil(text.length / 64) * 64 - 8; // the numbers begin at a multiple of 64 bytes
   const room = padded < text.length ? padded + 64 : padded;
-  const header = Buffer.alloc(8 + room, ' ');
-  header.writeBigUInt64LE(BigInt(room), 0);
-  text.copy(header, 8);
-  return header;
-}
-
-export function writeAll(handle: number, bytes: Uint8Array): void {
-  for (let done = 0; done < bytes.length;) done += writeSync(handle, bytes, done, Math.min(bytes.length - done, 1 << 26));
+  return frameHeader(text, room);
 }
