@@ -81,10 +81,11 @@ export function register(program: Command): void {
     .command('resume <run>')
     .description('resume an interrupted, paused or stopped run exactly where it stopped')
     .option('--restart', 'start from the beginning if no checkpoint can be read, and drop what was recorded')
-    .action(async (reference: string, options: { restart?: boolean }) => {
+    .option('--on-cpu', 'continue on the CPU a run that was started on another device')
+    .action(async (reference: string, options: { restart?: boolean; onCpu?: boolean }) => {
       await withStore(async (store) => {
         const run = findRun(store, reference);
-        await trainHere(store, run, { restart: options.restart === true });
+        await trainHere(store, run, { restart: options.restart === true, onCpu: options.onCpu === true });
         tellOutcome(store, run);
       });
     });
@@ -182,7 +183,7 @@ async function trainOn(store: Store, on: string, configs: readonly RunConfig[], 
 }
 
 /** Trains a run to its end and reports progress. */
-export async function trainHere(store: Store, id: number, options: { restart?: boolean } = {}): Promise<void> {
+export async function trainHere(store: Store, id: number, options: { restart?: boolean; onCpu?: boolean } = {}): Promise<void> {
   const queue = new RunQueue({
     store,
     launch: launchWith(spawnChild, store.dataFolder),

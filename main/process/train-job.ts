@@ -2,6 +2,7 @@
 // folder, passes commands on, and turns every way a run can end into a report. The process ends with its run.
 
 import { isDiskFull } from '../store/database.ts';
+import { DeviceError } from '../engine/session.ts';
 import { CheckpointFiles } from '../store/checkpoints.ts';
 import { Store } from '../store/store.ts';
 import { adviceFor } from '../metrics/alerts.ts';
@@ -53,7 +54,8 @@ export async function runTraining(job: Extract<Job, { kind: 'train' }>, tell: (r
   } catch (error) {
     const what = describe(error);
     const advice = adviceFor(what);
-    await report({ type: 'failed', update, message: advice ? `${what}. ${advice}` : what, diskFull: isDiskFull(error) });
+    const deviceLost = error instanceof DeviceError;
+    await report({ type: 'failed', update, message: advice ? `${what}. ${advice}` : what, diskFull: isDiskFull(error), deviceLost });
     throw error;
   } finally {
     store.close();

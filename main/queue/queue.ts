@@ -62,6 +62,8 @@ export class RunQueue {
   readonly #live = new Map<number, Live>();
   /** Runs whose record may be dropped because the user said so. */
   readonly #restarts = new Set<number>();
+  /** Runs that continue on the CPU although their config names a device. */
+  readonly #onCpu = new Set<number>();
   #watch: NodeJS.Timeout | undefined;
   #concurrent: number;
   #open = false;
@@ -115,10 +117,11 @@ export class RunQueue {
   }
 
   /** Trains one run now, whatever else waits: what the command line does, without opening the queue. Throws `RunLocked` and `NoSoundCheckpoint`. */
-  train(id: number, { restart = false } = {}): void {
+  train(id: number, { restart = false, onCpu = false } = {}): void {
     this.#store.write(() => {
       this.#store.locks.check(id);
       this.#need(id, [...RESUMABLE, 'queued'], 'trained');
+      if (onCpu) this.#onCpu.add(id);
       if (restart) this.#restarts.add(id);
       else checkResumable(this.#store, id);
       this.#enqueueFirst(id, null);
@@ -128,6 +131,14 @@ export class RunQueue {
   }
 
   /** Continues, as soon as there is a place. Throws `NoSoundCheckpoint` when that would drop its record. */
+  /** Resumes a run without the device it was started on. */
+  resumeOnCpu(id: number): void {
+    this.#need(id, RESUMABLE, 'resumed');
+    if (this.#live.has(id)) throw new Error(`Run ${id} is paused with its device in use. Stop it first, then resume it on the CPU`);
+    this.#onCpu.add(id);
+    this.resume(id);
+  }
+
   resume(id: number): void {
     this.#need(id, RESUMABLE, 'resumed');
     const live = this.#live.get(id);
@@ -237,7 +248,8 @@ export class RunQueue {
     let live: Live | undefined;
     try {
       const writer = new RunWriter(this.#store, id, this.#options.writer?.(start.run));
-      const process = this.#options.launch({ ...start, until: pauseAt }, (report) => {
+      const run = this.#onCpu.delete(id) ? withoutDevice(this.#store, start.run) : start.run;
+      const process = this.#options.launch({ ...start, run, until: pauseAt }, (report) => {
         if (live !== undefined) this.#receive(id, live, report);
       });
       live = { process, writer, idle: false, end: null };
@@ -285,7 +297,11 @@ export class RunQueue {
         return;
       case 'failed':
         if (report.diskFull) releaseReserve(this.#store.dataFolder);
-        live.end = report.diskFull ? diskFull() : { state: 'failed', reason: report.message };
+        live.end = report.diskFull
+          ? diskFull()
+          : report.deviceLost === true
+            ? deviceLost(report.message)
+            : { state: 'failed', reason: report.message };
         return;
       case 'update':
       case 'evaluation':
@@ -370,6 +386,22 @@ export class RunQueue {
     });
     this.#options.onChange?.(this.#store.runs.get(id));
   }
+}
+
+/** The run as it is on the CPU; its log says so. */
+function withoutDevice(store: Store, run: Run): Run {
+  const { config, updates } = run;
+  if (typeof config !== 'object' || config === null || Array.isArray(config)) return run;
+  store.events.add(run.id, { update: updates, kind: 'state', severity: 'info', text: 'Continues on the CPU', data: {} });
+  return { ...run, config: { ...config, device: 'cpu' } };
+}
+
+/** A card that was lost may be back soon: nothing has failed that cannot be tried again. */
+function deviceLost(what: string): NonNullable<Live['end']> {
+  return {
+    state: 'paused',
+    reason: `${what}. Nothing was lost up to the last checkpoint: resume tries the device again, “Resume on CPU” continues without it.`,
+  };
 }
 
 function diskFull(): NonNullable<Live['end']> {

@@ -96,7 +96,7 @@ export const runReport = z.discriminatedUnion('type', [
   /** Has stopped after a checkpoint, as asked, and waits for `go` (or ends its process). */
   z.object({ type: z.literal('paused'), update: count }),
   z.object({ type: z.literal('finished'), outcome: z.enum(['done', 'stopped']), update: count }),
-  z.object({ type: z.literal('failed'), update: count, message: z.string(), diskFull: z.boolean() }),
+  z.object({ type: z.literal('failed'), update: count, message: z.string(), diskFull: z.boolean(), deviceLost: z.boolean().optional() }),
 ]);
 export type RunReport = z.infer<typeof runReport>;
 

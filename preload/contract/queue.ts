@@ -116,7 +116,7 @@ export const queueCalls = {
   /** Before another waiting run, or at the end. */
   'queue.move': { input: z.strictObject({ run: z.int(), before: z.int().nullable() }), answer: nothing },
   'queue.steer': {
-    input: z.strictObject({ run: z.int(), action: z.enum(['pause', 'resume', 'restart', 'step', 'stop', 'cancel']) }),
+    input: z.strictObject({ run: z.int(), action: z.enum(['pause', 'resume', 'resumeOnCpu', 'restart', 'step', 'stop', 'cancel']) }),
     answer: nothing,
   },
 };

@@ -72,7 +72,7 @@ function Live({ run }: { run: RunRow }) {
   const { events, evaluations } = useRunLists(run.id);
   const progress = useProgress(run.id, run.state === 'running' || run.state === 'stopping');
   const { asked, ask } = useSteering(run);
-  const steps = possible(run.state);
+  const steps = possible(run);
   const branch = branchUpdate(run, evaluations.data?.checkpoints);
   const log = events.data?.events ?? NO_EVENTS;
   const alerts = useMemo(() => alertsOf(log), [log]);
@@ -141,27 +141,31 @@ interface Step {
   readonly keys: string;
 }
 
-const STEPS: Readonly<Record<'pause' | 'resume' | 'step' | 'stop', Step>> = {
+const STEPS: Readonly<Record<'pause' | 'resume' | 'resumeOnCpu' | 'step' | 'stop', Step>> = {
   pause: { action: 'pause', title: 'Pause', icon: 'pause', keys: 'Shift+P' },
   resume: { action: 'resume', title: 'Resume', icon: 'start', keys: 'Shift+P' },
+  resumeOnCpu: { action: 'resumeOnCpu', title: 'Resume on CPU', icon: 'start', keys: 'Shift+C' },
   step: { action: 'step', title: 'Step one update', icon: 'step', keys: 'Shift+U' },
   stop: { action: 'stop', title: 'Stop', icon: 'stop', keys: 'Shift+S' },
 };
 
 /** What can be asked of a run in this state, the most likely first. */
-function possible(state: RunRow['state']): readonly Step[] {
-  const { pause, resume, step, stop } = STEPS;
+function possible({ state, device, reason }: RunRow): readonly Step[] {
+  const { pause, resume, resumeOnCpu, step, stop } = STEPS;
+  // A run that was paused by hand keeps its device; one that lost it has no process any more.
+  const lost = device !== 'cpu' && (state !== 'paused' || (reason ?? '').includes('Resume on CPU'));
+  const without = lost ? [resumeOnCpu] : [];
   switch (state) {
     case 'running':
       return [pause, stop];
     case 'queued':
       return [pause, step, stop];
     case 'paused':
-      return [resume, step, stop];
+      return [resume, ...without, step, stop];
     case 'stopped':
     case 'failed':
     case 'interrupted':
-      return [resume, step];
+      return [resume, ...without, step];
     default:
       return [];
   }

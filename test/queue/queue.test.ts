@@ -1,4 +1,5 @@
 import { describe, expect, it, vi } from 'vitest';
+import { z } from 'zod';
 import type { RunState } from '../../main/vocabulary.ts';
 import type { Store } from '../../main/store/store.ts';
 import { RunQueue } from '../../main/queue/queue.ts';
@@ -153,5 +154,40 @@ describe('the queue', () => {
     expect(() => queue.resume(1)).toThrow('Run 1 is done and cannot be resumed');
     expect(() => queue.pause(7)).toThrow('There is no run 7');
     expect(() => queue.setConcurrent(0)).toThrow('At least one run');
+  });
+});
+
+describe('a device that is lost', () => {
+  it('pauses the run with the reason; it is tried again, or the run continues on the CPU', async () => {
+    const store = openStore();
+    const devices: unknown[] = [];
+    const lost = { type: 'failed', update: 0, message: 'The device stopped: WebGPU device lost', diskFull: false, deviceLost: true };
+    const queue = new RunQueue({
+      store,
+      launch: ({ run: { config } }, report) => {
+        const { device } = z.object({ device: z.string().default('webgpu') }).parse(config);
+        devices.push(device);
+        const ended = new Promise<string>((resolve) => {
+          setTimeout(() => {
+            report(device === 'cpu' ? { type: 'finished', outcome: 'done', update: 0 } : lost);
+            resolve('exit code 0');
+          }, 1);
+        });
+        return { pid: undefined, send: () => {}, kill: () => {}, ended };
+      },
+    });
+    queue.start();
+    const [run] = queue.add([newRun()]);
+    const id = run?.id ?? 0;
+    await queue.settled();
+    expect(store.runs.get(id)).toMatchObject({ state: 'paused', reason: expect.stringContaining('WebGPU device lost') });
+    expect(store.runs.get(id).reason).toContain('“Resume on CPU”');
+    queue.resume(id);
+    await queue.settled();
+    expect(store.runs.get(id).state).toBe('paused');
+    queue.resumeOnCpu(id);
+    await queue.settled();
+    expect(store.runs.get(id).state).toBe('done');
+    expect(devices).toEqual(['webgpu', 'webgpu', 'cpu']);
   });
 });
