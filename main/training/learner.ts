@@ -35,6 +35,11 @@ export class Learner {
     this.#critic = new Scorer(setup.model, policy, options);
   }
 
+  /** The share of the configured micro-batch that fits into memory: 1, or less once it ran out. */
+  get microBatchShare(): number {
+    return this.#minibatches.share;
+  }
+
   /**
    * Fills in what the algorithm needs to know of each token: log π_ref, and the critic's value. Where sampling is approximate, the policy's
    * log-probabilities are computed again as training computes them; how far the sampler's were off is a metric. `poll` is awaited between batches.

@@ -8,6 +8,7 @@ import type { Flat } from '../engine/parameters.ts';
 import type { Graph } from '../engine/graph.ts';
 import { peakBytes } from '../engine/memory.ts';
 import { gradientGraph } from '../engine/training-graphs.ts';
+import { OutOfMemoryError } from '../engine/session.ts';
 import type { Feeds } from '../engine/session.ts';
 import type { MicroBatch, LossAndMetrics, Poll, StepReport, Trainer } from '../engine/training-step.ts';
 import { type BatchShape, PackedBatch, type PolicyOptions, type LossInput, type PolicyTensors } from '../policy/batch.ts';
@@ -39,6 +40,8 @@ const MOST_ROWS = 32;
 /** How many rows a micro-batch may have where memory is short. */
 const ROW_LIMITS = [MOST_ROWS, 8, 4, 2, 1];
 const FEWEST_MASKS = 32;
+/** Below this share of the configured micro-batch a lack of memory has another cause. */
+const SMALLEST_SHARE = 1 / 32;
 
 /** Part of a run's memory that one micro-batch may take; the rest is for the process, the samplers and other sessions. */
 const LARGEST_PART = 0.4;
@@ -63,6 +66,8 @@ export class MinibatchTrainer {
   readonly #network: PolicyNetwork;
   readonly #settings: MinibatchSettings;
   readonly #rows = new Map<string, number>();
+  /** What is left of the limits after memory ran out: 1, ½, ¼, … */
+  #share = 1;
 
   constructor(trainer: Trainer, config: PolicyModel, settings: MinibatchSettings) {
     this.#trainer = trainer;
@@ -72,7 +77,20 @@ export class MinibatchTrainer {
 
   /** One optimizer step over all samples. */
   async step(samples: readonly TrainingEpisode[], objective: LossDefinition, learningRate: number, poll?: Poll): Promise<StepReport> {
-    return this.#trainer.step(await this.#pack(samples, objective, poll), learningRate, poll);
+    for (;;) {
+      try {
+        return await this.#trainer.step(await this.#pack(samples, objective, poll), learningRate, poll);
+      } catch (error) {
+        // A step that ran out of memory has changed nothing, and smaller micro-batches add up to the same gradient.
+        if (!(error instanceof OutOfMemoryError) || this.#share <= SMALLEST_SHARE) throw error;
+        this.#share /= 2;
+      }
+    }
+  }
+
+  /** The share of the configured micro-batch that fits into memory. */
+  get share(): number {
+    return this.#share;
   }
 
   /** The gradient over all samples, without a step. */
@@ -113,8 +131,9 @@ export class MinibatchTrainer {
   cut<L extends Pick<TrainingEpisode, 'rows'>>(samples: readonly L[], objective: LossDefinition): { part: L[]; shape: BatchShape }[] {
     const { contextLength } = this.#network;
     const agentTokens = powerOfTwo(Math.max(8, ...samples.flatMap(({ rows }) => rows.map((row) => row.agent.length))));
-    const mostRows = (time: number): number => this.#mostRows(Math.min(contextLength, time), agentTokens, objective);
-    return microBatches(samples, this.#settings.microBatch, mostRows).map((part) => ({
+    const mostRows = (time: number): number =>
+      Math.max(1, Math.floor(this.#share * this.#mostRows(Math.min(contextLength, time), agentTokens, objective)));
+    return microBatches(samples, this.#share * this.#settings.microBatch, mostRows).map((part) => ({
       part,
       shape: sessionShape(part, contextLength, mostRows),
     }));

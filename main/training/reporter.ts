@@ -52,6 +52,12 @@ export class RunReporter {
     await this.#host.report({ type: 'event', update: 0, kind: 'log', severity: 'info', text, data: { optimizer } });
   }
 
+  /** Memory ran out during an update; it was repeated with smaller micro-batches. */
+  async smallerBatches(update: number, share: number): Promise<void> {
+    const text = `Memory ran out: micro-batches have ${share} of their configured size from now on. The update is the same, it only takes longer; a smaller training.microBatch avoids the repetition`;
+    await this.#host.report({ type: 'event', update, kind: 'log', severity: 'warning', text, data: { share } });
+  }
+
   async progress(update: number, phase: string, done: number, total: number): Promise<void> {
     await this.#progress.report(update, phase, done, total);
   }

@@ -81,7 +81,9 @@ async function trainUpdate(run: TrainingRun, update: number): Promise<void> {
     const prepared = learner.prepare(episodes, { update, updates: training.updates, reward: training.reward });
 
     // Step: gradients of the algorithm's loss, clipping, AdamW.
+    const { microBatchShare } = learner;
     const step = await recorder.time('system/time.update', () => learner.update(episodes, prepared, { update, learningRate, poll }));
+    if (learner.microBatchShare !== microBatchShare) await run.reporter.smallerBatches(update, learner.microBatchShare);
     return { episodes, prepared, step };
   });
   const trajectories = episodes.map(({ trajectory }) => trajectory);
