@@ -36,7 +36,7 @@ export function armComparison(
 
 /** 300 (96) × 5; other seeds than the baseline's, or other settings of the world, are marked. */
 function rests({ tasks, clusters, seeds, pairing, otherSettings }: ArmPair): string {
-  const marks = `${pairing === 'order' ? ', other seeds' : ''}${otherSettings ? ', other world settings' : ''}`;
+  const marks = `${pairing === 'order' ? ', other seeds' : ''}${otherSettings ? ' *' : ''}`;
   return `${clusters < tasks ? `${tasks} (${clusters})` : tasks} × ${seeds}${marks}`;
 }
 

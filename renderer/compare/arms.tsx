@@ -61,7 +61,7 @@ export function Arms({ data, groups, looks, answer, baseline, onBaseline }: Arms
       <Mismatches data={data} />
       {answer ? <ArmTable {...{ data, looks, answer, baseline }} /> : <Loading label="Comparing arms" rows={Math.min(8, groups.length)} />}
       {pairs.some(({ otherSettings }) => otherSettings) && (
-        <p className={util.muted}>* The same tasks in a world with other settings than the baseline’s.</p>
+        <p className={util.muted}>* The same tasks in a world with other settings than the baseline’s. In brackets: clusters of tasks.</p>
       )}
       {pairs.length > 0 && (
         <details className={styles.summary} open={pairs.length <= 6 || words} onToggle={(event) => setWords(event.currentTarget.open)}>
@@ -157,7 +157,7 @@ function ArmTable({
               p (Holm) <PExplain />
             </Head>
             <Head>Verdict</Head>
-            <Head numeric>Tasks (clusters) × seeds</Head>
+            <Head numeric>Tasks × seeds</Head>
           </tr>
         </thead>
         <tbody>
