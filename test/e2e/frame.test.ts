@@ -99,25 +99,9 @@ describe('the frame', () => {
     await lab.page.keyboard.press('Shift+?');
     const dialog = lab.page.getByRole('dialog', { name: 'Keyboard shortcuts' });
     for (const [, name] of PAGES) await dialog.getByText(name, { exact: true }).waitFor();
-    expect(await dialog.locator('kbd').allInnerTexts()).toEqual([
-      'G',
-      'R',
-      'G',
-      'N',
-      'G',
-      'Q',
-      'G',
-      'E',
-      'G',
-      'C',
-      'G',
-      'P',
-      'G',
-      'S',
-      'Ctrl',
-      'K',
-      '?',
-    ]);
+    // The page of clusters is in the navigation only where there is one, and always reached by its key.
+    const pages = [...'rnqectkps'].flatMap((key) => ['G', key.toUpperCase()]);
+    expect(await dialog.locator('kbd').allInnerTexts()).toEqual([...pages, 'Ctrl', 'K', '?']);
     await closeDialog(lab);
   });
 
