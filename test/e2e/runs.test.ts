@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { wilson } from '../../main/statistics.ts';
 import { Store } from '../../main/store/store.ts';
-import { accessibilityProblems, closeDialog, gone, launch, setTheme, shown, until, visit } from './app.ts';
+import { accessibilityProblems, closeDialog, launch, setTheme, shown, until, visit } from './app.ts';
 import type { Lab } from './app.ts';
 
 let lab: Lab;
@@ -297,17 +297,6 @@ describe('the list', () => {
     await lab.page.keyboard.press('End');
     await lab.page.keyboard.press('Enter');
     expect(await shown(lab.page.getByText('#1 · astar-po · shop · seed 1 · cpu'))).toBe(true);
-  });
-
-  test('another run lies under the charts as a baseline', async () => {
-    await visit(lab, '/runs/5');
-    await lab.page.getByText(/^#5 · /).waitFor();
-    await lab.page.getByLabel('Baseline run').selectOption('1');
-    const last = stored((store) => store.metrics.series(1, 'rollout.success').values.at(-1) ?? 0);
-    const line = lab.page.getByRole('figure', { name: 'Success' }).getByRole('button', { name: /Baseline #1/ });
-    expect(await line.innerText()).toContain(percent(last));
-    await lab.page.getByLabel('Baseline run').selectOption('');
-    expect(await gone(line)).toBe(true);
   });
 
   test('Replay counts its episodes again when the run is resumed, in the heading and in the filters', async () => {
