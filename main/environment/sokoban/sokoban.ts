@@ -110,10 +110,8 @@ export function createSokoban(input: unknown): Sokoban {
   const layouts = new Map(tasks.map(({ id, layout }) => [id, layout]));
   const ordered = new Map<Split, readonly Task[]>();
   for (const split of splits)
-    ordered.set(
-      split,
-      tasks.filter((task) => task.split === split),
-    );
+    // Levels that need a detour are drawn last: without this the first ones of a split would hardly have any.
+    ordered.set(split, Random.from('sokoban-order', split).shuffle(tasks.filter((task) => task.split === split)));
   const levelAt = ({ task }: Pick<SokobanState, 'task'>): Level => {
     const level = layouts.get(task);
     if (!level) throw new Error(`Sokoban has no task "${task}" with these settings`);
