@@ -4,9 +4,10 @@
 //
 //   npm run test:slow -- torture                       ten minutes
 //   TORTURE_MINUTES=60 TORTURE_SEED=7 npm run test:slow -- torture
+//   cat /tmp/astrolab-torture-7.log                    its counts
 
 import { execFileSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { appendFileSync, mkdirSync, mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
@@ -36,6 +37,13 @@ const training = (seed: number): string[] => [
   '--seed',
   String(seed),
 ];
+
+/** Also into a file: a test that passes shows no output. */
+const LOG = join(tmpdir(), `astrolab-torture-${SEED}.log`);
+function tell(text: string): void {
+  console.log(text);
+  appendFileSync(LOG, `${text}\n`);
+}
 
 const sleep = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 
@@ -237,7 +245,7 @@ test(
             counts.set(fault.name, (counts.get(fault.name) ?? 0) + 1);
             if (fault.ends) await lab.ended;
             fort.check(run, before, expected, fault.name);
-            if (total() % 20 === 0) console.log(`${total()} faults, ${finished} runs finished`);
+            if (total() % 20 === 0) tell(`${total()} faults, ${finished} runs finished`);
           }
           const { code, out, err } = await lab.ended;
           await fort.deserted();
@@ -247,10 +255,8 @@ test(
         fort.remember(run);
         finished++;
       }
-      console.log(`${[...counts].map(([name, count]) => `${name}: ${count}`).join('\n')}`);
-      console.log(
-        `torture: seed ${SEED}, ${MINUTES} minutes, ${total()} faults, ${finished} runs finished equal to an undisturbed one, 0 losses`,
-      );
+      tell(`${[...counts].map(([name, count]) => `${name}: ${count}`).join('\n')}`);
+      tell(`torture: seed ${SEED}, ${MINUTES} minutes, ${total()} faults, ${finished} runs finished equal to an undisturbed one, 0 losses`);
       expect(finished).toBeGreaterThan(0);
     } finally {
       place.remove();
