@@ -3,7 +3,7 @@
 // batch under way and saves; `lab resume` continues exactly there.
 
 import { readFileSync, statSync } from 'node:fs';
-import type { Command } from 'commander';
+import { type Command, Option } from 'commander';
 import { tabulate } from '../evaluation/evaluate.ts';
 import { duration, interval, percent } from '../format.ts';
 import { evaluationText } from '../report/report.ts';
@@ -14,7 +14,7 @@ import { ConfigError, type RunConfig, parseConfig } from '../config/config.ts';
 import { launchWith } from '../process/launch.ts';
 import { parseSeeds, worldIssues } from '../config/orders.ts';
 import { applyOverrides } from '../config/overrides.ts';
-import { loadPreset, presetIds } from '../config/presets.ts';
+import { loadPreset, presetIds, type Size, SIZES, sized } from '../config/presets.ts';
 import { RunQueue } from '../queue/queue.ts';
 import type { RunReport } from '../training/reports.ts';
 import { branchConfig, branchIssues } from '../queue/branch.ts';
@@ -30,6 +30,7 @@ interface TrainOptions extends OnOptions {
   readonly wait?: boolean;
   readonly preset?: string;
   readonly from?: string;
+  readonly size?: Size;
   readonly config?: string;
   readonly seed?: string;
   readonly set: readonly string[];
@@ -44,6 +45,7 @@ export function register(program: Command): void {
   addDataOptions(addOn(program.command('train')))
     .description('train a run: reference policy, V*, updates, evaluation')
     .option('--preset <name>', `where the config starts from (${presetIds().join(', ')})`)
+    .addOption(new Option('--size <size>', 'of the preset: quick shows that it works, medium where it goes').choices([...SIZES]))
     .option('--from <run@update>', 'branch: start from a checkpoint of another run, with its config (run@best: the best validation)')
     .option('--config <file>', 'a JSON file with a run config instead of a preset')
     .option('--seed <n>', 'every random draw of the run follows from it')
@@ -102,7 +104,8 @@ function readConfigFile(file: string): string {
 }
 
 /** What the config starts from: a preset, a file, or a checkpoint of another run. */
-function baseOf(store: Store, { preset, config, from, on }: TrainOptions): unknown {
+function baseOf(store: Store, { preset, config, from, on, size }: TrainOptions): unknown {
+  if (size !== undefined && preset === undefined) throw new CallError('--size is for --preset');
   if (from !== undefined) {
     if (preset !== undefined || config !== undefined) throw new CallError('Expected --from or --preset or --config, not several');
     if (on !== undefined) throw new CallError('--from trains on this machine, where the checkpoint is; leave --on out');
@@ -111,7 +114,7 @@ function baseOf(store: Store, { preset, config, from, on }: TrainOptions): unkno
     return branchConfig(store, findRun(store, match[1]), match[2] === 'best' ? 'best' : Number(match[2]));
   }
   if (config !== undefined) return JSON.parse(readConfigFile(config));
-  if (preset !== undefined) return loadPreset(preset).config;
+  if (preset !== undefined) return sized(loadPreset(preset), size ?? 'full');
   throw new CallError('Expected --preset, --config or --from', `Presets: ${presetIds().join(', ')}`);
 }
 

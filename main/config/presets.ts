@@ -6,7 +6,13 @@ import { join } from 'node:path';
 import { z } from 'zod';
 import { resourceFile } from '../paths.ts';
 import { completeConfig, ConfigError, parseConfig, type RunConfig } from './config.ts';
-import { diffConfigs } from './overrides.ts';
+import { applyOverrides, diffConfigs } from './overrides.ts';
+
+/** Smaller versions of a preset: to see that it works, to see where it goes, and as its author meant it. */
+export const SIZES = ['quick', 'medium', 'full'] as const;
+export type Size = (typeof SIZES)[number];
+
+const Changes = z.record(z.string(), z.union([z.string(), z.number(), z.boolean(), z.array(z.number()).min(1)]));
 
 const PresetFile = z.strictObject({
   title: z.string().min(3).max(80),
@@ -14,6 +20,8 @@ const PresetFile = z.strictObject({
   description: z.string().min(40),
   /** Where it departs from the system it is named after, and why. */
   adapted: z.array(z.string().min(10)).default([]),
+  /** Settings of its quick and medium versions where the usual ones (`sized`) would not do. */
+  sizes: z.strictObject({ quick: Changes.default({}), medium: Changes.default({}) }).prefault({}),
   config: z.record(z.string(), z.unknown()),
 });
 
@@ -22,6 +30,7 @@ export interface Preset {
   readonly title: string;
   readonly description: string;
   readonly adapted: readonly string[];
+  readonly sizes: Readonly<Record<Exclude<Size, 'full'>, z.infer<typeof Changes>>>;
   readonly config: RunConfig;
 }
 
@@ -67,6 +76,36 @@ export function loadPreset(id: string): Preset {
   } catch (error) {
     throw new ConfigError(`Preset ${id} does not fit the schema of a run:\n${error instanceof Error ? error.message : String(error)}`);
   }
+}
+
+/** What is left of a preset's work in its smaller versions: parts of updates and cloning, and most tasks of an evaluation. */
+const SMALLER = {
+  quick: { updates: 0.1, cloning: 0.25, tasks: 40, finalTasks: 100 },
+  medium: { updates: 0.5, cloning: 1, tasks: 100, finalTasks: 300 },
+} as const;
+
+/** The config of a preset at a size: fewer updates (and what is counted in them), less cloning, fewer evaluation tasks; then its own changes. */
+export function sized({ config, sizes }: Pick<Preset, 'config' | 'sizes'>, size: Size): RunConfig {
+  if (size === 'full') return config;
+  const { updates, cloning, tasks, finalTasks } = SMALLER[size];
+  const { training, evaluation, checkpoints, curriculum, reference } = config;
+  const part = (count: number): number => (count === 0 ? 0 : Math.max(1, Math.round(count * updates)));
+  const small: RunConfig = {
+    ...config,
+    name: `${config.name}-${size}`,
+    reference: { ...reference, steps: Math.round(reference.steps * cloning) },
+    training: { ...training, updates: Math.max(2, part(training.updates)), warmup: part(training.warmup) },
+    curriculum: { ...curriculum, every: part(curriculum.every) },
+    evaluation: {
+      ...evaluation,
+      every: part(evaluation.every),
+      tasks: Math.min(tasks, evaluation.tasks),
+      finalTasks: Math.min(finalTasks, evaluation.finalTasks),
+    },
+    checkpoints: { ...checkpoints, every: part(checkpoints.every) },
+  };
+  const own = Object.entries(sizes[size]).map(([key, value]) => `${key}=${Array.isArray(value) ? value.join(',') : String(value)}`);
+  return applyOverrides(small, own);
 }
 
 export const allPresets = (): Preset[] => presetIds().map(loadPreset);

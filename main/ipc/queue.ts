@@ -11,7 +11,7 @@ import { launchWith } from '../process/launch.ts';
 import { newRun } from '../queue/new-run.ts';
 import { branchConfig, branchIssues } from '../queue/branch.ts';
 import { type CheckedOrder, checkOrder } from '../config/orders.ts';
-import { allPresets } from '../config/presets.ts';
+import { allPresets, loadPreset, sized } from '../config/presets.ts';
 import { probe } from '../queue/probe.ts';
 import { NoSoundCheckpoint } from '../queue/resume.ts';
 import type { Context } from './context.ts';
@@ -46,6 +46,8 @@ export function queueHandlers(context: Context): Handlers<typeof queueCalls> {
         estimate: config && issues.length === 0 ? estimateRun(context.lab.store, config) : null,
       };
     },
+
+    'setup.sized': ({ preset, size }) => ({ config: tree(sized(loadPreset(preset), size)) }),
 
     'setup.branch': ({ run, update }) => branchSetup(context, run, update),
 

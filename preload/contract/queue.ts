@@ -89,6 +89,11 @@ export const queueCalls = {
       estimate: estimate.nullable(),
     }),
   },
+  /** A preset in one of its sizes. */
+  'setup.sized': {
+    input: z.strictObject({ preset: z.string().max(100), size: z.enum(['quick', 'medium', 'full']) }),
+    answer: z.object({ config }),
+  },
   /** What a branch from a checkpoint starts with, and the checkpoints there are. */
   'setup.branch': {
     input: z.strictObject({ run: z.int().min(1), update: z.int().min(0) }),

@@ -26,8 +26,13 @@ export default function NewRunPage() {
     ...callOptions('setup.branch', { run: Math.max(1, Number(branchRun)), update: Number(branchUpdate) }),
     enabled: Number(branchRun) > 0,
   });
+  const [, sizedPreset = '', size = 'full'] = /^preset-(.+)~(quick|medium)$/.exec(address ?? '') ?? [];
+  const smaller = useQuery({
+    ...callOptions('setup.sized', { preset: sizedPreset, size: size === 'quick' ? 'quick' : 'medium' }),
+    enabled: sizedPreset !== '',
+  });
   const preferences = useCall('preferences.read', {});
-  const failed = [presets, schema, run, branch, preferences].find(({ isError }) => isError);
+  const failed = [presets, schema, run, branch, smaller, preferences].find(({ isError }) => isError);
   if (failed) {
     return (
       <Page title="New run">
@@ -36,7 +41,13 @@ export default function NewRunPage() {
     );
   }
   const branched = Number(branchRun) > 0 ? { run: Number(branchRun), update: Number(branchUpdate), data: branch.data } : null;
-  const base = presets.data && (branched ? branchBase(branched) : baseOf(address, presets.data.presets, run.data));
+  const base =
+    presets.data &&
+    (branched
+      ? branchBase(branched)
+      : sizedPreset !== ''
+        ? sizedBase(sizedPreset, size, smaller.data)
+        : baseOf(address, presets.data.presets, run.data));
   if (!base || !schema.data || !presets.data || !preferences.data) {
     return (
       <Page title="New run">
@@ -51,6 +62,11 @@ export default function NewRunPage() {
       ? {}
       : { 'retention.keep': retention };
   return <Setup key={base.id} base={base} preferred={preferred} presets={presets.data.presets} schema={schema.data} />;
+}
+
+/** A smaller version of a preset. */
+function sizedBase(preset: string, size: string, data: Answer<'setup.sized'> | undefined): Base | null {
+  return data ? { id: `preset-${preset}~${size}`, name: `preset ${preset}, ${size}`, preset, config: data.config } : null;
 }
 
 /** A checkpoint of another run as the base: its config, with where it starts. */

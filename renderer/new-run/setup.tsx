@@ -21,6 +21,7 @@ import { OnField } from './on-field.tsx';
 import { BranchFrom } from './branch-from.tsx';
 import { KnobSection } from './knob-form.tsx';
 import { Changes, CommandLine, Cost, Errors } from './order-panel.tsx';
+import { PresetAbout } from './preset-about.tsx';
 import { PresetList } from './preset-list.tsx';
 import { QueuePanel } from './queue-panel.tsx';
 import { SweepEditor } from './sweep-editor.tsx';
@@ -89,8 +90,9 @@ export function Setup({ base, preferred, presets, schema }: SetupProps) {
           {base.branch ? (
             <BranchFrom branch={base.branch} />
           ) : (
-            <PresetList presets={presets} runs={runs.data?.runs ?? []} current={base.id} />
+            <PresetList presets={presets} runs={runs.data?.runs ?? []} current={base.id.replace(/~.*$/, '')} />
           )}
+          <PresetAbout base={base} presets={presets} />
           <Essentials order={order} schema={schema} />
           <Settings order={order} schema={schema} search={search} onSearch={setSearch} />
         </div>

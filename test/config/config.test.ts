@@ -6,7 +6,7 @@ import { canonicalConfig, configHash, learningRateAt, parseConfig, RunConfig, te
 import { configMarkdown } from '../../main/config/describe.ts';
 import { worldIssues } from '../../main/config/orders.ts';
 import { applyOverrides, diffConfigs } from '../../main/config/overrides.ts';
-import { allPresets, loadPreset, presetIds } from '../../main/config/presets.ts';
+import { allPresets, loadPreset, presetIds, SIZES, sized } from '../../main/config/presets.ts';
 import { referenceRecipe } from '../../main/training/reference.ts';
 import { openRun } from '../../main/training/run-setup.ts';
 
@@ -166,5 +166,19 @@ test('references of version 0.1.0 are found again: their recipes are what they w
 });
 
 test('threads 0 means what the engine does: one per logical processor', () => {
-  expect(configMarkdown()).toMatch(/`threads`.*0 is one per logical processor/);
+  expect(configMarkdown()).toMatch(/`threads`.*0: one per logical processor/);
+});
+
+test('every preset has smaller versions that are valid and cheaper; the settings its source names for them count', () => {
+  for (const preset of allPresets()) {
+    const [quick, medium, full] = SIZES.map((size) => sized(preset, size));
+    if (!quick || !medium || !full) expect.fail();
+    expect(full).toEqual(preset.config);
+    expect(quick.training.updates, preset.id).toBeLessThanOrEqual(medium.training.updates);
+    expect(medium.training.updates, preset.id).toBeLessThanOrEqual(full.training.updates);
+    expect(quick.evaluation.finalTasks, preset.id).toBeLessThanOrEqual(100);
+    expect(quick.world).toEqual(full.world);
+  }
+  const { training, vstar, evaluation } = sized(loadPreset('webshop-apo'), 'quick');
+  expect([training.updates, training.batch, vstar.samples, evaluation.every]).toEqual([20, 16, [4], 10]);
 });

@@ -1,4 +1,4 @@
-// docs/configuration.md and docs/metrics.md are made from the code. After a change: UPDATE_DOCS=1 with this test writes them anew.
+// docs/configuration.md, docs/metrics.md and docs/PRESETS.md are made from the code. After a change: UPDATE_DOCS=1 with this test writes them anew.
 
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -7,6 +7,8 @@ import { algorithms } from '../../main/algorithm/registry.ts';
 import { glossaryMarkdown } from '../../main/metrics/glossary-page.ts';
 import { parseConfig } from '../../main/config/config.ts';
 import { configMarkdown, describeConfig } from '../../main/config/describe.ts';
+import { presetsMarkdown } from '../../main/config/presets-page.ts';
+import { builtInPresetIds, loadPreset } from '../../main/config/presets.ts';
 import { flatten } from '../../main/config/overrides.ts';
 
 const docs = join(import.meta.dirname, '..', '..', 'docs');
@@ -14,6 +16,7 @@ const docs = join(import.meta.dirname, '..', '..', 'docs');
 for (const [file, page] of [
   ['configuration.md', configMarkdown()],
   ['metrics.md', glossaryMarkdown()],
+  ['PRESETS.md', presetsMarkdown(builtInPresetIds().map(loadPreset))],
 ] as const) {
   test(`docs/${file} says what the code says`, () => {
     if (process.env.UPDATE_DOCS) writeFileSync(join(docs, file), page);

@@ -45,6 +45,16 @@ afterAll(() => lab.close());
 afterEach(() => lab.noComplaints());
 
 describe('setting a run up', () => {
+  test('a preset shows where it departs from its source, and has a quick version', async () => {
+    await visit(lab, '/new/preset-webshop-apo');
+    await lab.page.getByText('differences from its source').click();
+    const differences = lab.page.getByRole('list', { name: 'Differences from its source' });
+    expect(await differences.getByRole('listitem').count()).toBeGreaterThan(3);
+    await lab.page.getByLabel('Size', { exact: true }).selectOption('quick');
+    await lab.page.getByText('from preset webshop-apo, quick').waitFor();
+    await lab.page.getByText('--set training.updates=20').waitFor();
+  });
+
   test('a wrong value says what is expected, and nothing can be started', async () => {
     await visit(lab, '/new/preset-shop-tiny');
     await setField('training.learningRate', 'Learning rate', '7');
