@@ -7,7 +7,8 @@ import { type Command, Option } from 'commander';
 import { tabulate } from '../evaluation/evaluate.ts';
 import { duration, interval, percent } from '../format.ts';
 import { evaluationText } from '../report/report.ts';
-import { deviceSpent, timeRows, timeSpent } from '../report/timing.ts';
+import { deviceSpent, profileAdvice, timeRows, timeSpent } from '../report/timing.ts';
+import type { Run } from '../store/runs.ts';
 import type { Store } from '../store/store.ts';
 import { spawnChild } from '../process/child.ts';
 import { ConfigError, type RunConfig, parseConfig } from '../config/config.ts';
@@ -219,6 +220,7 @@ function tellOutcome(store: Store, id: number): void {
   const time = timeSpent(store, id);
   const device = deviceSpent(store, id);
   const spent = timeRows(time).map(({ name, seconds: own, share }) => `${name} ${own.toFixed(1)} s (${percent(share)})`);
+  const advice = adviceOf(store, run);
   if (state === 'failed' || run.reason !== null) note(`Run ${id} is ${state}${run.reason === null ? '' : `: ${run.reason}`}`);
   answer(
     {
@@ -229,6 +231,7 @@ function tellOutcome(store: Store, id: number): void {
       seconds,
       evaluation: table ? { split: evaluation.split, ...table } : null,
       time,
+      advice,
       ...(device && { device }),
     },
     [
@@ -240,9 +243,18 @@ function tellOutcome(store: Store, id: number): void {
             `Device, per update: ${device.calls.toFixed(0)} calls, ${device.up.toFixed(2)} MB sent, ${device.down.toFixed(2)} MB fetched, ${device.waiting.toFixed(2)} s waiting for it`,
           ]
         : []),
+      ...advice,
     ].join('\n'),
   );
   exitWith(state);
+}
+
+/** What the run's own profile suggests. */
+function adviceOf(store: Store, { id, updates, seconds, config }: Run): string[] {
+  const [, memory = 0] = store.metrics.latest(id)['system/memory'] ?? [];
+  const { memory: memoryLimit, policy } = parseConfig(config);
+  const limit = policy.kind === 'model' ? Number.POSITIVE_INFINITY : memoryLimit;
+  return profileAdvice(timeSpent(store, id), { secondsPerUpdate: seconds / Math.max(1, updates), memory, memoryLimit: limit });
 }
 
 let lastLine = '';

@@ -80,3 +80,51 @@ export function timeRows(time: TimeSpent): { readonly name: string; readonly sec
     .toSorted((a, b) => Number(a === 'environment') - Number(b === 'environment') || time[b].seconds - time[a].seconds)
     .map((part) => ({ name: NAMES[part], ...time[part] }));
 }
+
+interface Remedy {
+  readonly part: TimePart;
+  /** From this share of the time on it is worth a word. */
+  readonly from: number;
+  readonly advice: string;
+}
+
+const REMEDIES: readonly Remedy[] = [
+  {
+    part: 'vstar',
+    from: 0.4,
+    advice: 'Value tasks with fewer samples: vstar.samples=8,4,2 takes fewer as the run goes, or fewer training.tasks',
+  },
+  { part: 'evaluation', from: 0.3, advice: 'Evaluate less: a larger evaluation.every or fewer evaluation.tasks' },
+  { part: 'storage', from: 0.15, advice: 'Store fewer episodes: retention.keep=nth or best-worst' },
+  {
+    part: 'scoring',
+    from: 0.3,
+    advice: 'Scoring is for the KL and the critic: an algorithm without them, or a shorter policy.contextLength, needs less',
+  },
+  { part: 'environment', from: 0.3, advice: 'The world itself is slow: fewer steps (maxSteps), or a smaller catalog' },
+  { part: 'rollout', from: 0.6, advice: 'Playing takes most: a smaller training.batch or policy, or fewer steps per episode' },
+  {
+    part: 'update',
+    from: 0.6,
+    advice: 'Learning takes most: a smaller policy, fewer epochs, or training.recompute=false where memory allows',
+  },
+];
+
+/** Below this many seconds an update nobody waits for it. */
+const FAST = 1;
+/** From this part of the allowed memory on it is short. */
+const MEMORY_SHARE = 0.9;
+
+/** What would make a run faster or smaller, from where its own time and memory went; empty where nothing stands out. */
+export function profileAdvice(
+  time: TimeSpent,
+  { secondsPerUpdate, memory, memoryLimit }: { readonly secondsPerUpdate: number; readonly memory: number; readonly memoryLimit: number },
+): string[] {
+  const advice = REMEDIES.filter(({ part, from }) => secondsPerUpdate > FAST && time[part].share >= from)
+    .toSorted((a, b) => time[b.part].share - time[a.part].share)
+    .map(({ part, advice: text }) => `${NAMES[part]} took ${Math.round(100 * time[part].share)}% of the time. ${text}.`);
+  if (memory < MEMORY_SHARE * memoryLimit) return advice;
+  const text =
+    'A smaller training.microBatch (the update stays the same), training.recompute=true or a shorter policy.contextLength takes less';
+  return [...advice, `The process took ${Math.round(memory)} of ${Math.round(memoryLimit)} MB. ${text}.`];
+}

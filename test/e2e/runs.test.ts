@@ -51,7 +51,7 @@ describe('setting a run up', () => {
     const differences = lab.page.getByRole('list', { name: 'Differences from its source' });
     expect(await differences.getByRole('listitem').count()).toBeGreaterThan(3);
     await lab.page.getByLabel('Size', { exact: true }).selectOption('quick');
-    await lab.page.getByText('from preset webshop-apo, quick').waitFor();
+    await lab.page.getByText('from preset webshop-apo, quick', { exact: true }).waitFor();
     await lab.page.getByText('--set training.updates=20').waitFor();
   });
 

@@ -1,0 +1,32 @@
+import { expect, test } from 'vitest';
+import { profileAdvice, type TimePart, type TimeSpent } from '../../main/report/timing.ts';
+
+const spent = (shares: Partial<Record<TimePart, number>>): TimeSpent => {
+  const of = (part: TimePart) => ({ seconds: 100 * (shares[part] ?? 0), share: shares[part] ?? 0 });
+  return {
+    rollout: of('rollout'),
+    scoring: of('scoring'),
+    update: of('update'),
+    vstar: of('vstar'),
+    evaluation: of('evaluation'),
+    storage: of('storage'),
+    other: of('other'),
+    environment: of('environment'),
+  };
+};
+const roomy = { secondsPerUpdate: 5, memory: 500, memoryLimit: 4000 };
+
+test('a run that is too slow is told what takes the time, the largest part first', () => {
+  expect(profileAdvice(spent({ vstar: 0.5, evaluation: 0.35, rollout: 0.1 }), roomy)).toEqual([
+    expect.stringMatching(/^V\* took 50% of the time\. .*vstar\.samples=8,4,2/),
+    expect.stringMatching(/^evaluation took 35%.*evaluation\.every/),
+  ]);
+  expect(profileAdvice(spent({ rollout: 0.5, update: 0.4 }), roomy)).toEqual([]);
+  expect(profileAdvice(spent({ vstar: 0.9 }), { ...roomy, secondsPerUpdate: 0.5 }), 'fast enough').toEqual([]);
+});
+
+test('a run that is short of memory is told what takes less', () => {
+  expect(profileAdvice(spent({}), { ...roomy, memory: 3800 })).toEqual([
+    expect.stringMatching(/3800 of 4000 MB.*training\.microBatch.*training\.recompute=true/),
+  ]);
+});
