@@ -32,7 +32,6 @@ const WORLDS: readonly { world: World; settings: Record<string, unknown>; faithf
   { world: webshopWorld, settings: { view: 'words' }, faithful: inWebShopsForm },
   { world: frozenLakeWorld, settings: { lakes: 200 } },
   { world: frozenLakeWorld, settings: { lakes: 100, slippery: false, observation: 'grid' } },
-  { world: frozenLakeWorld, settings: { lakes: 60, view: 'short' } },
   { world: sokobanWorld, settings: { levels: 100 } },
   { world: sokobanWorld, settings: { levels: 60, reward: 'gym', observation: 'grid' } },
   { world: banditWorld, settings: { machines: 100 } },
