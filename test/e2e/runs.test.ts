@@ -183,7 +183,10 @@ describe('the list', () => {
     const made = await lab.page.evaluate(async () => {
       const run = await window.astrolab.call('runs.get', { run: 1 });
       if (!run.ok) throw new Error(run.error.message);
-      const order = { config: JSON.parse(JSON.stringify(run.value.config)), seeds: '11-14', sweep: [] };
+      // Long enough that the first one still trains when the others are taken out of the queue.
+      const config = JSON.parse(JSON.stringify(run.value.config));
+      config.training.updates = 1000;
+      const order = { config, seeds: '11-14', sweep: [] };
       const added = await window.astrolab.call('queue.add', { order, preset: 'shop-tiny', tags: ['batch'] });
       if (!added.ok) throw new Error(added.error.message);
       return added.value.runs;
