@@ -1,10 +1,11 @@
 // Branching and evaluating a chosen checkpoint from the command line, with a run that was really trained.
 
 import { spawnSync } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 import { trainSmall } from '../e2e/seeded.ts';
-import { temporaryFolder } from '../store/helpers.ts';
 
 const root = join(import.meta.dirname, '..', '..');
 
@@ -12,9 +13,10 @@ let data: string;
 let parent: number;
 
 beforeAll(async () => {
-  data = temporaryFolder();
+  data = mkdtempSync(join(tmpdir(), 'astrolab-branch-')); // for all tests: a temporary folder of the helpers would end with the first
   parent = await trainSmall(data, 2);
 }, 120_000);
+afterAll(() => rmSync(data, { recursive: true, force: true }));
 
 test('a run is branched from a checkpoint, evaluated at any, and shown with its lineage', () => {
   const lab = (...args: string[]) => {
@@ -48,7 +50,7 @@ test('the gradient of a run is measured at a checkpoint, alike each time, and no
       [join(root, 'main', 'cli.ts'), 'gradients', String(parent), '--batches', '3', '--reach', '0.01', '--data', data, '--json'],
       { encoding: 'utf8', env: { ...process.env, ELECTRON_RUN_AS_NODE: '1', NODE_NO_WARNINGS: '1' } },
     );
-    expect(status, stderr).toBe(0);
+    expect(status, `${stderr}${stdout}`).toBe(0);
     return JSON.parse(stdout);
   };
   const first = measured();
