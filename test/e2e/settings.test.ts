@@ -1,7 +1,18 @@
 // Settings in the real window: sizes against the disk, devices against the self-test, the import of WebShop data from the
 // lab's catalog in the original's form (with its errors and its cancelling), and preferences that outlive a restart.
 
-import { copyFileSync, existsSync, mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import {
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
@@ -22,6 +33,22 @@ function webshopFolder(): string {
   copyFileSync(resourceFile('webshop', 'products.json'), join(folder, 'items_shuffle_1000.json'));
   copyFileSync(resourceFile('webshop', 'instructions.json'), join(folder, 'items_ins_v2_1000.json'));
   return folder;
+}
+
+/** Stops (not ends) the process that imports this folder, where processes can be found; false while it has not started. */
+function standStill(folder: string): boolean {
+  if (!existsSync('/proc')) return true;
+  const own = readdirSync('/proc').filter((name) => /^\d+$/.test(name) && commandLine(name).endsWith(`webshop-import.js\0${folder}\0`));
+  for (const id of own) process.kill(Number(id), 'SIGSTOP');
+  return own.length > 0;
+}
+
+function commandLine(id: string): string {
+  try {
+    return readFileSync(`/proc/${id}/cmdline`, 'utf8');
+  } catch {
+    return ''; // it has just ended
+  }
 }
 
 beforeAll(async () => {
@@ -187,6 +214,7 @@ describe('WebShop data', () => {
     writeFileSync(join(long, 'items_ins_v2_1000.json'), JSON.stringify(Object.fromEntries(asins.map((asin) => [asin, instruction]))));
     await fill(long);
     await section('WebShop data').getByRole('progressbar').waitFor();
+    await until('the import to stand still', async () => standStill(long)); // it must not end before the click
     await section('WebShop data').getByRole('button', { name: 'Cancel', exact: true }).click();
     expect(await shown(section('WebShop data').getByText('The import was cancelled. What was indexed is kept'))).toBe(true);
     // The data from before is still in use.
