@@ -176,6 +176,13 @@ describe('one trained run', () => {
       ['Loss', 'update 2 · test'],
     ] as const) {
       const figure = lab.page.getByRole('figure', { name: chart, exact: true });
+      await until(`the chart ${chart}, which is drawn once it is in sight`, async () => {
+        if ((await figure.getByRole('group').count()) > 0) return true;
+        await lab.page.evaluate(() => {
+          for (const box of document.querySelectorAll('main div')) box.scrollTop += 100;
+        });
+        return false;
+      });
       await figure.getByRole('group').focus();
       await lab.page.keyboard.press(chart === 'Entropy' ? 'ArrowRight' : 'ArrowLeft');
       expect((await figure.locator('output').innerText()).replace(' · checkpoint', '')).toBe(words);
