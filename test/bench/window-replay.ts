@@ -116,7 +116,7 @@ async function filterTimes(lab: Lab, run: number): Promise<number[]> {
   for (const text of texts) {
     times.push(
       await lab.page.evaluate(async (words) => {
-        const field = document.querySelector('input[aria-label="Text in the task or the actions"]');
+        const field = document.querySelector('input[aria-label="Text in the task, the actions or the comment"]');
         const total = (): string => document.querySelector('aside [role="status"]')?.textContent ?? '';
         if (!(field instanceof HTMLInputElement)) throw new Error('the filter is not on the page');
         const before = total();
