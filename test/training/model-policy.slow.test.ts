@@ -1,45 +1,14 @@
 // The longer half of the tests of language models in runs: every algorithm, precisions, all weights, and a killed process.
 
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { algorithms } from '../../main/algorithm/registry.ts';
 import { ModelRegistry } from '../../main/policy/model/registry.ts';
 import { openRun } from '../../main/training/run-setup.ts';
 import { train } from '../../main/training/train.ts';
-import { writeTinyModel } from '../policy/model/tiny-model.ts';
-import { Killed, TestHost, smallest } from './host.ts';
+import { Killed, smallest } from './host.ts';
+import { model, modelHosts } from './model-host.ts';
 
-const model = (changes: Record<string, unknown> = {}, policy: Record<string, unknown> = {}) =>
-  smallest({
-    policy: { kind: 'model', contextLength: 512, model: { name: 'tiny', rank: 4, alpha: 8, answerTokens: 64, ...changes }, ...policy },
-    reference: { demonstrations: 8, batch: 4, steps: 2, warmup: 1, checkEvery: 2, checkTasks: 2 },
-    training: { updates: 2, batch: 4, tasks: 4, warmup: 1, microBatch: 4096 },
-    evaluation: { every: 2, tasks: 2, finalTasks: 2 },
-    checkpoints: { every: 1 },
-  });
-
-let folder = '';
-beforeAll(() => {
-  folder = mkdtempSync(join(tmpdir(), 'astrolab-tiny-'));
-  writeTinyModel(folder);
-});
-afterAll(() => {
-  rmSync(folder, { recursive: true, force: true });
-  TestHost.forgetReferences();
-});
-
-const hosts: TestHost[] = [];
-afterAll(() => {
-  for (const host of hosts) host.remove();
-});
-function host(): TestHost {
-  const made = new TestHost();
-  new ModelRegistry(made.dataFolder).add(folder, 'tiny');
-  hosts.push(made);
-  return made;
-}
+const host = modelHosts();
 
 describe('a run with a language model', () => {
   test('killed at any report, it resumes to the same numbers and weights', async () => {

@@ -1,15 +1,11 @@
 // A language model as the policy of a run: it acts in a world through its chat, sampler, scorer and trainer agree on its probabilities, and a
 // whole run trains, repeats and resumes. The model is tiny and random; what it says is nonsense within the world's grammar.
 
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { ConfigError } from '../../main/config/config.ts';
 import { Trainer, freshState } from '../../main/engine/training-step.ts';
 import { neg } from '../../main/engine/operators.ts';
 import { PackedBatch } from '../../main/policy/batch.ts';
-import { ModelRegistry } from '../../main/policy/model/registry.ts';
 import { networkOf, policyObjective } from '../../main/policy/network.ts';
 import { Sampler } from '../../main/policy/sampler.ts';
 import { Scorer } from '../../main/policy/scorer.ts';
@@ -19,38 +15,10 @@ import { EpisodeInPlay } from '../../main/rollout/episode.ts';
 import { drawAt, rollout } from '../../main/rollout/rollout.ts';
 import { openRun } from '../../main/training/run-setup.ts';
 import { train } from '../../main/training/train.ts';
-import { writeTinyModel } from '../policy/model/tiny-model.ts';
-import { TestHost, smallest } from './host.ts';
+import { smallest } from './host.ts';
+import { model, modelHosts } from './model-host.ts';
 
-const model = (changes: Record<string, unknown> = {}, policy: Record<string, unknown> = {}) =>
-  smallest({
-    policy: { kind: 'model', contextLength: 512, model: { name: 'tiny', rank: 4, alpha: 8, answerTokens: 64, ...changes }, ...policy },
-    reference: { demonstrations: 8, batch: 4, steps: 2, warmup: 1, checkEvery: 2, checkTasks: 2 },
-    training: { updates: 2, batch: 4, tasks: 4, warmup: 1, microBatch: 4096 },
-    evaluation: { every: 2, tasks: 2, finalTasks: 2 },
-    checkpoints: { every: 1 },
-  });
-
-let folder = '';
-beforeAll(() => {
-  folder = mkdtempSync(join(tmpdir(), 'astrolab-tiny-'));
-  writeTinyModel(folder);
-});
-afterAll(() => {
-  rmSync(folder, { recursive: true, force: true });
-  TestHost.forgetReferences();
-});
-
-const hosts: TestHost[] = [];
-afterAll(() => {
-  for (const host of hosts) host.remove();
-});
-function host(): TestHost {
-  const made = new TestHost();
-  new ModelRegistry(made.dataFolder).add(folder, 'tiny');
-  hosts.push(made);
-  return made;
-}
+const host = modelHosts();
 
 function play(config = model()) {
   const { dataFolder } = host();
