@@ -161,7 +161,9 @@ async function tunedSettings(
   }));
   const { trials } = definition.tuning;
   if (work && subjects.length > 0)
-    options.stage?.(`Tuning ${subjects.length} arms with ${trials} trials each: ${subjects.map(({ id }) => id).join(', ')}`);
+    options.stage?.(
+      `Tuning ${subjects.length} ${subjects.length === 1 ? 'arm' : 'arms'} with ${trials} trials each: ${subjects.map(({ id }) => id).join(', ')}`,
+    );
   const found = await tune(store, subjects, definition.tuning, work);
   const earlier = before?.tuning.filter(({ subject }) => !found.some((one) => one.subject === subject)) ?? [];
   return {
