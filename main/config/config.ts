@@ -60,8 +60,13 @@ const Policy = group(
   {
     kind: knob(z.enum(['scratch', 'model']), 'scratch', 'A small Transformer made for the world, or a language model (policy.model).'),
     model: LanguageModel,
+    architecture: knob(
+      z.enum(['transformer', 'lstm']),
+      'transformer',
+      'Layers of the small policy: attention over the context, or an LSTM that carries a memory from token to token (heads, feedForward and gate do not apply to it).',
+    ),
     width: knob(whole(8, 2048), 128, 'Hidden size. A multiple of twice the number of heads.', 'numbers'),
-    layers: knob(whole(1, 24), 3, 'Transformer layers.', 'layers'),
+    layers: knob(whole(1, 24), 3, 'Transformer or LSTM layers.', 'layers'),
     heads: knob(whole(1, 32), 4, 'Attention heads per layer.', 'heads'),
     feedForward: knob(whole(8, 8192), 256, 'Width of the inner layer of each feed-forward block.', 'numbers'),
     gate: knob(z.enum(['swiglu', 'relu', 'relu2', 'silu']), 'relu', 'Activation of the feed-forward block.'),
@@ -297,8 +302,8 @@ const runSchema = (algorithm: ReturnType<typeof algorithmSchema>) =>
       branch: Branch,
     })
     .superRefine((config, context) => {
-      const { width, heads } = config.policy;
-      if (width % (2 * heads) !== 0) {
+      const { architecture, width, heads } = config.policy;
+      if (architecture === 'transformer' && width % (2 * heads) !== 0) {
         context.addIssue({
           code: 'custom',
           path: ['policy', 'width'],
@@ -428,9 +433,11 @@ export function recipeSettings({ from, skipMistakes, ...rest }: RunConfig['refer
 /** Short name of everything that decides a run's numbers: the config without its name. */
 export function configHash(config: RunConfig): string {
   const { name: _name, policy, reference, ...rest } = config;
-  // A small Transformer is what every config meant before there were language models: its hash stays.
-  const { kind, model: _model, ...scratch } = policy;
-  return contentHash({ ...rest, policy: kind === 'scratch' ? scratch : policy, reference: recipeSettings(reference) }).slice(0, 16);
+  // A small Transformer is what every config meant before there were language models and LSTMs: its hash stays.
+  const { kind, model, architecture, ...scratch } = policy;
+  const network =
+    kind === 'scratch' ? { ...scratch, ...(architecture !== 'transformer' && { architecture }) } : { kind, model, ...scratch };
+  return contentHash({ ...rest, policy: network, reference: recipeSettings(reference) }).slice(0, 16);
 }
 
 /** Learning rate of an update (0-based): warm-up, held for a part of the run, then the chosen fall. */

@@ -177,7 +177,9 @@ export function concat(parts: readonly Tensor[], axis: number): Tensor {
   for (const part of parts) {
     const others = part.rank === first.rank && part.shape.every((dimension, i) => i === along || dimension === first.shape[i]);
     if (!others || part.dtype !== first.dtype) throw new GraphError(`${place}: ${part} does not go with ${first} along axis ${along}`);
-    size += at(part.sizes, along);
+    const extent = at(part.shape, along);
+    if (typeof extent === 'string') throw new GraphError(`${place}: ${part} has the run-time dimension "${extent}" along axis ${along}`);
+    size += extent;
   }
   return one(first, 'Concat', parts, first.shape.with(along, size), { axis: along });
 }

@@ -48,10 +48,10 @@ export function networkOf(model: PolicyModel): PolicyNetwork {
     streams: cacheStreams(model),
     tensors: (graph, parameters, shape, options) => policyTensors(graph, parameters, model, shape, options),
     samplingGraph: (count, parameters) => samplingGraph(model, count, parameters),
-    device: {
-      streams: deviceStreams(model),
-      graph: (count, parameters) => deviceSamplingGraph(model, count, parameters),
-    },
+    device:
+      model.architecture === 'lstm'
+        ? undefined
+        : { streams: deviceStreams(model), graph: (count, parameters) => deviceSamplingGraph(model, count, parameters) },
   };
 }
 

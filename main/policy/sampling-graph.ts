@@ -11,6 +11,7 @@ import * as op from '../engine/operators.ts';
 import type { Flat, ParameterLayout, Parameters } from '../engine/parameters.ts';
 import { float } from '../engine/session.ts';
 import type { Value } from '../engine/session.ts';
+import { lstmSteps } from './lstm.ts';
 import * as net from './transformer.ts';
 import type { ModelConfig } from './transformer.ts';
 
@@ -38,10 +39,11 @@ export interface Stream {
 }
 
 export function cacheStreams(config: ModelConfig): readonly Stream[] {
-  const size = config.width / config.heads;
-  const layers = Array.from({ length: config.layers }, (_, layer) =>
-    ['key', 'value'].map((part) => ({ name: `layer.${layer}.${part}`, heads: config.heads, size })),
-  ).flat();
+  const { heads, width } = config;
+  const layers = Array.from({ length: config.layers }, (_, layer): Stream[] => {
+    if (config.architecture === 'lstm') return [{ name: `layer.${layer}.state`, heads: 1, size: 2 * width }];
+    return ['key', 'value'].map((part) => ({ name: `layer.${layer}.${part}`, heads, size: width / heads }));
+  }).flat();
   return config.aids.pointer ? [...layers, { name: 'pointer.key', heads: 1, size: net.pointerSize(config) }] : layers;
 }
 
@@ -54,8 +56,7 @@ export function cacheStreams(config: ModelConfig): readonly Stream[] {
 export function samplingGraph(config: ModelConfig, count: number, parameters: (graph: Graph) => Parameters): Graph {
   const graph = new Graph(`read ${count}`);
   const p = parameters(graph);
-  const { heads, width, aids } = config;
-  const size = width / heads;
+  const { width, aids } = config;
   const integers = (name: string, length: number): Tensor => graph.input(name, 'int32', ['rows', length]);
   const numbers = (name: string, length: number): Tensor => graph.input(name, 'float32', ['rows', length]);
 
@@ -68,29 +69,12 @@ export function samplingGraph(config: ModelConfig, count: number, parameters: (g
   const earlier = (back: number): Tensor => (window === count ? real : along(real, 1, count, window - count - back));
   let x = net.tokenShift(p, config, earlier(0), earlier);
 
-  const { cosine, sine } = net.rotaryTables(graph, config);
-  const split = (part: Tensor): Tensor => {
-    if (count === 1) return op.reshape(part, ['rows', heads, 1, size]);
-    return op.transpose(op.reshape(part, ['rows', count, heads, size]), [0, 2, 1, 3]);
-  };
   const cached = (name: string, like: Tensor): Tensor => {
     graph.output(`new.${name}`, like);
     return graph.input(`cache.${name}`, 'float32', ['rows', at(like.shape, 1), 'time', at(like.shape, 3)]);
   };
-  for (let layer = 0; layer < config.layers; layer++) {
-    graph.scope(`layer.${layer}`, () => {
-      const parts = net.projections(p, layer, x);
-      const query = split(op.rotary(parts.query, positions, cosine, sine, heads));
-      const key = split(op.rotary(parts.key, positions, cosine, sine, heads));
-      const value = split(parts.value);
-      const weights = attention(query, cached(`layer.${layer}.key`, key), key, mask, net.attentionScale(config));
-      const oldValues = cached(`layer.${layer}.value`, value);
-      const gathered = op.add(op.matmul(part(weights, 'time', 0, -count), oldValues), product(part(weights, count, -count), value));
-      const joined = count === 1 ? gathered : op.transpose(gathered, [0, 2, 1, 3]);
-      x = net.attentionOutput(p, layer, x, op.reshape(joined, ['rows', count, width]));
-      x = net.feedForward(p, config, layer, x);
-    });
-  }
+  const block = config.architecture === 'lstm' ? memory(graph, p, positions) : attending(graph, p, config, { positions, mask, cached });
+  for (let layer = 0; layer < config.layers; layer++) x = graph.scope(`layer.${layer}`, () => block(layer, x));
 
   const hidden = net.finalNorm(p, x); // [rows, count, width]
   const last = count === 1 ? op.reshape(hidden, ['rows', width]) : pickRow(hidden, graph.input('last', 'int64', ['rows', 1]));
@@ -106,6 +90,52 @@ export function samplingGraph(config: ModelConfig, count: number, parameters: (g
     });
   }
   return graph;
+}
+
+/** What attends to the keys and values of earlier tokens: `cached` names the new ones as results and gives the old ones. */
+interface Attending {
+  readonly positions: Tensor;
+  readonly mask: Tensor;
+  readonly cached: (name: string, like: Tensor) => Tensor;
+}
+
+/** A layer of attention and feed-forward over new tokens x [rows, count, width]. */
+function attending(graph: Graph, p: Parameters, config: ModelConfig, { positions, mask, cached }: Attending) {
+  const { heads, width } = config;
+  const size = width / heads;
+  const { cosine, sine } = net.rotaryTables(graph, config);
+  return (layer: number, x: Tensor): Tensor => {
+    const count = Number(at(x.shape, 1));
+    const split = (part: Tensor): Tensor => {
+      if (count === 1) return op.reshape(part, ['rows', heads, 1, size]);
+      return op.transpose(op.reshape(part, ['rows', count, heads, size]), [0, 2, 1, 3]);
+    };
+    const parts = net.projections(p, layer, x);
+    const query = split(op.rotary(parts.query, positions, cosine, sine, heads));
+    const key = split(op.rotary(parts.key, positions, cosine, sine, heads));
+    const value = split(parts.value);
+    const weights = attention(query, cached(`layer.${layer}.key`, key), key, mask, net.attentionScale(config));
+    const oldValues = cached(`layer.${layer}.value`, value);
+    const gathered = op.add(op.matmul(part(weights, 'time', 0, -count), oldValues), product(part(weights, count, -count), value));
+    const joined = count === 1 ? gathered : op.transpose(gathered, [0, 2, 1, 3]);
+    return net.feedForward(p, config, layer, net.attentionOutput(p, layer, x, op.reshape(joined, ['rows', count, width])));
+  };
+}
+
+/** A layer with a memory: its state after the token before the first new one is all it needs of the cache. */
+function memory(graph: Graph, p: Parameters, positions: Tensor) {
+  const count = Number(at(positions.shape, 1));
+  const first = count === 1 ? positions : along(positions, 1, 1, 0); // [rows, 1]
+  const begun = op.cast(op.greater(first, 0), 'float32');
+  const index = op.reshape(op.maximum(op.sub(first, 1), 0), ['rows', 1, 1]);
+  return (layer: number, x: Tensor): Tensor => {
+    const size = 2 * Number(at(x.shape, 2));
+    const cache = graph.input(`cache.layer.${layer}.state`, 'float32', ['rows', 1, 'time', size]);
+    const before = op.reshape(node('GatherND', [cache, index], ['rows', 1, size], { batch_dims: 2 }), ['rows', size]);
+    const { hidden, states } = lstmSteps(graph, p, layer, x, op.mul(before, begun));
+    graph.output(`new.layer.${layer}.state`, op.reshape(states, ['rows', 1, count, size]));
+    return hidden;
+  };
 }
 
 /** Softmax weights of each query over the cached keys and the new ones, side by side: [rows, heads, queries, total]. */
@@ -140,7 +170,7 @@ export function pickRow(x: Tensor, index: Tensor): Tensor {
 }
 
 export function node(name: string, inputs: readonly [Tensor, ...Tensor[]], shape: Shape, attributes: Record<string, number>): Tensor {
-  const [output] = inputs[0].graph.node(name, inputs, [{ shape, dtype: 'float32' }], attributes);
+  const [output] = inputs[0].graph.node(name, inputs, [{ shape, dtype: inputs[0].dtype }], attributes);
   if (!output) throw new Error(`${name} gave no output`);
   return output;
 }

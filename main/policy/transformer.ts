@@ -10,8 +10,11 @@ import { attention, gated } from '../engine/fused.ts';
 import * as op from '../engine/operators.ts';
 import { ParameterLayout } from '../engine/parameters.ts';
 import type { ParameterSpec, Parameters } from '../engine/parameters.ts';
+import { lstmLayer, lstmParameters } from './lstm.ts';
 
 export interface ModelConfig {
+  /** Missing: layers of attention. Then heads, feedForward and gate do not apply. */
+  readonly architecture?: 'lstm';
   readonly vocabulary: number;
   readonly width: number;
   readonly layers: number;
@@ -37,7 +40,7 @@ export const pointerSize = (config: ModelConfig): number => Math.min(config.widt
 /** Every parameter by name, as matrices [out, in] like PyTorch's. */
 export function modelLayout(config: ModelConfig): ParameterLayout {
   const { vocabulary, width, layers, feedForward, gate, aids, valueHead } = config;
-  if (width % config.heads !== 0 || headSize(config) % 2 !== 0) {
+  if (config.architecture !== 'lstm' && (width % config.heads !== 0 || headSize(config) % 2 !== 0)) {
     throw new RangeError(`A width of ${width} cannot be shared by ${config.heads} heads: each needs an even number of channels`);
   }
   const matrix = (name: string, out: number, inner: number, deviation = 1 / Math.sqrt(inner)): ParameterSpec => ({
@@ -53,6 +56,10 @@ export function modelLayout(config: ModelConfig): ParameterLayout {
   // Each distance mixes in with different random signs, so that layers can distinguish the neighbours.
   for (let back = 1; back <= aids.tokenShift; back++) specs.push({ name: shiftName(back), shape: [width], decay: false, deviation: 0.5 });
   for (let layer = 0; layer < layers; layer++) {
+    if (config.architecture === 'lstm') {
+      specs.push(...lstmParameters(layer, width));
+      continue;
+    }
     const name = (part: string): string => `layer.${layer}.${part}`;
     specs.push(vector(name('attention.norm'), width, 1));
     for (const part of ['query', 'key', 'value']) specs.push(matrix(name(`attention.${part}`), width, width));
@@ -184,9 +191,10 @@ export function hiddenStates(graph: Graph, p: Parameters, config: ModelConfig, {
     return tokenShift(p, config, embedded, before);
   });
 
-  const attend = causalAttention(graph, config, rows, time);
+  const attend = config.architecture === 'lstm' ? undefined : causalAttention(graph, config, rows, time);
   for (let layer = 0; layer < config.layers; layer++) {
     const block = (input: Tensor): Tensor => {
+      if (!attend) return lstmLayer(graph, p, layer, input, rows);
       const attended = graph.scope('attention', () => attentionOutput(p, layer, input, attend(projections(p, layer, input))));
       return graph.scope('feedForward', () => feedForward(p, config, layer, attended));
     };

@@ -96,6 +96,7 @@ function scratchPolicy(
   const { matchFlag, compareFlag, pointer, tokenShift } = policy.aids;
   const { width, layers, heads, feedForward, gate, contextLength } = policy;
   const referenceModel: ModelConfig = {
+    ...(policy.architecture === 'lstm' && { architecture: 'lstm' }),
     vocabulary: tokenizer.size,
     width,
     layers,
