@@ -25,6 +25,8 @@ interface EvalOptions extends WorldOptions {
   readonly preset?: string;
   readonly checkpoint?: number | 'best';
   readonly temperature: number;
+  readonly beam: number;
+  readonly prune: number;
   readonly split: Split;
   readonly tasks: number;
   readonly seed: number;
@@ -38,11 +40,14 @@ export function register(program: Command): void {
     .addOption(new Option('--split <name>', 'which tasks').choices(['test', 'validation', 'train']).default('test'))
     .option('--tasks <n>', 'how many of them', wholeNumber('--tasks'), 500)
     .option('--temperature <t>', 'of a policy; 0 takes the most probable token', decimal('--temperature'), 0)
+    .option('--beam <width>', 'of a policy: search the most probable answer among so many hypotheses', wholeNumber('--beam'), 1)
+    .option('--prune <nats>', 'with --beam: drop hypotheses that are so much less probable; 0: none', decimal('--prune'), 0)
     .option('--checkpoint <update>', 'of the run: the update, or `best` (validation); default is the newest', checkpointNumber)
     .option('--preset <name>', 'whose reference plays, with --agent reference (default: the world’s flagship)')
     .option('--seed <n>', 'seed of the episodes', wholeNumber('--seed'), 1)
     .action((run: string | undefined, options: EvalOptions) => {
       if (run === undefined && options.checkpoint !== undefined) throw new CallError('--checkpoint belongs to a run; give the run');
+      if (options.beam < 1 || options.beam > 64) throw new CallError(`--beam takes 1 to 64, found ${options.beam}`);
       if (run !== undefined && options.agent !== undefined) throw new CallError('Give a run or --agent, not both');
       if (run !== undefined) return evaluateRun(run, options);
       return options.agent === 'reference' ? evaluateReference(options) : evaluateAgents(options);
@@ -70,9 +75,10 @@ async function evaluateRun(reference: string, options: EvalOptions): Promise<voi
     await policy.player.sampler.dispose();
     await reads.player.sampler.dispose();
     const { update, split, temperature } = report;
+    const { beam } = options;
     const byName = Object.fromEntries(baselines.map(({ name, table }) => [name, table]));
     answer(
-      { run, update, world: report.world, split, temperature, tasks: report.results.length, ...own.table, baselines: byName },
+      { run, update, world: report.world, split, temperature, beam, tasks: report.results.length, ...own.table, baselines: byName },
       `${evaluationText(own)}\n\n${summaryText([own, ...baselines])}`,
     );
   });
@@ -116,8 +122,21 @@ async function evaluateReference(options: EvalOptions): Promise<void> {
 function play({ player, setup, update }: StoredPolicy, agent: string, options: EvalOptions): Promise<EvaluationReport> {
   const { environment } = setup;
   const hash = worldHash(environment, environment.levels - 1);
-  const { split, tasks, seed, temperature } = options;
-  return evaluatePolicy(player, { split, tasks, temperature, seed, update, kind: 'manual', agent, worldHash: hash });
+  const { split, tasks, seed, temperature, beam: width, prune } = options;
+  // A different name, so that nothing takes it for the run's decisive evaluation.
+  const name = width > 1 ? `${agent}, beam ${width}${prune > 0 ? ` pruned at ${prune}` : ''}` : agent;
+  const request = {
+    split,
+    tasks,
+    temperature,
+    beam: { width, prune },
+    seed,
+    update,
+    kind: 'manual',
+    agent: name,
+    worldHash: hash,
+  } as const;
+  return evaluatePolicy(player, request);
 }
 
 function agentTable(world: World, environment: Environment, agent: AgentName, tasks: readonly Task[], seed: number): EvaluationTable {

@@ -219,6 +219,23 @@ const Evaluation = group(
     split: knob(z.enum(splits), 'validation', 'Split used during training. Keep the test split for the end.'),
     temperature: knob(between(0, 10), 0, 'Sampling temperature of evaluations; 0: greedy.'),
     finalTasks: knob(whole(0, 100_000), 500, 'Tasks of the test at the end of training; 0: none.', 'tasks'),
+    beam: group(
+      {
+        width: knob(
+          whole(1, 64),
+          1,
+          'Beam width: with more than 1, each answer is the most probable one that so many hypotheses lead to, and the temperature does not apply. Small policies on the CPU only.',
+          'hypotheses',
+        ),
+        prune: knob(
+          between(0, 1000),
+          0,
+          'Pruning: hypotheses whose log-probability is lower than the best one’s by more than this are dropped; 0: none.',
+          'nats',
+        ),
+      },
+      'Beam search over each answer.',
+    ),
   },
   'Evaluation on fixed tasks: validation during training, test at the end.',
 );
@@ -332,6 +349,13 @@ const runSchema = (algorithm: ReturnType<typeof algorithmSchema>) =>
             message: 'expected k3 for a language model, whose vocabulary is too large for the full KL',
           });
       }
+      if (config.evaluation.beam.width > 1 && (config.policy.kind === 'model' || config.device !== 'cpu')) {
+        context.addIssue({
+          code: 'custom',
+          path: ['evaluation', 'beam', 'width'],
+          message: 'expected 1: beam search is for small policies on the CPU (policy.kind scratch, device cpu)',
+        });
+      }
       const { low, high } = config.reference.targetSuccess;
       if (low > high) {
         context.addIssue({
@@ -432,12 +456,18 @@ export function recipeSettings({ from, skipMistakes, ...rest }: RunConfig['refer
 
 /** Short name of everything that decides a run's numbers: the config without its name. */
 export function configHash(config: RunConfig): string {
-  const { name: _name, policy, reference, ...rest } = config;
+  const { name: _name, policy, reference, evaluation, ...rest } = config;
   // A small Transformer is what every config meant before there were language models and LSTMs: its hash stays.
   const { kind, model, architecture, ...scratch } = policy;
   const network =
     kind === 'scratch' ? { ...scratch, ...(architecture !== 'transformer' && { architecture }) } : { kind, model, ...scratch };
-  return contentHash({ ...rest, policy: network, reference: recipeSettings(reference) }).slice(0, 16);
+  const { beam, ...measured } = evaluation;
+  return contentHash({
+    ...rest,
+    policy: network,
+    reference: recipeSettings(reference),
+    evaluation: { ...measured, ...(beam.width > 1 && { beam }) },
+  }).slice(0, 16);
 }
 
 /** Learning rate of an update (0-based): warm-up, held for a part of the run, then the chosen fall. */

@@ -3,6 +3,7 @@
 
 import type { Task } from '../environment/environment.ts';
 import type { Split } from '../vocabulary.ts';
+import type { BeamSettings } from '../policy/beam.ts';
 import { type Actor, type RolloutOptions, drawAt, rollout } from '../rollout/rollout.ts';
 import type { EvaluationReport } from './evaluation-report.ts';
 import { diagnoseTrajectory, evaluationSeed, resultOf } from './evaluate.ts';
@@ -13,6 +14,8 @@ export interface EvaluationRequest {
   readonly tasks: number;
   /** 0 takes the most probable token. */
   readonly temperature: number;
+  /** Beam search instead, where its width is above 1. */
+  readonly beam?: BeamSettings | undefined;
   readonly seed: number;
   readonly update: number;
   readonly kind: EvaluationReport['kind'];
@@ -35,7 +38,9 @@ export async function evaluatePolicy(
     const seed = evaluationSeed(task, request.seed);
     return { task, seed, purpose: 'evaluation' as const, update, relabel: false, level: undefined };
   });
-  const episodes = await rollout(actor, requests, drawAt(temperature), { progress: (done) => progress?.(done, tasks.length), poll });
+  const beam = request.beam && request.beam.width > 1 ? request.beam : undefined;
+  const report = (done: number): void => progress?.(done, tasks.length);
+  const episodes = await rollout(actor, requests, drawAt(temperature), { progress: report, poll, beam });
   const trajectories = episodes.map(({ trajectory }, index) => {
     const task = tasks[index];
     if (task) diagnoseTrajectory(trajectory, environment, task);

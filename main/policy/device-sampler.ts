@@ -15,7 +15,8 @@ import { TOP_ALTERNATIVES, drawNumbers } from './draw.ts';
 import type { Drawn, DrawSettings } from './draw.ts';
 import { networkOf } from './network.ts';
 import type { PolicyModel, PolicyNetwork } from './network.ts';
-import { chooseCount, feedRow } from './sampler.ts';
+import { chooseCount } from './reader.ts';
+import { feedRow } from './sampler.ts';
 import type { EpisodeSampler, Row, RunOptions, SampledEpisode } from './sampler.ts';
 import { parameterInputs } from './sampling-graph.ts';
 
@@ -49,6 +50,7 @@ export class DeviceSampler implements EpisodeSampler {
   }
 
   async run(episodes: Iterable<SampledEpisode>, settings: DrawSettings = {}, options: RunOptions = {}): Promise<void> {
+    if (options.beam) throw new RangeError('Beam search runs on the CPU only: set device=cpu, or a beam width of 1');
     const { poll, settle = () => {}, most = this.#capacity } = options;
     const capacity = Math.min(most, this.#capacity);
     const waiting = episodes[Symbol.iterator]();

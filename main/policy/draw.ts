@@ -74,6 +74,19 @@ export class Drawer {
     };
   }
 
+  /** The whole distribution at temperature 1: every allowed token as if it had been drawn. */
+  each(logits: Float32Array, allowed: Int32Array | undefined): Drawn[] {
+    const ids = allowed ?? this.#ids;
+    const normal = this.#load(logits, ids, 1);
+    if (!Number.isFinite(normal)) throw new RangeError(`The policy's logits are not finite (log-sum ${normal}); its weights are damaged`);
+    const entropy = Math.max(0, normal - this.#moment / this.#total);
+    const top = this.#top(ids.length).map((i) => ({ token: ids[i]!, probability: this.#weights[i]! / this.#total }));
+    return Array.from(ids, (token, i) => {
+      const logProb = this.#scores[i]! - normal;
+      return { token, logProb, policyLogProb: logProb, entropy, top };
+    });
+  }
+
   /** Sum of the weights, and of weight · score. */
   #total = 0;
   #moment = 0;

@@ -11,6 +11,14 @@ export interface Answer {
   readonly action: string;
 }
 
+/** A place in an answer that is only tried out: nothing is said by following it. */
+export interface AnswerPath {
+  /** What may come next; undefined: anything. */
+  readonly mask: TokenMask | undefined;
+  /** The place after a token; undefined where it completes the answer. */
+  next(token: number): AnswerPath | undefined;
+}
+
 export interface EpisodeText {
   readonly rows: readonly EncodedRow[];
   /** What the next token may be; undefined: anything. */
@@ -19,6 +27,8 @@ export interface EpisodeText {
   observe(text: string, grammar: Grammar): void;
   /** Takes a token that was drawn under `mask`; the answer, when this completes it. */
   accept(token: number): Answer | undefined;
+  /** The beginning of the answer, to be tried out; only for policies whose answers can be searched. */
+  readonly path?: AnswerPath;
   /** The tokens of a given answer at this place. */
   encode(answer: Answer): readonly number[];
   /** The token as the record knows it, where an episode relabels names. */

@@ -7,7 +7,8 @@ import type { SessionOptions } from '../engine/session.ts';
 import { DeviceSampler } from './device-sampler.ts';
 import { networkOf } from './network.ts';
 import type { PolicyModel } from './network.ts';
-import { type EpisodeSampler, Sampler, type SamplerOptions } from './sampler.ts';
+import type { SamplerOptions } from './reader.ts';
+import { type EpisodeSampler, Sampler } from './sampler.ts';
 
 /** Weights that act: in plain memory, or on a device. */
 export type ActingWeights = Flat | DeviceParameters;

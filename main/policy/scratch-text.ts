@@ -2,7 +2,7 @@
 
 import type { Grammar } from '../environment/environment.ts';
 import { Random } from '../random.ts';
-import type { Answer, EpisodeText } from './episode-text.ts';
+import type { Answer, AnswerPath, EpisodeText } from './episode-text.ts';
 import type { Cursor, GrammarMasks, TokenMask } from './grammar-mask.ts';
 import { type EncodedRow, type NameGroups, Prompt, type PromptSettings, Relabelling } from './prompt.ts';
 import { type Tokenizer, mark } from './tokenizer.ts';
@@ -38,6 +38,25 @@ export class ScratchText implements EpisodeText {
 
   get mask(): TokenMask {
     return this.#prompt.mask(this.#trueMask());
+  }
+
+  get path(): AnswerPath {
+    return this.#pathFrom(this.#place(), this.#thought?.length);
+  }
+
+  /** `thought` is the number of its words so far, undefined once it is over. */
+  #pathFrom(cursor: Cursor, thought: number | undefined): AnswerPath {
+    const { masks, prompt } = this.#codec;
+    const mask = thought === undefined ? cursor.mask : masks.thought(prompt.maxThoughtTokens - thought);
+    return {
+      mask: this.#prompt.mask(mask),
+      next: (drawn) => {
+        const token = this.#prompt.original(drawn);
+        if (thought !== undefined) return this.#pathFrom(cursor, token === mark('</think>') ? undefined : thought + 1);
+        const after = cursor.next(token);
+        return after.action === undefined ? this.#pathFrom(after, undefined) : undefined;
+      },
+    };
   }
 
   observe(text: string, grammar: Grammar): void {

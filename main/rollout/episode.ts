@@ -5,7 +5,7 @@
 import type { Environment, Grammar, Task, Turn, View } from '../environment/environment.ts';
 import { grammarOfView } from '../environment/grammar.ts';
 import { type DrawnToken, TOP_ALTERNATIVES } from '../policy/draw.ts';
-import type { EpisodeText } from '../policy/episode-text.ts';
+import type { AnswerPath, EpisodeText } from '../policy/episode-text.ts';
 import type { TokenMask } from '../policy/grammar-mask.ts';
 import { type ChatCodec, ChatText } from '../policy/model/chat-text.ts';
 import type { EncodedRow } from '../policy/prompt.ts';
@@ -93,6 +93,10 @@ export class EpisodeInPlay {
   /** What the next token may be, in the names this episode uses. */
   get mask(): TokenMask | undefined {
     return this.#text.mask;
+  }
+
+  get path(): AnswerPath | undefined {
+    return this.#text.path;
   }
 
   /** The tokens to read before the next draw (the last one drawn among them); they count as read from now on. */

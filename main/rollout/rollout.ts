@@ -2,6 +2,7 @@
 // episode do not depend on the company it was played in.
 
 import type { Environment } from '../environment/environment.ts';
+import type { BeamSettings } from '../policy/beam.ts';
 import type { DrawSettings } from '../policy/draw.ts';
 import type { EpisodeSampler, SampledEpisode } from '../policy/sampler.ts';
 import { type Episode, EpisodeInPlay, type EpisodeRequest, type TextCodec } from './episode.ts';
@@ -21,6 +22,8 @@ export interface RolloutOptions {
   readonly progress?: (done: number) => void;
   /** Awaited between calls of the model; what it throws ends the rollout there. */
   readonly poll?: (() => Promise<void>) | undefined;
+  /** The most probable answers that a beam search finds, instead of drawn ones. */
+  readonly beam?: BeamSettings | undefined;
 }
 
 /** Plays all requests to their end; the answer is in their order. */
@@ -28,7 +31,7 @@ export async function rollout(
   player: Actor,
   requests: readonly EpisodeRequest[],
   draw: DrawSettings,
-  { progress, poll }: RolloutOptions = {},
+  { progress, poll, beam }: RolloutOptions = {},
 ): Promise<Episode[]> {
   const { environment } = player;
   const { concurrent: most } = environment;
@@ -49,7 +52,7 @@ export async function rollout(
     const turns = stepMany?.(episodes.map(({ move }) => move)) ?? [];
     for (const [index, turn] of turns.entries()) episodes[index]?.answer(turn);
   };
-  await player.sampler.run(begin(), draw, { settle, ...(poll && { poll }), ...(most !== undefined && { most }) });
+  await player.sampler.run(begin(), draw, { settle, beam, ...(poll && { poll }), ...(most !== undefined && { most }) });
   return playing.map((episode) => episode.finish());
 }
 

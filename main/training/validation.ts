@@ -26,6 +26,7 @@ export async function evaluateNow(run: TrainingRun, update: number, kind: Evalua
     split: kind === 'final' ? 'test' : evaluation.split,
     tasks: kind === 'final' ? evaluation.finalTasks : evaluation.tasks,
     temperature: evaluation.temperature,
+    beam: evaluation.beam,
     seed: 1,
     update,
     kind,

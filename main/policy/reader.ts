@@ -1,0 +1,193 @@
+// The network on many rows at once, a few tokens each, with what was read before kept in a cache: what every way of decoding shares. A row
+// that has read all of its tokens gets the logits of the next one. Rows are addressed by their place in the list, which is their place in the cache.
+
+import { at } from '../indexed.ts';
+import type { Flat } from '../engine/parameters.ts';
+import { Session, float, floats, integer, value } from '../engine/session.ts';
+import type { Feeds, Value } from '../engine/session.ts';
+import { Cache } from './cache.ts';
+import { networkOf } from './network.ts';
+import type { PolicyModel, PolicyNetwork } from './network.ts';
+import { parameterFeeds, parameterInputs } from './sampling-graph.ts';
+
+export interface SamplerOptions {
+  /** Most episodes at once. */
+  readonly capacity?: number;
+  readonly threads?: number;
+}
+
+/** A sequence being read. */
+export interface ReadRow {
+  /** All tokens the row has read or is to read, and their flags. */
+  tokens: number[];
+  flags: number[];
+  /** How many of them have been read. */
+  position: number;
+}
+
+const NEVER = -1e9;
+/** Tokens per row and call: each is a separate session, made when first needed. */
+const COUNTS = [1, 4, 16, 64] as const;
+/** What a call costs beside its tokens, in tokens: once, and for every row (its keys and values have to be read). */
+const CALL_COST = 10;
+const ROW_COST = 2;
+
+export class Reader {
+  readonly network: PolicyNetwork;
+  readonly capacity: number;
+  readonly #options: SamplerOptions;
+  readonly #sessions = new Map<number, Session>();
+  readonly #cache: Cache;
+  readonly #feeds: Record<string, Value>;
+
+  /** `weights` are read in place: after a training step on the CPU the new ones count at once. */
+  constructor(model: PolicyModel, weights: Flat, options: SamplerOptions = {}) {
+    this.network = networkOf(model);
+    this.#options = options;
+    this.capacity = options.capacity ?? 64;
+    this.#cache = new Cache(this.network.streams, this.capacity);
+    this.#feeds = parameterFeeds(this.network.layout, weights);
+  }
+
+  /** Nothing has been read: what comes next may be shorter than what came before. */
+  begin(): void {
+    this.#cache.fit(0, 0);
+  }
+
+  /** What row `from` has read, row `to` has read as well. */
+  copy(from: number, to: number): void {
+    this.#cache.move(from, to);
+  }
+
+  async dispose(): Promise<void> {
+    this.#cache.release();
+    for (const session of this.#sessions.values()) await session.dispose();
+    this.#sessions.clear();
+  }
+
+  /** One call of the model: every row reads some of its tokens; those that have read all are handed their logits. */
+  async read<Row extends ReadRow>(rows: readonly Row[], arrived: (row: Row, logits: Float32Array) => void): Promise<void> {
+    const count = chooseCount(rows);
+    const session = await this.#session(count);
+    const time = this.#cache.time;
+    const used = rows.map(({ tokens, position }) => Math.min(count, tokens.length - position));
+    const results = await session.run({ ...this.#feeds, ...this.#inputs(rows, used, count), ...this.#cache.values(rows.length) });
+
+    const fresh: Record<string, Float32Array> = {};
+    for (const [name, result] of Object.entries(results)) if (name.startsWith('new.')) fresh[name.slice(4)] = floats(result);
+    const positions = rows.map(({ position }) => position);
+    this.#cache.fit(Math.max(...positions.map((position, i) => position + at(used, i))), rows.length);
+    this.#cache.append(fresh, count, positions, used);
+
+    const { vocabulary, aids } = this.network;
+    const logits = floats(need(results, 'logits'));
+    for (const [i, row] of rows.entries()) {
+      row.position += at(used, i);
+      if (row.position < row.tokens.length) continue;
+      const rowLogits = logits.subarray(i * vocabulary, (i + 1) * vocabulary);
+      if (aids.pointer) point(rowLogits, row, row.position - at(used, i), pointer(results, i, time, count));
+      arrived(row, rowLogits);
+    }
+  }
+
+  #inputs(rows: readonly ReadRow[], used: readonly number[], count: number): Record<string, Value> {
+    const { aids, contextLength } = this.network;
+    const time = this.#cache.time;
+    const total = time + count;
+    const size = rows.length * count;
+    const window = count + aids.tokenShift;
+    const tokens = new Int32Array(rows.length * window);
+    const flags = new Float32Array(rows.length * window);
+    const present = new Float32Array(rows.length * window);
+    const positions = new BigInt64Array(size);
+    const mask = new Float32Array(size * total);
+    const lastMask = new Float32Array(rows.length * total);
+    for (const [r, { tokens: all, flags: marks, position }] of rows.entries()) {
+      const real = at(used, r);
+      for (let i = 0; i < count; i++) {
+        const slot = r * count + i;
+        const place = position + i;
+        positions[slot] = BigInt(Math.min(place, contextLength - 1)); // padding may lie beyond the end
+        const start = slot * total;
+        mask.fill(NEVER, start + position, start + time);
+        mask.fill(NEVER, start + time + i + 1, start + total);
+      }
+      for (let place = Math.max(0, position - aids.tokenShift); place < position + real; place++) {
+        const slot = r * window + place - position + aids.tokenShift;
+        tokens[slot] = all[place]!;
+        flags[slot] = marks[place]!;
+        present[slot] = 1;
+      }
+      const last = (r * count + real - 1) * total;
+      lastMask.set(mask.subarray(last, last + total), r * total);
+    }
+    const shape = [rows.length, count];
+    return {
+      tokens: integer(tokens, [rows.length, window]),
+      positions: value('int64', positions, shape),
+      mask: float(mask, [rows.length, 1, count, total]),
+      ...(aids.matchFlag ? { flags: float(flags, [rows.length, window]) } : {}),
+      ...(aids.tokenShift > 0 ? { present: float(present, [rows.length, window]) } : {}),
+      ...(count > 1
+        ? {
+            last: value(
+              'int64',
+              BigInt64Array.from(used, (n) => BigInt(n - 1)),
+              [rows.length, 1],
+            ),
+          }
+        : {}),
+      ...(count > 1 && aids.pointer ? { lastMask: float(lastMask, [rows.length, 1, 1, total]) } : {}),
+    };
+  }
+
+  async #session(count: number): Promise<Session> {
+    const known = this.#sessions.get(count);
+    if (known) return known;
+    const graph = this.network.samplingGraph(count, (target) => parameterInputs(target, this.network.layout));
+    const { threads } = this.#options;
+    const session = await Session.create(graph, { spinning: false, plannedMemory: false, ...(threads !== undefined && { threads }) });
+    this.#sessions.set(count, session);
+    return session;
+  }
+}
+
+/** Tokens per row that make the call worth most: useful tokens over what the call costs. */
+export function chooseCount(rows: readonly ReadRow[], callCost = CALL_COST): number {
+  let best = 1;
+  let rate = 0;
+  for (const count of COUNTS) {
+    const useful = rows.reduce((sum, { tokens, position }) => sum + Math.min(count, tokens.length - position), 0);
+    const value = useful / (callCost + rows.length * (ROW_COST + count));
+    if (value > rate) [best, rate] = [count, value];
+  }
+  return best;
+}
+
+/** Where a row's pointer looks: its weights over the `time` old places and the new ones after them, and how much they count. */
+interface Pointer {
+  readonly weights: Float32Array;
+  readonly time: number;
+  readonly amount: number;
+}
+
+function pointer(results: Feeds, row: number, time: number, count: number): Pointer {
+  const total = time + count;
+  const weights = floats(need(results, 'attention')).subarray(row * total, (row + 1) * total);
+  return { weights, time, amount: at(floats(need(results, 'amount')), row) };
+}
+
+/** Adds the pointer's share to the logits of the tokens it looks at; the first `old` tokens were read by earlier calls. */
+function point(logits: Float32Array, { tokens, position }: ReadRow, old: number, { weights, time, amount }: Pointer): void {
+  for (let place = 0; place < position; place++) {
+    const token = tokens[place]!;
+    const weight = weights[place < old ? place : time + place - old]!;
+    logits[token]! += amount * weight;
+  }
+}
+
+function need(results: Feeds, name: string): Value {
+  const result = results[name];
+  if (!result) throw new Error(`The model gave no "${name}"`);
+  return result;
+}
