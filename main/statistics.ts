@@ -1,5 +1,5 @@
 // The statistics the lab reports, each the textbook one and each checked against values computed elsewhere: Wilson's interval,
-// the inter-quartile mean with stratified bootstrap intervals (rliable), paired differences (Newcombe's interval, McNemar's
+// the inter-quartile mean with stratified bootstrap intervals (rliable), paired differences (McNemar's
 // exact test), probability of improvement and pass@k. Resampling is seeded, so a report repeats to the last digit.
 
 import { Random } from './random.ts';
@@ -152,54 +152,6 @@ function logChoose(n: number, k: number): number {
   let sum = 0;
   for (let i = 1; i <= k; i++) sum += Math.log((n - k + i) / i);
   return sum;
-}
-
-export interface PairedOutcome extends Interval {
-  readonly n: number;
-  /** Rate of A minus rate of B. */
-  readonly difference: number;
-  readonly both: number;
-  readonly onlyA: number;
-  readonly onlyB: number;
-  readonly neither: number;
-  /** McNemar's exact two-sided p. */
-  readonly p: number;
-}
-
-/** Two agents on the same tasks: difference of success with Newcombe's 95% interval for paired proportions. */
-export function pairedSuccess(a: readonly boolean[], b: readonly boolean[]): PairedOutcome {
-  if (a.length !== b.length)
-    throw new RangeError(`A paired comparison needs the same tasks on both sides: found ${a.length} and ${b.length}`);
-  const n = a.length;
-  const both = a.filter((won, i) => won && b[i]).length;
-  const onlyA = a.filter((won, i) => won && !b[i]).length;
-  const onlyB = a.filter((won, i) => !won && b[i]).length;
-  const neither = n - both - onlyA - onlyB;
-  const difference = n === 0 ? 0 : (onlyA - onlyB) / n;
-  const first = wilson(both + onlyA, n);
-  const second = wilson(both + onlyB, n);
-  const phi = correlation(both, onlyA, onlyB, neither);
-  const half = (x: number, y: number) => Math.sqrt(Math.max(0, x * x - 2 * phi * x * y + y * y));
-  return {
-    n,
-    difference,
-    low: Math.max(-1, difference - half(first.rate - first.low, second.high - second.rate)),
-    high: Math.min(1, difference + half(first.high - first.rate, second.rate - second.low)),
-    both,
-    onlyA,
-    onlyB,
-    neither,
-    p: mcnemar(onlyA, onlyB),
-  };
-}
-
-/** Newcombe's φ with his continuity correction. */
-function correlation(both: number, onlyA: number, onlyB: number, neither: number): number {
-  const product = (both + onlyA) * (onlyB + neither) * (both + onlyB) * (onlyA + neither);
-  if (product === 0) return 0;
-  const raw = both * neither - onlyA * onlyB;
-  const half = (both + onlyA + onlyB + neither) / 2;
-  return (raw > half ? raw - half : raw >= 0 ? 0 : raw) / Math.sqrt(product);
 }
 
 /** Mean of per-task differences a − b with a bootstrap interval over tasks: for returns, or success averaged over seeds. */

@@ -9,21 +9,11 @@ import {
   mcnemar,
   mean,
   pairedDifference,
-  pairedSuccess,
   passAtK,
   probabilityOfImprovement,
   quantile,
   wilson,
 } from '../main/statistics.ts';
-
-/** Outcomes of two agents with the given 2 × 2 table. */
-function table(both: number, onlyA: number, onlyB: number, neither: number): [boolean[], boolean[]] {
-  const repeat = (n: number, value: boolean) => new Array<boolean>(n).fill(value);
-  return [
-    [...repeat(both, true), ...repeat(onlyA, true), ...repeat(onlyB, false), ...repeat(neither, false)],
-    [...repeat(both, true), ...repeat(onlyA, false), ...repeat(onlyB, true), ...repeat(neither, false)],
-  ];
-}
 
 test('Wilson: 67 of 100 is 57.3% to 75.4%', () => {
   const { rate, low, high } = wilson(67, 100);
@@ -67,25 +57,6 @@ test('McNemar’s exact test is twice the smaller binomial tail', () => {
   expect(mcnemar(3, 3)).toBe(1);
   expect(mcnemar(0, 0)).toBe(1);
   expect(mcnemar(400, 600)).toBeGreaterThan(0);
-});
-
-test('paired success has Newcombe’s published interval', () => {
-  // Newcombe 1998 (paired data), method 10: 36, 12, 2, 0 gives 0.2 with 0.0569 to 0.3404.
-  const outcome = pairedSuccess(...table(36, 12, 2, 0));
-  expect(outcome.difference).toBeCloseTo(0.2, 12);
-  expect(outcome.low).toBeCloseTo(0.0569, 4);
-  expect(outcome.high).toBeCloseTo(0.3404, 4);
-  const swapped = pairedSuccess(...(table(36, 12, 2, 0).reverse() as [boolean[], boolean[]]));
-  expect(swapped.difference).toBeCloseTo(-0.2, 12);
-  expect(swapped.low).toBeCloseTo(-outcome.high, 12);
-  expect(() => pairedSuccess([true], [])).toThrow(/same tasks/);
-});
-
-test('pairing sees what two separate intervals cannot', () => {
-  const outcome = pairedSuccess(...table(430, 15, 2, 53));
-  expect(outcome.low).toBeGreaterThan(0);
-  expect(outcome.p).toBeLessThan(0.01);
-  expect(wilson(445, 500).low).toBeLessThan(wilson(432, 500).high);
 });
 
 test('the inter-quartile mean leaves out the lowest and highest quarter', () => {

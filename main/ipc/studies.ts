@@ -7,7 +7,7 @@ import { sampleStudyFile } from '../paths.ts';
 import { armsOf } from '../report/side-by-side.ts';
 import type { Study } from '../store/studies.ts';
 import { upToDate } from '../study/findings.ts';
-import { ASSUMED, planStudy, spreadOf } from '../study/planner.ts';
+import { ASSUMED, planStudy, powerAt, spreadOf, worldComponents } from '../study/planner.ts';
 import { readRecord } from '../study/record.ts';
 import type { Context } from './context.ts';
 import { CallFailure } from './dispatch.ts';
@@ -18,13 +18,21 @@ import { importSample } from './sample.ts';
 export function studyHandlers(context: Context): Handlers<typeof studyCalls> {
   let opening: Promise<number> | null = null;
   return {
-    'study.plan': ({ arms, difference, power, tests }) => {
-      const tables = arms ? armDifferences(armsOf(context.lab.store, groupsOfKnown(context, arms.groups)), arms.baseline) : [];
-      const measured = spreadOf(tables);
+    'study.plan': ({ arms, world, size, difference, power, tests }) => {
+      const { store } = context.lab;
+      const tables = arms ? armDifferences(armsOf(store, groupsOfKnown(context, arms.groups)), arms.baseline) : [];
+      const measured = spreadOf(tables) ?? (world === null ? undefined : worldComponents(store, world));
       const { clusterSize, ...components } = measured ?? { ...ASSUMED, clusterSize: 1 };
-      const { rows, needed } = planStudy(components, { difference, power, clusterSize, tests });
+      const question = { difference, power, clusterSize, tests };
+      const { rows, needed } = planStudy(components, question);
       const spread = { seeds: Math.sqrt(components.seed), clusters: Math.sqrt(components.cluster), clusterSize };
-      return { measured: measured !== undefined, spread, rows: [...rows], needed: [...needed] };
+      return {
+        measured: measured !== undefined,
+        size: size && powerAt(components, question, size),
+        spread,
+        rows: [...rows],
+        needed: [...needed],
+      };
     },
 
     'studies.list': () => ({ studies: context.lab.store.studies.list().map(rowOf), sample: existsSync(sampleStudyFile()) }),

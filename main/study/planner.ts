@@ -1,6 +1,8 @@
 // How large must a study be? From the spread that the pairs of a finished study had (or that the caller assumes) to the power of studies with more
 // or fewer seeds and tasks: the same t test that decides the claims (evaluation/inference.ts), before anything is run.
 
+import { armDifferences } from '../evaluation/arms.ts';
+import { armsOf } from '../report/side-by-side.ts';
 import { quantile } from '../statistics.ts';
 import type { Store } from '../store/store.ts';
 import { resultsOf } from './findings.ts';
@@ -16,6 +18,21 @@ export function measuredComponents(store: Store, record: StudyRecord): (Componen
   const sides = resultsOf(store, record);
   const tests = record.claims.flatMap((claim) => claim.tests);
   return spreadOf(tests.flatMap(({ a, b, measure }) => differencesOf(sides.get(a) ?? new Map(), sides.get(b) ?? new Map(), measure) ?? []));
+}
+
+/** Runs that a world's spread is measured on, the latest ones. */
+const MOST_RUNS = 100;
+
+/** The spread between settings that were trained in a world before, each with two seeds or more; undefined when there are no two of them. */
+export function worldComponents(store: Store, world: string): ReturnType<typeof spreadOf> {
+  const tested = store.runs.list().filter((run) => run.world === world && run.state === 'done' && run.test !== null);
+  const latest = tested.toSorted((a, b) => b.id - a.id).slice(0, MOST_RUNS);
+  const groups = [...Map.groupBy(latest, ({ groupHash }) => groupHash)]
+    .map(([key, runs]) => ({ key, runs: runs.map(({ id }) => id) }))
+    .filter(({ runs }) => runs.length > 1)
+    .toSorted((a, b) => b.runs.length - a.runs.length);
+  const [baseline] = groups;
+  return baseline && spreadOf(armDifferences(armsOf(store, groups), baseline.key));
 }
 
 /** Medians over tables of differences; undefined when none of them has two seeds. */
@@ -56,7 +73,23 @@ const SEEDS = [3, 5, 10, 20];
 const TASKS = [100, 300, 1000];
 const MOST_SEEDS = 200;
 
-export function planStudy(components: Components, { difference, power, clusterSize, tests }: PlanQuestion): Plan {
+export interface Power {
+  readonly alone: number;
+  readonly corrected: number;
+}
+
+/** The power of one number of seeds and tasks. */
+export function powerAt(
+  components: Components,
+  { difference, clusterSize, tests }: Omit<PlanQuestion, 'power'>,
+  size: Omit<Size, 'clusterSize'>,
+): Power {
+  const at = (alpha: number): number => powerOf(difference, components, { ...size, clusterSize }, alpha);
+  return { alone: at(ALPHA), corrected: at(ALPHA / tests) };
+}
+
+export function planStudy(components: Components, question: PlanQuestion): Plan {
+  const { difference, power, clusterSize, tests } = question;
   const at = (size: Omit<Size, 'clusterSize'>, alpha: number): number => powerOf(difference, components, { ...size, clusterSize }, alpha);
   const fewest = (tasks: number, alpha: number): number | null => {
     if (at({ seeds: MOST_SEEDS, tasks }, alpha) < power) return null;
@@ -70,9 +103,7 @@ export function planStudy(components: Components, { difference, power, clusterSi
     return enough;
   };
   return {
-    rows: SEEDS.flatMap((seeds) =>
-      TASKS.map((tasks) => ({ seeds, tasks, alone: at({ seeds, tasks }, ALPHA), corrected: at({ seeds, tasks }, ALPHA / tests) })),
-    ),
+    rows: SEEDS.flatMap((seeds) => TASKS.map((tasks) => ({ seeds, tasks, ...powerAt(components, question, { seeds, tasks }) }))),
     needed: TASKS.map((tasks) => ({ tasks, alone: fewest(tasks, ALPHA), corrected: fewest(tasks, ALPHA / tests) })),
   };
 }

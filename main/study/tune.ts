@@ -1,16 +1,20 @@
 // A small, honest tuner: every subject (an algorithm with its base config) gets the same number of trials on the same
 // validation tasks, its default setting first. Trials are ordinary runs, found again when they are there already. The
 // best is the one with the most validation tasks solved, ties broken by return; whether that differs from the default
-// by more than chance is said with it. Test tasks are never played.
+// by more than chance is said with it. A trial is one run, so this is the test of a single pair of runs (clusters of tasks
+// are the sample, evaluation/inference.ts): it holds for the tuner's seed only. Test tasks are never played.
 
 import type { RunConfig } from '../config/config.ts';
 import { applyOverrides } from '../config/overrides.ts';
 import { successOf } from '../evaluation/evaluate.ts';
-import { points } from '../format.ts';
-import { type PairedOutcome, type Proportion, mean, pairedSuccess } from '../statistics.ts';
+import { successValue } from '../evaluation/pairing.ts';
+import { ALPHA, clusteredDifference, type Difference } from '../evaluation/inference.ts';
+import { type ClusteredResult, TaskClusters } from '../evaluation/clusters.ts';
+import { points, pValue, signedPoints } from '../format.ts';
+import { type Proportion, mean } from '../statistics.ts';
+import type { StoredResult } from '../store/evaluations.ts';
 import type { Run } from '../store/runs.ts';
 import type { Store } from '../store/store.ts';
-import type { EvaluationResult } from '../evaluation/evaluation-report.ts';
 import type { Settings } from './definition.ts';
 import { overridesOf } from './plan.ts';
 import { trialSettings } from './search-space.ts';
@@ -46,7 +50,7 @@ export interface Tuning {
   readonly best: Trial;
   readonly trials: readonly Trial[];
   /** The best against the default on the same tasks; null when the default is the best. */
-  readonly against: PairedOutcome | null;
+  readonly against: Difference | null;
   readonly words: string;
 }
 
@@ -71,11 +75,12 @@ export async function tune(store: Store, subjects: readonly Subject[], options: 
   const planned = subjects.flatMap((subject) => numbers.map((trial) => ({ subject, config: trialConfig(subject, trial, options) })));
   const wanted = planned.map(({ subject, config }) => ({ config, preset: subject.preset, tags: ['tune', subject.id] }));
   const runs = work ? await trainAll(store, wanted, work) : finishedRuns(store, wanted);
+  const clusters = new TaskClusters();
   return subjects.flatMap((subject, place) => {
     const own = runs.slice(place * options.trials, (place + 1) * options.trials);
     const outcomes = own.flatMap((run, trial) => {
       const settings = trialSettings(subject.config.algorithm.id, trial, options.seed);
-      return run ? [{ trial, run, settings, results: lastResults(store, run) }] : [];
+      return run ? [{ trial, run, settings, results: clusters.mark(run.config, lastResults(store, run)) }] : [];
     });
     return outcomes.length > 0 ? [judge(subject, outcomes)] : [];
   });
@@ -85,10 +90,10 @@ interface Outcome {
   readonly trial: number;
   readonly run: Run;
   readonly settings: Settings;
-  readonly results: readonly EvaluationResult[];
+  readonly results: readonly ClusteredResult[];
 }
 
-function lastResults(store: Store, run: Run): readonly EvaluationResult[] {
+function lastResults(store: Store, run: Run): readonly StoredResult[] {
   const evaluation = run.state === 'done' ? store.evaluations.finalOrLatest(run.id) : undefined;
   return evaluation ? store.evaluations.results(evaluation.id) : [];
 }
@@ -113,15 +118,23 @@ function judge(subject: Subject, outcomes: readonly Outcome[]): Tuning {
   }
   const initial = outcomes.find(({ trial }) => trial === 0);
   const chosen = outcomes.find(({ trial }) => trial === best.trial);
-  const comparable =
-    best.trial !== 0 && initial && chosen && initial.results.length > 0 && initial.results.length === chosen.results.length;
-  const against = comparable
-    ? pairedSuccess(
-        chosen.results.map(({ success }) => success),
-        initial.results.map(({ success }) => success),
-      )
-    : null;
+  const against = best.trial !== 0 && initial && chosen ? (againstDefault(chosen.results, initial.results) ?? null) : null;
   return { subject: subject.id, variant: subject.config.algorithm.id, best, trials, against, words: wordsOf(subject.id, best, against) };
+}
+
+/** Undefined when they played no task in common: the default could not be evaluated. */
+export function againstDefault(chosen: readonly ClusteredResult[], initial: readonly ClusteredResult[]): Difference | undefined {
+  const keyOf = ({ task, seed }: ClusteredResult): string => `${task}\n${seed}`;
+  const before = new Map(initial.map((result) => [keyOf(result), successValue(result)]));
+  const pairs = chosen.flatMap((result) => {
+    const other = before.get(keyOf(result));
+    return other === undefined ? [] : [{ cluster: result.cluster, difference: successValue(result) - other }];
+  });
+  if (pairs.length === 0) return undefined;
+  return clusteredDifference(
+    pairs.map(({ difference }) => difference),
+    pairs.map(({ cluster }) => cluster),
+  );
 }
 
 /** The most tasks solved, then the highest return, then the earliest. */
@@ -133,12 +146,13 @@ export function bestOf(trials: readonly Trial[]): Trial {
   return best;
 }
 
-function wordsOf(id: string, best: Trial, against: PairedOutcome | null): string {
+function wordsOf(id: string, best: Trial, against: Difference | null): string {
   if (best.trial === 0) return `${id}: no trial does better than the default setting.`;
   const changes = Object.entries(best.settings).map(([key, value]) => `${key} ${String(value)}`);
   const setting = `${id}: trial ${best.trial} (${changes.join(', ')})`;
   if (!against) return `${setting} is the best; the default setting could not be evaluated.`;
-  const range = `${points(against.difference)} points over the default, 95% interval ${points(against.low)} to ${points(against.high)}, McNemar p = ${against.p.toFixed(3)}`;
-  if (against.low > 0) return `${setting} is better than the default: ${range}.`;
+  const { value, low, high, clusters, p } = against;
+  const range = `${signedPoints(value)} points against the default, 95% interval ${points(low)} to ${points(high)} over ${clusters} clusters of tasks, p = ${pValue(p)}, one seed`;
+  if (p <= ALPHA) return `${setting} is better than the default: ${range}.`;
   return `${setting} solves the most, but does not differ from the default by more than chance: ${range}.`;
 }

@@ -231,17 +231,21 @@ export const studyCalls = {
     answer: z.object({ study }),
   },
   'studies.delete': { input: z.strictObject({ id: z.int() }), answer: nothing },
-  /** Seeds and tasks that find a difference; with arms, from the spread that they have. */
+  /** Seeds and tasks that find a difference: from the spread of the arms given, else of what was trained in the world before. */
   'study.plan': {
     input: z.strictObject({
       arms: z.strictObject({ groups, baseline: z.string().max(400) }).nullable(),
+      world: z.string().max(400).nullable(),
+      /** A size whose power is to be computed as well. */
+      size: z.strictObject({ seeds: z.int().min(1).max(10_000), tasks: z.int().min(0).max(1_000_000) }).nullable(),
       difference: z.number().gt(0).lt(1),
       power: z.number().gt(0).lt(1),
       tests: z.int().min(1).max(1000),
     }),
     answer: z.object({
-      /** Whether the spread was measured on the arms or assumed. */
+      /** Whether the spread was measured (on the arms, or in the world) or assumed. */
       measured: z.boolean(),
+      size: z.object({ alone: z.number(), corrected: z.number() }).nullable(),
       /** Standard deviations between seeds and between clusters of tasks, and how many tasks a cluster has. */
       spread: z.object({ seeds: z.number(), clusters: z.number(), clusterSize: z.number() }),
       rows: z.array(z.object({ seeds: z.number(), tasks: z.number(), alone: z.number(), corrected: z.number() })),

@@ -15,17 +15,21 @@ import util from '../theme/utilities.module.css';
 import styles from './planner.module.css';
 
 interface PlannerProps {
+  /** Arms whose spread counts; without two of them that of earlier runs in the world, if it is given. */
   groups: readonly Group[];
   baseline: string;
+  world?: string;
+  /** What is about to be run. */
+  size?: { readonly seeds: number; readonly tasks: number };
 }
 
-export function Planner({ groups, baseline }: PlannerProps) {
+export function Planner(props: PlannerProps) {
   const [open, setOpen] = useState(false);
   return (
     <Section title="Plan a study" hint="Seeds and tasks needed to find a difference, before running anything.">
       <details className={styles.planner} open={open} onToggle={(event) => setOpen(event.currentTarget.open)}>
         <summary>Seeds × tasks for a difference</summary>
-        {open && <PlanForm groups={groups} baseline={baseline} />}
+        {open && <PlanForm {...props} />}
       </details>
     </Section>
   );
@@ -37,7 +41,7 @@ function asShare(text: string): number | undefined {
   return text.trim() !== '' && value > 0 && value < 1 ? value : undefined;
 }
 
-function PlanForm({ groups, baseline }: PlannerProps) {
+function PlanForm({ groups, baseline, world, size }: PlannerProps) {
   const [difference, setDifference] = useState('5');
   const [power, setPower] = useState('80');
   const [tests, setTests] = useState(String(Math.max(1, groups.length - 1)));
@@ -45,6 +49,8 @@ function PlanForm({ groups, baseline }: PlannerProps) {
   const valid = found !== undefined && wanted !== undefined && count >= 1 && count <= 1000;
   const input = {
     arms: groups.length > 1 ? { groups: groups.map(({ key, runs }) => ({ key, runs: [...runs] })), baseline } : null,
+    world: world ?? null,
+    size: size ?? null,
     difference: found ?? 0.05,
     power: wanted ?? 0.8,
     tests: valid ? count : 1,
@@ -66,13 +72,22 @@ function PlanForm({ groups, baseline }: PlannerProps) {
       </div>
       {plan.isError && <ErrorState title="Could not plan" error={plan.error} />}
       {!plan.data && !plan.isError && valid && <Loading label="Planning" rows={3} />}
-      {plan.data && <PlanTable plan={plan.data} difference={input.difference} power={input.power} tests={input.tests} />}
+      {plan.data && <PlanTable plan={plan.data} basis={basisOf(plan.data.measured, world)} {...input} />}
     </>
   );
 }
 
+function basisOf(measured: boolean, world: string | undefined): string {
+  if (world === undefined) return measured ? 'Spread of the arms on screen' : 'Assumed spread (no two arms here share two seeds)';
+  return measured
+    ? `Spread of finished runs in the world ${world}`
+    : `Assumed spread (no two settings with two seeds were tested in the world ${world} yet)`;
+}
+
 interface PlanTableProps {
   plan: Answer<'study.plan'>;
+  basis: string;
+  size: { readonly seeds: number; readonly tasks: number } | null;
   difference: number;
   power: number;
   tests: number;
@@ -80,7 +95,7 @@ interface PlanTableProps {
 
 const enough = (seeds: number | null): string => (seeds === null ? '> 200' : String(seeds));
 
-function PlanTable({ plan: { measured, spread, rows, needed }, difference, power, tests }: PlanTableProps) {
+function PlanTable({ plan: { size: reached, spread, rows, needed }, basis, size, difference, power, tests }: PlanTableProps) {
   const seeds = [...new Set(rows.map((row) => row.seeds))];
   const corrected = tests > 1 ? ` (in brackets: after Holm’s correction for ${tests} comparisons)` : '';
   const cell = (count: number, tasks: number): string => {
@@ -90,10 +105,16 @@ function PlanTable({ plan: { measured, spread, rows, needed }, difference, power
   return (
     <>
       <p className={util.muted}>
-        {measured ? 'Spread of the arms on screen' : 'Assumed spread (no two arms here share two seeds)'}: {points(spread.seeds)} points
-        between seeds, {points(spread.clusters)} between clusters of {spread.clusterSize.toFixed(1)}{' '}
+        {basis}: {points(spread.seeds)} points between seeds, {points(spread.clusters)} between clusters of {spread.clusterSize.toFixed(1)}{' '}
         {spread.clusterSize === 1 ? 'task' : 'tasks'}.
       </p>
+      {size && reached && (
+        <p role="status">
+          {size.seeds < 2
+            ? 'One seed says nothing about other seeds: with it no difference counts as found.'
+            : `These ${size.seeds} seeds × ${size.tasks.toLocaleString('en')} test tasks, against as many of another setting: ${percent(reached.alone)}${tests > 1 ? ` (${percent(reached.corrected)})` : ''}.`}
+        </p>
+      )}
       <p className={styles.question}>
         A true difference of {points(difference)} points is found with this probability{corrected}:
       </p>

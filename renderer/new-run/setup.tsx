@@ -14,8 +14,9 @@ import { useActions } from '../state/actions.ts';
 import { useRuns } from '../state/runs.ts';
 import { useView } from '../state/view.ts';
 import util from '../theme/utilities.module.css';
+import { Planner } from '../compare/planner.tsx';
 import { DeviceField } from './device-field.tsx';
-import { words } from './draft.ts';
+import { getKey, words } from './draft.ts';
 import type { Edits } from './draft.ts';
 import { OnField } from './on-field.tsx';
 import { BranchFrom } from './branch-from.tsx';
@@ -200,6 +201,12 @@ function shownGroups(groups: readonly KnobGroup[], variant: string, world: strin
     .filter((group) => group.knobs.length > 0);
 }
 
+/** Seeds and test tasks that are asked for. */
+function sizeOf({ asked, checked, complete }: OrderState): { seeds: number; tasks: number } {
+  const tasks = Number(getKey(complete ?? asked.config, 'evaluation.finalTasks') ?? 0);
+  return { seeds: Math.max(1, checked?.seeds.length ?? 1), tasks: Number.isInteger(tasks) && tasks > 0 ? tasks : 0 };
+}
+
 function OrderPanel({ base, order, onJump }: { base: Base; order: OrderState; onJump: (key: string) => void }) {
   const runs = useRuns();
   const { asked, tagged, checked, issues } = order;
@@ -245,6 +252,7 @@ function OrderPanel({ base, order, onJump }: { base: Base; order: OrderState; on
       <Section title="Estimated cost">
         <Cost estimate={checked?.estimate ?? null} runs={count} config={order.complete} />
       </Section>
+      <Planner groups={[]} baseline="" world={order.valueOf('world.name')} size={sizeOf(order)} />
       <Section title="Queue">
         <QueuePanel runs={runs.data?.runs ?? []} />
       </Section>

@@ -137,6 +137,21 @@ describe('replay, compare and report', () => {
     await lab.page.getByRole('table', { name: 'Settings that differ' }).waitFor();
   }, 60_000);
 
+  test('New run says with what probability its seeds and test tasks find a difference', async () => {
+    await visit(lab, '/new/preset-shop-tiny');
+    await lab.page.getByText('Seeds × tasks for a difference').click();
+    const plan = lab.page.getByRole('table', { name: 'Power by seeds and tasks' });
+    await plan.getByText('Needed for 80.0%').waitFor();
+    // Only grpo has two seeds here, so there is no spread to measure.
+    expect(await shown(lab.page.getByText(/^Assumed spread \(no two settings with two seeds were tested in the world shop yet\)/))).toBe(
+      true,
+    );
+    const answer = lab.page.getByRole('complementary', { name: 'Summary' }).getByRole('status');
+    await answer.filter({ hasText: 'One seed says nothing about other seeds' }).waitFor();
+    await lab.page.getByRole('textbox', { name: 'Seeds', exact: true }).fill('1-5');
+    await answer.filter({ hasText: /^These 5 seeds × 20 test tasks, against as many of another setting: \d+\.\d%\.$/ }).waitFor();
+  }, 60_000);
+
   test('runs on other numbers of tasks have a banner, no bold best, and pairs that say on how many tasks they rest', async () => {
     await visit(lab, '/compare/1,2,3');
     const banner = lab.page.getByRole('status').filter({ hasText: 'Not directly comparable' });

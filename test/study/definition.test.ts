@@ -5,11 +5,17 @@ import { algorithms } from '../../main/algorithm/registry.ts';
 import { loadDefinition, parseDefinition, studyIds } from '../../main/study/definition.ts';
 import { stepsPerUpdate } from '../../main/report/budget.ts';
 import { powerOf } from '../../main/evaluation/inference.ts';
-import { armsToTune, planRuns } from '../../main/study/plan.ts';
-import { ASSUMED, planStudy } from '../../main/study/planner.ts';
+import { decide } from '../../main/study/findings.ts';
+import { changesSince, freeze } from '../../main/study/freeze.ts';
+import { failureClasses } from '../../main/environment/failures.ts';
+import { findWorld } from '../../main/environment/registry.ts';
+import { armConfig, armsToTune, planRuns } from '../../main/study/plan.ts';
+import { ASSUMED, planStudy, powerAt, worldComponents } from '../../main/study/planner.ts';
 import { SEARCH_SPACES, trialSettings } from '../../main/study/search-space.ts';
 import { trialConfig } from '../../main/study/tune.ts';
 import { applyOverrides, flatten } from '../../main/config/overrides.ts';
+import { seed as seedRuns } from '../e2e/seeded.ts';
+import { openStore, temporaryFolder } from '../store/helpers.ts';
 
 const seeds = loadDefinition('seeds');
 const plan = { updates: seeds.updates, seeds: seeds.seeds, only: null, set: [] };
@@ -19,6 +25,26 @@ test('every definition that is shipped makes valid configs for every arm and see
     const definition = loadDefinition(id);
     const runs = planRuns(definition, { ...plan, updates: definition.updates, seeds: definition.seeds }, {});
     expect(new Set(runs.map(({ arm }) => arm)).size).toBe(definition.arms.length);
+  }
+});
+
+test('every definition that is shipped can be frozen and decided, and its worlds open with what its claims measure', () => {
+  const opened = new Map<string, readonly string[]>();
+  for (const id of studyIds()) {
+    const definition = loadDefinition(id);
+    const frozen = freeze(definition, new Date(0));
+    expect(changesSince(frozen, definition)).toEqual([]);
+    expect(changesSince(frozen, { ...definition, updates: definition.updates + 1 }).map(({ key }) => key)).toEqual(['updates']);
+    const undecided = decide(definition, new Map(), (arm) => arm);
+    expect(undecided.map(({ verdict }) => verdict)).toEqual(definition.claims.map(() => 'inconclusive'));
+    const failures = definition.arms.flatMap((arm) => {
+      const { world } = armConfig(definition, arm, { ...plan, updates: definition.updates }, {});
+      const key = JSON.stringify(world);
+      const known = opened.get(key) ?? failureClasses(findWorld(world.name).create(world.settings).failures).map((one) => one.id);
+      opened.set(key, known);
+      return known;
+    });
+    for (const { measure } of definition.claims.flatMap(({ tests }) => tests)) expect(['success', ...failures]).toContain(measure);
   }
 });
 
@@ -130,4 +156,20 @@ test('the planner asks for more seeds when a difference is smaller or many tests
   expect(at(0.08)?.corrected ?? 1000).toBeGreaterThan(at(0.08)?.alone ?? 1000);
   const [row] = planStudy(ASSUMED, question).rows;
   expect(row?.alone).toBeCloseTo(powerOf(0.08, ASSUMED, { seeds: 3, tasks: 100, clusterSize: 1 }), 12);
+  expect(powerAt(ASSUMED, question, { seeds: 3, tasks: 100 })).toEqual({ alone: row?.alone, corrected: row?.corrected });
+});
+
+test('the spread of a world is that of the settings with two seeds or more that were tested in it', () => {
+  const folder = temporaryFolder();
+  const of = (variant: 'grpo' | 'reinforce', number: number, agent: 'oracle' | 'blind') => ({ variant, seed: number, agent });
+  seedRuns(folder, [of('grpo', 1, 'oracle'), of('grpo', 2, 'oracle'), of('reinforce', 1, 'blind')], 12);
+  const store = openStore(folder);
+  expect(worldComponents(store, 'shop')).toBeUndefined();
+  store.close();
+  seedRuns(folder, [of('reinforce', 2, 'blind')], 12);
+  const more = openStore(folder);
+  const spread = worldComponents(more, 'shop');
+  expect(spread?.clusterSize).toBeGreaterThanOrEqual(1);
+  expect(spread?.cluster).toBeGreaterThan(0);
+  expect(worldComponents(more, 'maths')).toBeUndefined();
 });

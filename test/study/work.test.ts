@@ -1,7 +1,7 @@
 // Many runs as one piece of work, with real (pretended) training processes: what is done is not repeated.
 
 import { expect, test, vi } from 'vitest';
-import { bestOf, type Trial } from '../../main/study/tune.ts';
+import { againstDefault, bestOf, type Trial } from '../../main/study/tune.ts';
 import { thinned } from '../../main/study/sample.ts';
 import { finishedRuns, trainAll, WorkStopped } from '../../main/study/work.ts';
 import { newRun } from '../../main/queue/new-run.ts';
@@ -79,6 +79,36 @@ test('the best trial solves the most; ties go to the return, then to the default
   expect(bestOf([trial(0, 6, 0.2), trial(1, 6, 0.2)]).trial).toBe(0);
   expect(bestOf([trial(0, 0, null), trial(1, 0, 0)]).trial).toBe(1);
   expect(() => bestOf([])).toThrow(/at least one trial/);
+});
+
+test('a trial is better than the default only if more than one product says so', () => {
+  const results = (solved: (task: number) => boolean, tasks = 60) =>
+    Array.from({ length: tasks }, (_, task) => ({
+      task: `${task}`,
+      seed: 1,
+      tier: 'plain',
+      category: '',
+      success: solved(task),
+      return: 0,
+      steps: 2,
+      failure: null,
+      cluster: `${Math.floor(task / 12)}`,
+    }));
+  const before = results(() => false);
+  // Twelve tasks of one product: McNemar's p would be 2 / 2^12.
+  expect(
+    againstDefault(
+      results((task) => task < 12),
+      before,
+    ),
+  ).toMatchObject({ value: 0.2, clusters: 5, p: 1 });
+  expect(
+    againstDefault(
+      results((task) => task % 12 < 3, 120),
+      results(() => false, 120),
+    ),
+  ).toMatchObject({ value: 0.25, clusters: 10, p: 2 ** -9 });
+  expect(againstDefault(before, [])).toBeUndefined();
 });
 
 test('thinning keeps failures of every class and spreads the rest over the run', () => {
