@@ -139,23 +139,9 @@ const fileOf = (name: string): string | undefined =>
 export const hasDefinition = (name: string): boolean => fileOf(name) !== undefined;
 
 export function loadDefinition(name: string): StudyDefinition {
-  return parseDefinition(rawDefinition(name), name);
-}
-
-const Derived = z.looseObject({ like: z.string(), claims: z.array(z.looseObject({ id: z.string() })).default([]) });
-const WithClaims = z.looseObject({ claims: z.array(z.looseObject({ id: z.string() })) });
-
-/** A definition that is `like` another one inherits that one's fields where it gives none; of its claims, the fields that it gives by id. Discussions are of other results. */
-function rawDefinition(name: string): unknown {
   const file = fileOf(name);
   if (file === undefined) throw new ConfigError(`There is no study definition "${name}". There are ${studyIds().join(', ')}`);
-  const own: unknown = JSON.parse(readFileSync(file, 'utf8'));
-  const derived = Derived.safeParse(own);
-  if (!derived.success) return own;
-  const { like, claims, ...rest } = derived.data;
-  const parent = WithClaims.parse(rawDefinition(like));
-  const reworded = parent.claims.map((claim) => ({ ...claim, discussion: '', ...claims.find(({ id }) => id === claim.id) }));
-  return { ...parent, ...rest, claims: reworded };
+  return parseDefinition(JSON.parse(readFileSync(file, 'utf8')), name);
 }
 
 export function parseDefinition(input: unknown, name: string): StudyDefinition {

@@ -271,10 +271,11 @@ function pioneersFirst<T extends { readonly run: WantedRun }>(open: readonly T[]
   const seen = new Set<string>();
   const first = (key: string): boolean => !seen.has(key) && seen.add(key).size > 0;
   const ranked = open.map((one) => {
-    const { world, policy, reference, algorithm, vstar, seed } = one.run.config;
+    const { world, policy, reference, algorithm, vstar } = one.run.config;
+    // Samples for V* depend on the reference's seed, not on the run's.
     const needed = contentHash([world, policy, reference]);
     const makesReference = first(needed);
-    const makesSamples = algorithmOf(algorithm).needs.vstar && first(`${needed} ${seed} ${vstar.samples.join()}`);
+    const makesSamples = algorithmOf(algorithm).needs.vstar && first(`${needed} ${vstar.samples.join()}`);
     return { one, rank: makesReference ? 0 : makesSamples ? 1 : 2 };
   });
   return ranked.sort((a, b) => a.rank - b.rank).map(({ one }) => one);

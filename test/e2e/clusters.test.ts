@@ -65,7 +65,7 @@ describe.skipIf(missing !== null)(`clusters in the window${missing === null ? ''
   test('Studies shows the script of a study for the cluster', async () => {
     const { page } = lab;
     await visit(lab, '/studies');
-    await page.getByLabel('Study', { exact: true }).selectOption('seeds-as-tuned');
+    await page.getByLabel('Study', { exact: true }).selectOption('old-claims');
     await page.getByLabel('On', { exact: true }).selectOption('here');
     await page.getByLabel('Seeds', { exact: true }).fill('1');
     await page.getByRole('button', { name: 'Show batch script' }).click();
