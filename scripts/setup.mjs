@@ -7,14 +7,14 @@ import { realpathSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { ensureBuilt } from './build.mjs';
 import { ensureCuda } from './cuda.mjs';
-import { ensureDependencies } from './dependencies.mjs';
+import { ensureDependencies, ensurePeers, peersRunHere } from './dependencies.mjs';
 import { ensureElectron, here } from './electron.mjs';
 import { lockFile, main, root, SetupError, stage, withLock } from './stage.mjs';
 import { ensureSlurm, ensureSystem } from './system.mjs';
 
 /**
  * @param {import('./stage.mjs').Voice} voice
- * @param {{ build: boolean, virtualDisplay: boolean, slurm?: boolean, cuda?: boolean }} needs
+ * @param {{ build: boolean, virtualDisplay: boolean, slurm?: boolean, cuda?: boolean, peers?: boolean }} needs
  * @returns {Promise<import('./electron.mjs').Electron>}
  */
 export async function setUp(voice, needs) {
@@ -38,6 +38,7 @@ export async function setUp(voice, needs) {
   await stage(voice, 'System', (say) => withLock(lockFile, say, () => ensureSystem(ready, needs, say)));
   if (needs.cuda) await stage(voice, 'CUDA', (say) => withLock(lockFile, say, () => ensureCuda(root, say)));
   if (needs.slurm) await stage(voice, 'Slurm', (say) => withLock(lockFile, say, () => ensureSlurm(say)));
+  if (needs.peers && peersRunHere) await stage(voice, 'Peers', (say) => withLock(lockFile, say, () => ensurePeers(root, say)));
   if (needs.build) await stage(voice, 'Build', (say) => withLock(lockFile, say, () => ensureBuilt(root, ready, say)));
   return ready;
 }

@@ -42,12 +42,13 @@ const wanted = (/** @type {string} */ part) => {
 
 await main(async () => {
   const onCluster = ['unit', 'e2e', 'slow'].some(wanted) && (filters.length === 0 || filters.some((path) => path.includes('cluster')));
+  const withPeers = ['unit', 'slow'].some(wanted) && (filters.length === 0 || filters.some((path) => /policy|model|peer/.test(path)));
   const inWindow = wanted('e2e') || wanted('slow');
   /** @type {Result[]} */
   const results = [];
   const scratch = mkdtempSync(join(tmpdir(), 'astrolab-test-'));
   try {
-    const electron = await setUp(aloud, { build: false, virtualDisplay: inWindow && !hasDisplay(), slurm: onCluster });
+    const electron = await setUp(aloud, { build: false, virtualDisplay: inWindow && !hasDisplay(), slurm: onCluster, peers: withPeers });
     const base = {
       ...nodeEnvironment(electron),
       ASTROLAB_DATA: join(scratch, 'data'),

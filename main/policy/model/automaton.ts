@@ -23,6 +23,8 @@ interface Part {
   readonly begin: Place;
   /** Names the part across grammars, where its masks are worth sharing. */
   readonly key: string | undefined;
+  /** Whether the keys of its places mean the same in every grammar. */
+  readonly open?: boolean;
 }
 
 /** A place in one alternative: its part, and the place in it. */
@@ -48,6 +50,7 @@ export class ActionAutomaton {
   readonly #sorted: readonly { readonly id: number; readonly bytes: Uint8Array }[];
   readonly #starts = new WeakMap<Grammar, State>();
   readonly #shared = new Map<string, TokenMask>();
+  readonly #openStates = new Map<string, State>();
   readonly #interned = new Map<string, TokenMask[]>();
 
   constructor(vocabulary: Vocabulary, ends: readonly number[]) {
@@ -88,7 +91,7 @@ export class ActionAutomaton {
     if (ends && state.complete) return finished(Buffer.from(said).toString('utf8').trim());
     const bytes = this.#vocabulary.bytes(token);
     let place: State | undefined = ends ? undefined : state;
-    for (const byte of bytes ?? []) place = place && follow(place, byte);
+    for (const byte of bytes ?? []) place = place && this.#follow(place, byte);
     if (!place || !bytes) throw new RangeError(`Token ${token} is not allowed here`);
     return this.#cursor(place, [...said, ...bytes]);
   }
@@ -112,13 +115,34 @@ export class ActionAutomaton {
         const byte = tokens[at]?.bytes[depth] ?? 0;
         let end = at + 1;
         while (end < to && tokens[end]?.bytes[depth] === byte) end++;
-        const next = follow(place, byte);
+        const next = this.#follow(place, byte);
         if (next) visit(at, end, depth + 1, next);
         at = end;
       }
     };
     visit(0, tokens.length, 0, state);
     return Int32Array.from(allowed).sort();
+  }
+
+  #follow(state: State, byte: number): State | undefined {
+    if (!state.next.has(byte)) {
+      const threads = state.threads.flatMap(({ parts, at, place }) => {
+        const next = place.step(byte);
+        return next ? [{ parts, at, place: next }] : [];
+      });
+      state.next.set(byte, threads.length === 0 ? undefined : this.#openState(stateOf(threads)));
+    }
+    return state.next.get(byte);
+  }
+
+  /** Within open words nearly every token is allowed and most bytes lead to the same few places: each is one state, not one per path. */
+  #openState(state: State): State {
+    const [only] = state.threads;
+    const key = only?.parts[only.at]?.open ? sharedKey(state) : undefined;
+    if (key === undefined) return state;
+    const known = this.#openStates.get(key);
+    if (!known) this.#openStates.set(key, state);
+    return known ?? state;
   }
 
   /** Equal masks are one object, so that a batch stores each once. */
@@ -159,17 +183,6 @@ const finished = (action: string): Cursor => ({
   },
 });
 
-function follow(state: State, byte: number): State | undefined {
-  if (!state.next.has(byte)) {
-    const threads = state.threads.flatMap(({ parts, at, place }) => {
-      const next = place.step(byte);
-      return next ? [{ parts, at, place: next }] : [];
-    });
-    state.next.set(byte, threads.length === 0 ? undefined : stateOf(threads));
-  }
-  return state.next.get(byte);
-}
-
 /** Adds the beginnings of the parts that may follow. */
 function stateOf(threads: readonly Thread[]): State {
   const all: Thread[] = [];
@@ -207,9 +220,9 @@ function compile(part: GrammarPart): Part {
     case 'words':
       return part.from
         ? { begin: listedWords(tree(part.from), part.max), key: undefined }
-        : { begin: openWords(0, false, [], part.max), key: `words ${part.max}` };
+        : { begin: openWords(0, false, [], part.max), key: `words ${part.max}`, open: true };
     case 'characters':
-      return { begin: characters(new Set(Buffer.from(part.from)), 0, part.max), key: `characters ${part.max} ${part.from}` };
+      return { begin: characters(new Set(Buffer.from(part.from)), 0, part.max), key: `characters ${part.max} ${part.from}`, open: true };
   }
 }
 

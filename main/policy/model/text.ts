@@ -48,7 +48,9 @@ export class ModelText {
     this.#tokenizer = new Tokenizer(json, settings);
     const added = addedSchema.parse(json).added_tokens ?? [];
     this.#special = added.filter(({ special }) => special).toSorted((a, b) => b.content.length - a.content.length);
-    this.size = Math.max(...this.#tokenizer.get_vocab(true).values()) + 1;
+    let last = -1; // a spread over 150,000 values overflows the stack
+    for (const id of this.#tokenizer.get_vocab(true).values()) last = Math.max(last, id);
+    this.size = last + 1;
     const given = settings.chat_template;
     const text = typeof given === 'string' ? given : given?.find(({ name }) => name === 'default')?.template;
     this.#template = new Template(text ?? PLAIN_TEMPLATE);
