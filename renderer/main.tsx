@@ -10,6 +10,7 @@ import { useHashLocation } from 'wouter/use-hash-location';
 import { z } from 'zod';
 import { App } from './app.tsx';
 import { CallError, callOptions } from './bridge.ts';
+import { loadPagesWhenIdle } from './pages.ts';
 import { ErrorBoundary } from './shell/error-boundary.tsx';
 import { readView } from './state/view.ts';
 import './theme/tokens.css';
@@ -35,7 +36,8 @@ client.setQueryDefaults(['runs.list'], { structuralSharing: false });
 if (window.location.hash === '') window.location.hash = readView('location', z.string().startsWith('/'), '/');
 
 // Every page needs the list of runs: it is asked for before the first component exists, and read while the page loads.
-void client.prefetchQuery(callOptions('runs.list', {}));
+// What the next pages need is loaded once that is there and nothing else is to be done.
+void client.prefetchQuery(callOptions('runs.list', {})).then(loadPagesWhenIdle);
 
 const root = document.getElementById('root');
 if (!root) throw new Error('index.html has no element with the id "root"');

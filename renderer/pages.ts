@@ -1,6 +1,6 @@
-// The pages, in one table: address, name, icon, key and the code, which is loaded when first needed; only Runs, where the
-// window opens, comes with it. A new page is a folder and one entry here; the navigation, the palette, the keyboard and
-// the menu follow.
+// The pages, in one table: address, name, icon, key and the code, which is loaded when the window has nothing else to do, or
+// when first needed; only Runs, where the window opens, comes with it. A new page is a folder and one entry here; the
+// navigation, the palette, the keyboard and the menu follow.
 
 import { lazy } from 'react';
 import type { ComponentType, LazyExoticComponent } from 'react';
@@ -27,6 +27,16 @@ interface PageEntry {
   };
 }
 
+type LoadPage = () => Promise<{ default: ComponentType }>;
+
+const loads: LoadPage[] = [];
+
+/** A page whose code comes later. */
+function later(load: LoadPage): LazyExoticComponent<ComponentType> {
+  loads.push(load);
+  return lazy(load);
+}
+
 export const PAGES: readonly PageEntry[] = [
   {
     path: '/',
@@ -37,56 +47,56 @@ export const PAGES: readonly PageEntry[] = [
   {
     path: '/new/:base?',
     title: 'New run',
-    component: lazy(() => import('./new-run/new-run-page.tsx')),
+    component: later(() => import('./new-run/new-run-page.tsx')),
     navigation: { command: 'new', icon: 'plus', key: 'n', place: 'top' },
   },
   {
     path: '/queue',
     title: 'Queue',
-    component: lazy(() => import('./queue/queue-page.tsx')),
+    component: later(() => import('./queue/queue-page.tsx')),
     navigation: { command: 'queue', icon: 'clock', key: 'q', place: 'top' },
   },
-  { path: '/runs/:run', title: 'Live', component: lazy(() => import('./live/live-page.tsx')) },
+  { path: '/runs/:run', title: 'Live', component: later(() => import('./live/live-page.tsx')) },
   {
     path: '/replay/:run?/:episode?/:step?',
     title: 'Replay',
     steady: true,
-    component: lazy(() => import('./replay/replay-page.tsx')),
+    component: later(() => import('./replay/replay-page.tsx')),
     navigation: { command: 'replay', icon: 'replay', key: 'e', place: 'top' },
   },
   {
     path: '/compare/:study?',
     title: 'Compare',
     steady: true,
-    component: lazy(() => import('./compare/compare-page.tsx')),
+    component: later(() => import('./compare/compare-page.tsx')),
     navigation: { command: 'compare', icon: 'compare', key: 'c', place: 'top' },
   },
   {
     path: '/studies',
     title: 'Studies',
-    component: lazy(() => import('./studies/studies-page.tsx')),
+    component: later(() => import('./studies/studies-page.tsx')),
     navigation: { command: 'studies', icon: 'chart', key: 't', place: 'top' },
   },
   {
     path: '/clusters/:cluster?/:submission?',
     title: 'Clusters',
     steady: true,
-    component: lazy(() => import('./clusters/clusters-page.tsx')),
+    component: later(() => import('./clusters/clusters-page.tsx')),
     navigation: { command: 'clusters', icon: 'cluster', key: 'k', place: 'top', withCluster: true },
   },
   {
     path: '/play/:world?',
     title: 'Play',
-    component: lazy(() => import('./play/play-page.tsx')),
+    component: later(() => import('./play/play-page.tsx')),
     navigation: { command: 'play', icon: 'play', key: 'p', place: 'top' },
   },
   {
     path: '/settings',
     title: 'Settings',
-    component: lazy(() => import('./settings/settings-page.tsx')),
+    component: later(() => import('./settings/settings-page.tsx')),
     navigation: { command: 'settings', icon: 'settings', key: 's', place: 'bottom' },
   },
-  { path: '/gallery', title: 'Component gallery', component: lazy(() => import('./gallery/gallery-page.tsx')) },
+  { path: '/gallery', title: 'Component gallery', component: later(() => import('./gallery/gallery-page.tsx')) },
 ];
 
 /** What identifies a page while it is shown: its whole address, or its beginning where the rest may change under it. */
@@ -97,4 +107,16 @@ export function pageKey(location: string): string {
 /** The address without its parameters: where the navigation leads. */
 export function baseAddress({ path }: PageEntry): string {
   return path.replace(/\/:.*$/, '') || '/';
+}
+
+/** Loads the code of the pages, each in an idle moment, so that a first visit does not wait for it. */
+export function loadPagesWhenIdle(): void {
+  const next = loads.shift();
+  if (!next) return;
+  requestIdleCallback(() => {
+    // What fails to load now is asked for again, and its failure shown, when the page is opened.
+    void next()
+      .catch(() => null)
+      .then(loadPagesWhenIdle);
+  });
 }

@@ -13,9 +13,14 @@ function isTree(value: unknown): value is Tree {
 }
 
 /** Leaves of a config by dotted path; a list counts as a leaf. */
-export function flatten(value: unknown, path = ''): Map<string, unknown> {
-  if (!isTree(value)) return new Map([[path, value]]);
-  return new Map(Object.entries(value).flatMap(([key, inner]) => [...flatten(inner, path === '' ? key : `${path}.${key}`)]));
+export function flatten(value: unknown): Map<string, unknown> {
+  const leaves = new Map<string, unknown>();
+  const walk = (inner: unknown, path: string): void => {
+    if (!isTree(inner)) leaves.set(path, inner);
+    else for (const key of Object.keys(inner)) walk(inner[key], path === '' ? key : `${path}.${key}`);
+  };
+  walk(value, '');
+  return leaves;
 }
 
 /** The config with `key=value` texts applied in order, and validated. */
@@ -127,10 +132,13 @@ export interface Difference {
 /** Every key of any of the configs, by name, with one value per config. */
 export function flatConfigs(configs: readonly unknown[]): Difference[] {
   const flat = configs.map((config) => flatten(config));
-  const keys = new Set(flat.flatMap((entries) => [...entries.keys()]));
+  const keys = new Set<string>();
+  for (const entries of flat) for (const key of entries.keys()) keys.add(key);
   return [...keys].sort().map((key) => ({ key, values: flat.map((entries) => entries.get(key)) }));
 }
 
 /** Only the keys that differ between configs. */
 export const diffConfigs = (configs: readonly unknown[]): Difference[] =>
-  flatConfigs(configs).filter(({ values }) => new Set(values.map((value) => JSON.stringify(value))).size > 1);
+  flatConfigs(configs).filter(
+    ({ values }) => values.some((value) => value !== values[0]) && new Set(values.map((value) => JSON.stringify(value))).size > 1,
+  );

@@ -6,7 +6,7 @@ import { points, pValue, signedPoints } from '../format.ts';
 import { type Estimate, holm, interquartileMean, type Interval, mean, wilson } from '../statistics.ts';
 import type { ClusteredResult } from './clusters.ts';
 import { ALPHA, clusteredDifference, type Difference, type DifferenceTable, meanDifference } from './inference.ts';
-import { type PairedTable, pairedDifferences, type ResultsBySeed, successValue } from './pairing.ts';
+import { type PairedTable, pairedDifferences, type ResultsBySeed, sharedPlays, successValue } from './pairing.ts';
 
 /** A run as part of an arm. */
 export interface Member {
@@ -57,29 +57,34 @@ export interface ArmPair extends Interval {
   readonly words: string;
 }
 
-/** Rows of results: one per seed. A seed that occurs twice in one place is two rows; its runs in several places are one. */
-function rowsOf({ members }: Arm): Map<string, ClusteredResult[]> {
-  const rows = new Map<string, ClusteredResult[]>();
+/**
+ * Rows of results: one per seed. A seed that occurs twice in one place is two rows; its runs in several places are one. With `several`
+ * places the names of tasks hold theirs.
+ */
+function rowsOf({ members }: Arm, several: boolean): Map<string, readonly ClusteredResult[]> {
+  const rows = new Map<string, readonly ClusteredResult[]>();
   const seen = new Map<string, number>();
   for (const { seed, place, results } of members) {
     if (results.length === 0) continue;
     const count = (seen.get(`${seed} ${place}`) ?? 0) + 1;
     seen.set(`${seed} ${place}`, count);
     const key = count === 1 ? String(seed) : `${seed}, ${count}`;
-    const own = results.map((result) => ({
+    const named = (result: ClusteredResult): ClusteredResult => ({
       ...result,
       task: `${place}\t${result.task}`,
       cluster: `${place}\t${result.cluster}`,
-    }));
-    rows.set(key, [...(rows.get(key) ?? []), ...own]);
+    });
+    rows.set(key, several ? [...(rows.get(key) ?? []), ...results.map(named)] : results);
   }
   return rows;
 }
 
+const severalPlaces = (arms: readonly Arm[]): boolean => new Set(arms.flatMap(({ members }) => members.map(({ place }) => place))).size > 1;
+
 type Rows = ReturnType<typeof rowsOf>;
 
 export function summarise(arm: Arm): ArmSummary {
-  const rows = [...rowsOf(arm).values()];
+  const rows = [...rowsOf(arm, severalPlaces([arm])).values()];
   return {
     key: arm.key,
     runs: arm.members.map(({ run }) => run),
@@ -91,13 +96,8 @@ export function summarise(arm: Arm): ArmSummary {
 
 /** Mean success with its 95% interval over seeds and clusters; of one run over clusters only. */
 function meanSuccess(rows: readonly (readonly ClusteredResult[])[]): Estimate {
-  const [first = []] = rows;
-  const values = rows.map((row) => new Map(row.map((result) => [`${result.task}\n${result.seed}`, successValue(result)])));
-  const shared = first.filter((result) => values.every((row) => row.has(`${result.task}\n${result.seed}`)));
-  const table: DifferenceTable = {
-    rows: values.map((row) => shared.map((result) => row.get(`${result.task}\n${result.seed}`) ?? 0)),
-    clusters: shared.map(({ cluster }) => cluster),
-  };
+  const shared = sharedPlays(rows, successValue);
+  const table: DifferenceTable = { rows: shared.rows, clusters: shared.played.map(({ cluster }) => cluster) };
   const all = rows.flat();
   const value = all.reduce((sum, result) => sum + successValue(result), 0) / all.length;
   const { low, high, error, freedom, clusters } =
@@ -112,9 +112,10 @@ function meanSuccess(rows: readonly (readonly ClusteredResult[])[]): Estimate {
 export function compareArms(arms: readonly Arm[], baseline: string): ArmPair[] {
   const base = arms.find(({ key }) => key === baseline);
   if (!base) return [];
-  const theirs = rowsOf(base);
+  const several = severalPlaces(arms);
+  const theirs = rowsOf(base, several);
   const found = arms.flatMap((arm) => {
-    const pair = arm === base ? undefined : pairOf(arm.key, rowsOf(arm), baseline, theirs);
+    const pair = arm === base ? undefined : pairOf(arm.key, rowsOf(arm, several), baseline, theirs);
     return pair ? [{ ...pair, otherSettings: worldsOf(arm) !== worldsOf(base) }] : [];
   });
   const corrected = holm(found.map(({ p }) => p));
@@ -171,10 +172,11 @@ function aligned(mine: Rows, theirs: Rows): { a: ResultsBySeed; b: ResultsBySeed
 export function armDifferences(arms: readonly Arm[], baseline: string): PairedTable[] {
   const base = arms.find(({ key }) => key === baseline);
   if (!base) return [];
-  const theirs = rowsOf(base);
+  const several = severalPlaces(arms);
+  const theirs = rowsOf(base, several);
   return arms.flatMap((arm) => {
     if (arm === base) return [];
-    const { a, b } = aligned(rowsOf(arm), theirs);
+    const { a, b } = aligned(rowsOf(arm, several), theirs);
     return pairedDifferences(a, b, successValue) ?? [];
   });
 }

@@ -20,11 +20,11 @@ export class TaskClusters {
   /** By the world as it is stored, because completing a config takes a while. */
   readonly #stored = new Map<string, Key>();
 
-  /** The results of a run with this config, each with its cluster. */
+  /** Adds to the results of a run with this config the cluster of each: in place, for there may be tens of thousands. */
   mark<T extends EvaluationResult>(config: unknown, results: readonly T[]): (T & ClusteredResult)[] {
     if (results.length === 0) return [];
     const key = this.#keyOf(config);
-    return results.map((result) => ({ ...result, cluster: key({ id: result.task, tier: result.tier }) }));
+    return results.map((result) => Object.assign(result, { cluster: key({ id: result.task, tier: result.tier }) }));
   }
 
   #keyOf(config: unknown): Key {

@@ -4,6 +4,7 @@
 
 import { diffConfigs } from '../config/overrides.ts';
 import type { Contender } from './compare.ts';
+import { samePlays } from './pairing.ts';
 
 export interface Mismatch {
   /** What differs: temperature, tasks, reward, … */
@@ -45,6 +46,7 @@ function runsText(runs: readonly number[]): string {
 
 /** Sets of which the smaller is part of the larger differ in their number only, and that is said already. */
 function taskSets(contenders: readonly Contender[]): Mismatch | undefined {
+  if (samePlays(contenders.map(({ results }) => results))) return undefined;
   const sets = contenders.map(({ run, results }) => ({ run, tasks: new Set(results.map(({ task, seed }) => `${task}\n${seed}`)) }));
   const [smallest] = sets.toSorted((a, b) => a.tasks.size - b.tasks.size);
   if (!smallest || sets.every(({ tasks }) => [...smallest.tasks].every((task) => tasks.has(task)))) return undefined;

@@ -20,6 +20,15 @@ export interface PairedTable extends DifferenceTable {
 
 const keyOf = ({ task, seed }: EvaluationResult): string => `${task}\n${seed}`;
 
+/** Whether all lists have the same tasks with the same seeds in the same order, as evaluations of one study do. */
+export function samePlays(lists: readonly (readonly EvaluationResult[])[]): boolean {
+  const [first = []] = lists;
+  return lists.every(
+    (list) =>
+      list.length === first.length && list.every(({ task, seed }, place) => task === first[place]?.task && seed === first[place].seed),
+  );
+}
+
 /** Differences on the tasks that both sides share, seed by seed; undefined when they share none. */
 export function pairedDifferences(
   a: ResultsBySeed,
@@ -27,23 +36,32 @@ export function pairedDifferences(
   valueOf: (result: EvaluationResult) => number,
 ): PairedTable | undefined {
   const seeds = [...a.keys()].filter((seed) => b.has(seed));
-  const values = (results: readonly EvaluationResult[]): Map<string, number> =>
-    new Map(results.map((result) => [keyOf(result), valueOf(result)]));
-  const sides = seeds.map((seed) => ({ a: values(a.get(seed) ?? []), b: values(b.get(seed) ?? []) }));
-  const [first = -1] = seeds;
-  const played = (a.get(first) ?? [])
-    .map((result) => ({ result, key: keyOf(result) }))
-    .filter(({ key }) => sides.every((side) => side.a.has(key) && side.b.has(key)));
+  const lists = seeds.flatMap((seed) => [a.get(seed) ?? [], b.get(seed) ?? []]);
+  const { played, rows } = sharedPlays(lists, valueOf);
   if (played.length === 0) return undefined;
-  const of = (side: ReadonlyMap<string, number>): number[] => played.map(({ key }) => side.get(key) ?? 0);
-  const both = sides.map((side) => ({ mine: of(side.a), theirs: of(side.b) }));
+  const both = seeds.map((_, place) => ({ mine: rows[2 * place] ?? [], theirs: rows[2 * place + 1] ?? [] }));
   return {
     seeds,
-    clusters: played.map(({ result }) => result.cluster),
+    clusters: played.map(({ cluster }) => cluster),
     rows: both.map(({ mine, theirs }) => mine.map((value, task) => value - (theirs[task] ?? 0))),
     a: mean(both.flatMap(({ mine }) => mine)),
     b: mean(both.flatMap(({ theirs }) => theirs)),
   };
+}
+
+/** The plays of the first list that all lists have, and for each list the values of those. */
+export function sharedPlays(
+  lists: readonly (readonly ClusteredResult[])[],
+  valueOf: (result: EvaluationResult) => number,
+): { readonly played: readonly ClusteredResult[]; readonly rows: readonly (readonly number[])[] } {
+  const [first = []] = lists;
+  // Nothing to look up, unless a play was listed twice: then its last value counts.
+  if (samePlays(lists) && new Set(first.map(keyOf)).size === first.length) {
+    return { played: first, rows: lists.map((list) => list.map(valueOf)) };
+  }
+  const values = lists.map((list) => new Map(list.map((result) => [keyOf(result), valueOf(result)])));
+  const played = first.filter((result) => values.every((side) => side.has(keyOf(result))));
+  return { played, rows: values.map((side) => played.map((result) => side.get(keyOf(result)) ?? 0)) };
 }
 
 export interface PairedArms extends Estimate {

@@ -2,6 +2,7 @@
 // contract, and its handlers, whose code is loaded when one of them is first asked for, so that a start pays for the
 // list of runs and for nothing else.
 
+import { setTimeout } from 'node:timers/promises';
 import type { CallName, calls } from '../../preload/contract.ts';
 import { chartCalls } from '../../preload/contract/charts.ts';
 import { clusterCalls } from '../../preload/contract/clusters.ts';
@@ -28,8 +29,13 @@ import type { Caller, Handlers } from './dispatch.ts';
 
 interface Feature {
   readonly calls: Readonly<Record<string, CallDefinition>>;
+  /** Loaded before it is asked for, once the list of runs is out: the pages that are opened next need it. */
+  readonly early?: true;
   load(context: Context): Promise<Partial<Handlers<typeof calls>>>;
 }
+
+/** Milliseconds. */
+const PAUSE = 20;
 
 const FEATURES: readonly Feature[] = [
   { calls: systemCalls, load: async (context) => (await import('./system.ts')).systemHandlers(context) },
@@ -37,12 +43,12 @@ const FEATURES: readonly Feature[] = [
   { calls: runCalls, load: async (context) => (await import('./runs.ts')).runHandlers(context) },
   { calls: workerCalls, load: async (context) => (await import('./worker.ts')).workerHandlers(context) },
   { calls: queueCalls, load: async (context) => (await import('./queue.ts')).queueHandlers(context) },
-  { calls: metricCalls, load: async (context) => (await import('./metrics.ts')).metricHandlers(context) },
+  { calls: metricCalls, early: true, load: async (context) => (await import('./metrics.ts')).metricHandlers(context) },
   { calls: chartCalls, load: async () => (await import('./charts.ts')).chartHandlers() },
-  { calls: replayCalls, load: async (context) => (await import('./replay.ts')).replayHandlers(context) },
-  { calls: compareCalls, load: async (context) => (await import('./compare.ts')).compareHandlers(context) },
+  { calls: replayCalls, early: true, load: async (context) => (await import('./replay.ts')).replayHandlers(context) },
+  { calls: compareCalls, early: true, load: async (context) => (await import('./compare.ts')).compareHandlers(context) },
   { calls: modelCalls, load: async (context) => (await import('./models.ts')).modelHandlers(context) },
-  { calls: studyCalls, load: async (context) => (await import('./studies.ts')).studyHandlers(context) },
+  { calls: studyCalls, early: true, load: async (context) => (await import('./studies.ts')).studyHandlers(context) },
   { calls: playCalls, load: async (context) => (await import('./play.ts')).playHandlers(context) },
   { calls: pluginCalls, load: async (context) => (await import('./plugins.ts')).pluginHandlers(context) },
   { calls: worldDataCalls, load: async (context) => (await import('./world-data.ts')).worldDataHandlers(context) },
@@ -69,16 +75,31 @@ export function openCalls(dataFolder: string, settings: SettingsFile, openWindow
     plugins ??= import('../plugin/load.ts').then(({ loadPlugins }) => loadPlugins(dataFolder));
     await plugins;
   };
-  const handlersOf = async (name: CallName): Promise<Partial<Handlers<typeof calls>>> => {
-    const feature = FEATURES.find((candidate) => Object.hasOwn(candidate.calls, name));
-    if (!feature) return {};
+  const handlersOf = async (feature: Feature): Promise<Partial<Handlers<typeof calls>>> => {
     if (feature.calls !== systemCalls && feature.calls !== runCalls) await withPlugins();
     let handlers = loaded.get(feature);
     if (!handlers) loaded.set(feature, (handlers = feature.load(context)));
     return handlers;
   };
+  const source = async (name: CallName): Promise<Partial<Handlers<typeof calls>>> => {
+    const feature = FEATURES.find((candidate) => Object.hasOwn(candidate.calls, name));
+    return feature ? handlersOf(feature) : {};
+  };
+  let early: Promise<void> | undefined;
+  const loadEarly = async (): Promise<void> => {
+    for (const feature of FEATURES.filter((one) => one.early)) {
+      // Between two features whatever was asked meanwhile is answered.
+      await setTimeout(PAUSE, undefined, { ref: false });
+      await handlersOf(feature);
+    }
+  };
   return {
-    answer: (caller, name, input) => dispatch(handlersOf, caller, name, input),
+    answer: async (caller, name, input) => {
+      const outcome = await dispatch(source, caller, name, input);
+      // What fails here is shown when a page asks.
+      if (name === 'runs.list') early ??= loadEarly().catch(() => {});
+      return outcome;
+    },
     active: () => context.active(),
     openFile: async (file) => {
       const { importRuns } = await import('./transfer.ts');

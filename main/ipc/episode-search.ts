@@ -17,16 +17,31 @@ export class EpisodeSearch {
     const record = `${run} ${store.episodes.count(run)}`;
     const key = `${record} ${part}`;
     if (this.#found.key === key) return this.#found.ids;
-    if (this.#texts.key !== record) this.#texts = { key: record, ids: store.episodes.textsOf(run) };
     const found: number[] = [];
-    let pause = performance.now() + AT_A_TIME;
-    for (const id of this.#texts.ids) {
-      if (store.episodes.textHas(id, part)) found.push(id);
-      if (performance.now() < pause) continue;
-      await setImmediate();
-      pause = performance.now() + AT_A_TIME;
+    for await (const ids of this.#textsOf(store, run, record)) {
+      for (const id of ids) if (store.episodes.textHas(id, part)) found.push(id);
     }
     this.#found = { key, ids: found };
     return found;
   }
+
+  /** The texts a few at a time, with pauses in which other calls are answered. */
+  async *#textsOf(store: Store, run: number, record: string): AsyncGenerator<readonly number[]> {
+    let pause = performance.now() + AT_A_TIME;
+    const all: number[] = [];
+    for (const batch of this.#texts.key === record ? [this.#texts.ids] : store.episodes.textsOf(run)) {
+      for (let from = 0; from === 0 || from < batch.length; from += FEW) {
+        const ids = batch.slice(from, from + FEW);
+        yield ids;
+        all.push(...ids);
+        if (performance.now() < pause) continue;
+        await setImmediate();
+        pause = performance.now() + AT_A_TIME;
+      }
+    }
+    this.#texts = { key: record, ids: all };
+  }
 }
+
+/** Texts between two looks at the clock. */
+const FEW = 50;

@@ -2,19 +2,19 @@
 // spent, what differs in their settings, how they fail, who solved what, and two of them on one task. The address holds the selection:
 // /compare/1,2,3 or /compare/study-4.
 
-import { keepPreviousData, useQuery } from '@tanstack/react-query';
+import { keepPreviousData, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useDeferredValue, useMemo, useState } from 'react';
 import { useLocation, useParams } from 'wouter';
 import { z } from 'zod';
 import type { Answer } from '../../preload/contract.ts';
 import type { ComparedRun, Matrix } from '../../preload/contract/compare.ts';
-import { callOptions, useCall } from '../bridge.ts';
+import { call, callOptions, useCall } from '../bridge.ts';
 import { LinkButton } from '../components/button.tsx';
 import { Select } from '../components/field.tsx';
 import { Page } from '../components/page.tsx';
 import { EmptyState, ErrorState, Loading } from '../components/states.tsx';
 import { filterEpisodes } from '../replay/list-view.ts';
-import { useView } from '../state/view.ts';
+import { readView, useView } from '../state/view.ts';
 import type { RunStyle } from '../theme/runs.ts';
 import { SampleButton } from '../tour/sample-button.tsx';
 import { Arms } from './arms.tsx';
@@ -95,7 +95,7 @@ export default function ComparePage() {
 
 function Comparison({ runs, study }: { runs: readonly number[]; study: Parameters<typeof StudyBar>[0]['study'] }) {
   const [, navigate] = useLocation();
-  const answer = useQuery({ ...callOptions('compare.open', { runs: [...runs] }), placeholderData: keepPreviousData });
+  const answer = useOpened(runs);
   const { data } = answer;
   const { grouping, setGrouping, groups, looks } = useGroups(data);
   const [chosenBaseline, setBaseline] = useState<string | null>(null);
@@ -137,11 +137,33 @@ function Comparison({ runs, study }: { runs: readonly number[]; study: Parameter
   );
 }
 
-/** The runs as arms: by what the reader chose, else by what tells them apart. */
+/** The runs; their arms, as they will be shown, are asked for at once, so that they are worked out while the curves are drawn. */
+function useOpened(runs: readonly number[]) {
+  const client = useQueryClient();
+  const { queryKey } = callOptions('compare.open', { runs: [...runs] });
+  const queryFn = async (): Promise<Answer<'compare.open'>> => {
+    const data = await call('compare.open', { runs: [...runs] });
+    const grouping = groupingOf(data, readView('compare.grouping', groupingSchema, ''));
+    const groups = groupRuns(data.runs, grouping, data.diff);
+    const [first] = groups;
+    if (first) void client.prefetchQuery(callOptions('compare.arms', { groups: asked(groups), baseline: first.key }));
+    return data;
+  };
+  return useQuery({ queryKey, queryFn, placeholderData: keepPreviousData });
+}
+
+/** What the reader chose, where these runs have it, else what tells them apart. */
+function groupingOf({ runs, diff }: Answer<'compare.open'>, chosen: string): string {
+  const known = ['run', 'variant', 'name', ...diff.map(({ key }) => key)].includes(chosen);
+  return known ? chosen : usualGrouping(runs);
+}
+
+const asked = (groups: readonly Group[]) => groups.map(({ key, runs }) => ({ key, runs: [...runs] }));
+
+/** The runs as arms. */
 function useGroups(data: Answer<'compare.open'> | undefined) {
   const [chosen, setGrouping] = useView('compare.grouping', groupingSchema, '');
-  const known = ['run', 'variant', 'name', ...(data?.diff.map(({ key }) => key) ?? [])].includes(chosen);
-  const grouping = known ? chosen : data ? usualGrouping(data.runs) : 'variant';
+  const grouping = data ? groupingOf(data, chosen) : 'variant';
   const groups = useMemo(() => (data ? groupRuns(data.runs, grouping, data.diff) : []), [data, grouping]);
   const looks = useGroupLooks(data?.runs ?? NO_RUNS, groups);
   return { grouping, setGrouping, groups, looks };
@@ -149,10 +171,10 @@ function useGroups(data: Answer<'compare.open'> | undefined) {
 
 /** The arms against the baseline; while another baseline is worked out, the last answer stays. */
 function useArms(groups: readonly Group[], baseline: string): Answer<'compare.arms'> | undefined {
-  const asked = useMemo(() => groups.map(({ key, runs }) => ({ key, runs: [...runs] })), [groups]);
+  const input = useMemo(() => ({ groups: asked(groups), baseline }), [groups, baseline]);
   const { data } = useQuery({
-    ...callOptions('compare.arms', { groups: asked, baseline }),
-    enabled: asked.length > 0,
+    ...callOptions('compare.arms', input),
+    enabled: groups.length > 0,
     placeholderData: keepPreviousData,
   });
   return data;

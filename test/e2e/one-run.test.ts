@@ -137,7 +137,7 @@ describe('one trained run', () => {
         .read(episode)
         .steps[1]?.observation.split(/\s+/)
         .find((word) => /^[a-z]{5,}$/i.test(word)) ?? '';
-    const texts = store.episodes.textsOf(run).filter((text) => store.episodes.textHas(text, observed));
+    const texts = [...store.episodes.textsOf(run)].flat().filter((text) => store.episodes.textHas(text, observed));
     const { total } = store.episodes.page(run, { text: observed, observations: texts });
     await lab.page.getByLabel('Text in the task, the actions or the comment').fill(observed);
     await lab.page.getByRole('checkbox', { name: 'Search observations too' }).click();

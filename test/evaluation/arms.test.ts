@@ -96,6 +96,22 @@ describe('arms', () => {
     expect(compareArms([base, changed], 'base')[0]?.words).toContain('The worlds of the two have different settings.');
     expect(pairs[0]?.otherSettings).toBe(false);
   });
+  test('give the same numbers whatever the order in which their tasks were played', () => {
+    const shuffled = (one: Member, by: number): Member => ({
+      ...one,
+      results: one.results
+        .map((_, place) => one.results[(place * by) % one.results.length] ?? one.results[0])
+        .filter((r) => r !== undefined),
+    });
+    const [better, base] = [armAt('better', 14), armAt('base', 8)];
+    const mixed = arm('better', ...better.members.map((one, index) => shuffled(one, [1, 3, 7, 9][index] ?? 1)));
+    const [sorted] = compareArms([better, base], 'base');
+    const [other] = compareArms([mixed, base], 'base');
+    for (const field of ['difference', 'low', 'high', 'p', 'a', 'b'] as const) expect(other?.[field]).toBeCloseTo(sorted?.[field] ?? 9, 12);
+    expect(other).toMatchObject({ tasks: 80, onlyA: sorted?.onlyA, onlyB: sorted?.onlyB });
+    expect(summarise(mixed).success?.low).toBeCloseTo(summarise(better).success?.low ?? 9, 12);
+  });
+
   test('have a mean with an interval that holds it, also where everything was solved', () => {
     const { success } = summarise(armAt('some', 10));
     expect(success?.value).toBeCloseTo(0.5, 12);
