@@ -115,6 +115,8 @@ describe('a run from preset to done', () => {
       .getByRole('region', { name: 'Training now' })
       .getByRole('link', { name: /^Run 1 shop-tiny/ })
       .waitFor();
+    // Nothing beside it calls the lab idle.
+    expect(await lab.page.getByRole('link', { name: /^Worker process: / }).count()).toBe(0);
     const stages = lab.page.getByRole('list', { name: 'Stages' });
     expect(await stages.getByRole('listitem').allInnerTexts()).toEqual(['Reference', 'V*', 'Training', 'Test']);
     expect(await shown(stages.locator('li[aria-current="step"]'))).toBe(true);

@@ -40,6 +40,12 @@ describe('alerts', () => {
     const marked = CHARTS.filter(({ metrics }) => concerning(alerts, metrics).length > 0).map(({ id }) => id);
     expect(marked).toEqual(['entropy']);
   });
+
+  test('each metric stands on one chart only, under a name of its own', () => {
+    const metrics = CHARTS.flatMap((chart) => chart.metrics);
+    expect(metrics).toEqual([...new Set(metrics)]);
+    expect(new Set(CHARTS.map(({ title }) => title)).size).toBe(CHARTS.length);
+  });
 });
 
 test('the log is in order of time, whatever update its entries are about', () => {

@@ -7,10 +7,11 @@ import { projectFolder } from '../../main/paths.ts';
 import { LAYERS } from '../../scripts/check-imports.mjs';
 
 const root = projectFolder();
-const readme = readFileSync(join(root, 'README.md'), 'utf8');
-const code = readFileSync(join(root, 'docs/CODE.md'), 'utf8');
+const text = (file: string): string => readFileSync(join(root, file), 'utf8');
+const readme = text('README.md');
+const code = text('docs/CODE.md');
 const tree = /```\nmain\/[\s\S]*?```/.exec(code)?.[0] ?? '';
-const commandPage = readFileSync(join(root, 'docs/COMMANDS.md'), 'utf8');
+const commandPage = text('docs/COMMANDS.md');
 
 function markdownFiles(folder: string): string[] {
   return readdirSync(join(root, folder), { withFileTypes: true }).flatMap((entry) => {
@@ -71,4 +72,13 @@ test('every command of the command line is in docs/COMMANDS.md', () => {
   );
   expect(commands).toContain('doctor');
   expect(commands.filter((name) => !new RegExp(`\`${name}[ \`]`).test(commandPage))).toEqual([]);
+});
+
+test('every test that docs/STATISTICS.md names exists', () => {
+  const [, table = ''] = text('docs/STATISTICS.md').split('## Which test holds which number');
+  const named = [...table.matchAll(/`(test\/[^`]+)`: ((?:\*(?:[^*\\]|\\\*)+\*(?:, )?)+)/g)];
+  expect(named.length).toBeGreaterThan(15);
+  for (const [, file = '', names = ''] of named)
+    for (const [, name = ''] of names.matchAll(/\*((?:[^*\\]|\\\*)+)\*/g))
+      expect(text(file), file).toContain(name.replaceAll('\\*', '*').replace(/ …$/, ''));
 });
