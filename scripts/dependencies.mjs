@@ -59,29 +59,29 @@ function parsePackages(text) {
 /**
  * @param {string} folder
  * @param {(progress: string) => void} say
- * @param {readonly string[]} [extra] arguments of npm ci
+ * @param {readonly string[]} [how] npm's command and arguments
  * @returns {Promise<import('./stage.mjs').Outcome>}
  */
-export async function ensureDependencies(folder, say, extra = []) {
+export async function ensureDependencies(folder, say, how = ['ci']) {
   const reason = staleDependencies(folder);
   if (!reason) return { text: 'up to date', worked: false };
   const npm = npmCommand();
-  const args = [...npm.args, 'ci', '--no-audit', '--no-fund', '--loglevel=error', ...extra];
+  const args = [...npm.args, ...how, '--no-audit', '--no-fund', '--loglevel=error'];
   let result = { code: 1, output: '' };
   for (const attempt of [1, 2]) {
-    say(`${reason}; npm ci${attempt === 2 ? ', second attempt' : ''}`);
+    say(`${reason}; npm ${how[0]}${attempt === 2 ? ', second attempt' : ''}`);
     result = await run(npm.command, args, { cwd: folder, shell: npm.shell });
     if (result.code === 0) break;
   }
   if (result.code !== 0) {
     throw new SetupError({
-      tried: 'npm ci, twice',
+      tried: `npm ${how[0]}, twice`,
       failed: tail(result.output) || `exit code ${result.code}`,
       fix: 'check that the npm registry can be reached (npm ping) and that the disk is not full, then run the same command again',
     });
   }
   writeFileSync(join(folder, 'node_modules', STAMP), lockHash(folder));
-  return { text: `installed with npm ci, because: ${reason}`, worked: true };
+  return { text: `installed with npm ${how[0]}, because: ${reason}`, worked: true };
 }
 
 /** Only where node-llama-cpp's binary for the processor is the one that test/peers names. */
@@ -97,5 +97,6 @@ export function ensurePeers(root, say) {
   const folder = join(root, '.cache', 'peers'); // not among the sources, which tools read whole
   mkdirSync(folder, { recursive: true });
   for (const name of ['package.json', 'package-lock.json']) copyFileSync(join(root, 'test', 'peers', name), join(folder, name));
-  return ensureDependencies(folder, say, ['--omit=optional', '--ignore-scripts']);
+  // not ci, which insists on the optional packages of every platform; versions and hashes are the lock file's all the same
+  return ensureDependencies(folder, say, ['install', '--no-save', '--omit=optional', '--ignore-scripts']);
 }
