@@ -154,6 +154,28 @@ function logChoose(n: number, k: number): number {
   return sum;
 }
 
+/** Spearman's: Pearson's correlation of the ranks, ties sharing theirs; null where one side does not vary. */
+export function rankCorrelation(a: readonly number[], b: readonly number[]): number | null {
+  const [x, y] = [ranks(a), ranks(b)];
+  const [middleX, middleY] = [mean(x), mean(y)];
+  let [product, squareX, squareY] = [0, 0, 0];
+  for (const [i, rank] of x.entries()) {
+    const [left, right] = [rank - middleX, (y[i] ?? middleY) - middleY];
+    product += left * right;
+    squareX += left ** 2;
+    squareY += right ** 2;
+  }
+  return squareX === 0 || squareY === 0 ? null : product / Math.sqrt(squareX * squareY);
+}
+
+/** Places in ascending order, from 1; equal values share the mean of theirs. */
+function ranks(values: readonly number[]): number[] {
+  return values.map((value) => {
+    const below = values.filter((other) => other < value).length;
+    return below + (values.filter((other) => other === value).length + 1) / 2;
+  });
+}
+
 /** Mean of per-task differences a − b with a bootstrap interval over tasks: for returns, or success averaged over seeds. */
 export function pairedDifference(a: readonly number[], b: readonly number[], seed = 0): Estimate {
   if (a.length !== b.length)

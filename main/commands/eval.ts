@@ -6,10 +6,12 @@ import { AGENT_NAMES, type AgentName, createAgent } from '../environment/agents.
 import type { Environment, Task, World } from '../environment/environment.ts';
 import type { Split } from '../vocabulary.ts';
 import { WORLDS } from '../environment/registry.ts';
+import { conductedEpisodes, conductOf } from '../evaluation/conduct.ts';
 import { evaluationSeed, type EvaluationTable, playAgent, tabulateIn } from '../evaluation/evaluate.ts';
 import { evaluatePolicy } from '../evaluation/play.ts';
 import { policyOfRun, referencePolicy, type StoredPolicy } from '../replay/policies.ts';
-import { evaluationText, summaryText } from '../report/report.ts';
+import { conductRows } from '../report/conduct-text.ts';
+import { evaluationText, summaryText, textTable } from '../report/report.ts';
 import type { Store } from '../store/store.ts';
 import { parseConfig } from '../config/config.ts';
 import { loadPreset } from '../config/presets.ts';
@@ -60,8 +62,8 @@ async function evaluateRun(reference: string, options: EvalOptions): Promise<voi
     const run = findRun(store, reference);
     const policy = policyOfRun(store, run, updateOf(store, run, options.checkpoint));
     const report = await play(policy, 'policy', options);
-    const { episodes: _episodes, ...kept } = report;
-    store.evaluations.add(run, kept, []);
+    const { episodes: _episodes, ...outcome } = report;
+    store.evaluations.add(run, outcome, []);
     const reads = await referencePolicy(store, policy.setup, (done, total) => {
       if (done % 50 === 0) note(`cloning the reference: ${done} of ${total}`);
     });
@@ -72,14 +74,27 @@ async function evaluateRun(reference: string, options: EvalOptions): Promise<voi
       { name: 'reference', table: tabulateIn(environment, (await play(reads, 'reference', options)).results) },
     ];
     const own = { name: `run ${run}`, table: tabulateIn(environment, report.results) };
+    const kept = (index: number) => report.episodes[index]?.steps ?? null;
+    const conduct = conductOf(environment, conductedEpisodes(environment, report.split, report.results, kept));
     await policy.player.sampler.dispose();
     await reads.player.sampler.dispose();
     const { update, split, temperature } = report;
     const { beam } = options;
     const byName = Object.fromEntries(baselines.map(({ name, table }) => [name, table]));
     answer(
-      { run, update, world: report.world, split, temperature, beam, tasks: report.results.length, ...own.table, baselines: byName },
-      `${evaluationText(own)}\n\n${summaryText([own, ...baselines])}`,
+      {
+        run,
+        update,
+        world: report.world,
+        split,
+        temperature,
+        beam,
+        tasks: report.results.length,
+        ...own.table,
+        conduct,
+        baselines: byName,
+      },
+      [evaluationText(own), textTable(['how it went', ''], conductRows(conduct)), summaryText([own, ...baselines])].join('\n\n'),
     );
   });
 }

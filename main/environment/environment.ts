@@ -8,6 +8,7 @@ import type { Split } from '../vocabulary.ts';
 import type { WorldData } from './data.ts';
 import type { FailureClass } from './failures.ts';
 import type { DrawnPage, PageContext } from './page.ts';
+import type { Trait } from './traits.ts';
 
 /** Plain data: survives JSON and structured clone unchanged. */
 export type Plain = null | boolean | number | string | readonly Plain[] | { readonly [key: string]: Plain };
@@ -125,6 +126,10 @@ export interface Environment<State extends Plain = Plain> {
   readonly chance?: boolean;
   /** Ways to fail that only this world knows, in the order in which they are looked for; without it failures.ts has usual ones. */
   readonly failures?: readonly FailureClass[];
+  /** What successes may have in common, for evaluation/conduct.ts. */
+  readonly traits?: readonly Trait[];
+  /** Where settings limit what may be said: the share of the words of what the task wants that may be, 0 to 1. */
+  coverage?(task: Task): number;
   /** The page as it can be drawn; undefined for a text that is best shown as text. */
   draw?(observation: string, context: PageContext): DrawnPage | undefined;
 }

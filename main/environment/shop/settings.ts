@@ -8,6 +8,12 @@ import { REWARDS, REWARD_NAMES } from './rewards.ts';
 export const EIGHTEEN_TERMS =
   'backpack black blanket blue boots bottle headphones jacket lamp loafers mug novel red running shirt shoes wallet watch'.split(' ');
 
+/** Eighteen words that show the most: searches of one or two of them list 49 of the products 1–100 when ids are spread, each chosen for what it adds. */
+export const COVERING_TERMS =
+  'advanced black blue ceramic compact dumbbells foldable illustrated mouse pocket premium simple skirt slim slippers vintage white wooden'.split(
+    ' ',
+  );
+
 export const shopSettings = z.strictObject({
   reward: z
     .enum(REWARD_NAMES)
@@ -29,10 +35,10 @@ export const shopSettings = z.strictObject({
       'Highest product id that can be clicked or bought; 0 = all. 100 reproduces the limit that made 80% of the products unreachable in an earlier system.',
     ),
   searchTerms: z
-    .enum(['all', 'eighteen'])
+    .enum(['all', 'eighteen', 'covering'])
     .default('all')
     .describe(
-      `Words that may be searched for: all, or only eighteen. An earlier system had eighteen; which ones was not published, these are ours (${EIGHTEEN_TERMS.join(', ')}).`,
+      `Words that may be searched for: all, or only eighteen. An earlier system had eighteen; which ones was not published, these are ours (${EIGHTEEN_TERMS.join(', ')}). covering: eighteen that show as many of the products 1–100 as eighteen words can with ids=spread (49; ${COVERING_TERMS.join(', ')}).`,
     ),
   products: z
     .int()

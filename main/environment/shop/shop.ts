@@ -4,6 +4,7 @@
 
 import type { Environment } from '../environment.ts';
 import { PURCHASE_FAILURES } from '../purchases.ts';
+import { PURCHASE_TRAITS } from '../traits.ts';
 import { LONG_TIERS } from './baskets.ts';
 import { LEVELS, type Catalog } from './catalog.ts';
 import { conceptGroups, exchangeablePrices } from './concepts.ts';
@@ -16,7 +17,7 @@ import { identityOf, shopSettings } from './settings.ts';
 import { itemText, reset, type ShopState, step } from './step.ts';
 import { MOST_WORDS, type Stock, stockOf } from './stock.ts';
 import { LIMITS, TIERS, type ShopTask, targetsOf } from './tasks.ts';
-import { wordsOf } from './words.ts';
+import { canonical, wordsOf } from './words.ts';
 
 /** The shop with what its agents need beyond the common interface. */
 export interface Shop extends Environment<ShopState> {
@@ -53,6 +54,8 @@ export function createShop(input: unknown): Shop {
     phrases: [...new Set(catalog.products.map(({ noun }) => wordsOf(noun).join(' ')))].filter((noun) => noun.includes(' ')),
     prices: exchangeablePrices(catalog),
     failures: settings.tasks === 'short' ? PURCHASE_FAILURES : SHOP_FAILURES,
+    traits: PURCHASE_TRAITS,
+    coverage: ({ id }) => coverage(stock, taskOf({ task: id })),
     draw: (observation, context) => drawShopPage(observation, context, catalog.categories),
     catalog,
     searchable: new Set(useful),
@@ -76,6 +79,13 @@ function oracle(stock: Stock, state: ShopState): string | undefined {
   }
   if (constraint?.kind === 'category' && state.open !== product.id) return `click ${product.id}`;
   return `buy ${product.id}`;
+}
+
+/** Words of the wish that may be searched for, synonyms counted as what they stand for. */
+function coverage({ terms, catalog }: Stock, { words }: ShopTask): number {
+  if (!terms || words.length === 0) return 1;
+  const sayable = new Set(terms.flatMap((term) => canonical(term, catalog.synonyms)));
+  return words.filter((word) => sayable.has(word)).length / words.length;
 }
 
 function* corpus({ tasks, catalog, indexes, indexAt, settings, details }: Stock): Generator<string> {

@@ -9,7 +9,7 @@ import { aFifthImpossible, arrange } from './arrangement.ts';
 import { longTasks } from './baskets.ts';
 import { type Details, detailsOf } from './details.ts';
 import { indexCatalog, type SearchIndex } from './search.ts';
-import { EIGHTEEN_TERMS, type ShopSettings } from './settings.ts';
+import { COVERING_TERMS, EIGHTEEN_TERMS, type ShopSettings } from './settings.ts';
 import { makeTasks, type ShopTask } from './tasks.ts';
 import { wordsOf } from './words.ts';
 
@@ -47,7 +47,7 @@ export function stockOf(settings: ShopSettings): Stock {
   for (const split of splits) {
     ordered.set(split, Random.from('shop-order', split).shuffle(tasks.filter((task) => task.split === split)));
   }
-  const terms = settings.searchTerms === 'eighteen' ? EIGHTEEN_TERMS : undefined;
+  const terms = { all: undefined, eighteen: EIGHTEEN_TERMS, covering: COVERING_TERMS }[settings.searchTerms];
   const useful =
     terms ?? [...new Set([...catalog.products.flatMap((product) => wordsOf(product.name)), ...Object.keys(catalog.sayings)])].sort();
   const reachable = (id: number): boolean => settings.maxReachableId === 0 || id <= settings.maxReachableId;
