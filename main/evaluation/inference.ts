@@ -105,6 +105,12 @@ export function outsideP({ value, error, freedom }: Difference, margin: number):
   return error === 0 ? 0 : Math.min(1, 2 * studentTail(beyond / error, freedom));
 }
 
+/** p of the claim that the difference is at least `margin` upwards: small means that it is no higher, whatever it is downwards. */
+export function notHigherP({ value, error, freedom }: Difference, margin: number): number {
+  if (freedom === 0) return 1;
+  return error === 0 ? (value < margin ? 0 : 1) : studentTail((margin - value) / error, freedom);
+}
+
 /** What a difference varies by: between seeds, between clusters (their means), and the residual of a single pair. */
 export interface Components {
   readonly seed: number;

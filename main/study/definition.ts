@@ -48,8 +48,8 @@ export function measureWords(measure: Measure): string {
 /** Who stands beside the arms without being trained. */
 export const BASELINES = ['reference', 'heuristic', 'random'] as const;
 
-/** What is claimed of a against b; `equivalent` needs a margin. */
-export const EXPECTATIONS = ['higher', 'lower', 'equivalent'] as const;
+/** What is claimed of a against b; `equivalent` and `not-higher` (lower, or higher by less than it) need a margin. */
+export const EXPECTATIONS = ['higher', 'lower', 'equivalent', 'not-higher'] as const;
 
 const Margin = z.number().gt(0).lt(1);
 const Test = z.strictObject({
@@ -114,8 +114,9 @@ export const StudyDefinition = z
         for (const id of [a, b]) if (!known.has(id)) fault(`expected an arm or ${BASELINES.join(', ')}; found ${id}`, 'claims', index);
     });
     study.claims.forEach(({ tests }, index) => {
-      if (tests.some(({ expect, margin }) => expect === 'equivalent' && margin === undefined && study.margin === undefined))
-        fault('expected a margin: a claim of equivalence says how small a difference would not matter', 'claims', index);
+      const bounded = tests.filter(({ expect }) => expect === 'equivalent' || expect === 'not-higher');
+      if (bounded.some(({ margin }) => margin === undefined) && study.margin === undefined)
+        fault('expected a margin: a claim of no difference says how small a difference would not matter', 'claims', index);
     });
     if (study.seeds.includes(study.tuning.seed)) fault('expected a seed that the study does not use itself', 'tuning', 'seed');
   });

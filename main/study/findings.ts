@@ -144,21 +144,22 @@ function wordsOf(test: Test, paired: Paired | null, judged: Judged, titles: (id:
   if (!paired) return `${what}: no finished runs to compare yet.`;
   const { value, low, high, a, b, seeds, tasks, clusters, onlyA, onlyB, bySeed } = paired;
   const agree = bySeed.filter((difference) => (test.expect === 'higher' ? difference > 0 : difference < 0)).length;
-  const direction = test.expect === 'equivalent' ? '' : `; ${agree} of ${seeds.length} seeds in the claimed direction`;
+  const direction =
+    test.expect === 'equivalent' || test.expect === 'not-higher' ? '' : `; ${agree} of ${seeds.length} seeds in the claimed direction`;
   return (
     `${what}: ${points(a)}% against ${points(b)}%, difference ${signedPoints(value)} points (95% interval ${points(low)} to ${points(high)}; ` +
     `${tasks} tasks in ${clusters} clusters × ${seeds.length} seeds, only the first ${onlyA}, only the second ${onlyB}; ` +
-    `p = ${pValue(judged.chances.different)}, ${pValue(judged.holm.different)} corrected${direction}).${remark(paired, judged)}`
+    `p = ${pValue(judged.chances.different)}, ${pValue(judged.holm.different)} corrected${direction}).${remark(paired, judged, test.expect === 'not-higher')}`
   );
 }
 
 /** What the reader should keep in mind about the size of the experiment. */
-function remark({ seeds, detectable }: Paired, { verdict, margin, chances, holm }: Judged): string {
+function remark({ seeds, detectable }: Paired, { verdict, margin, chances, holm }: Judged, upwards: boolean): string {
   if (seeds.length < LEAST_SEEDS) return ' One seed decides nothing.';
   const ruledOut =
     margin === null || chances.equivalent > ALPHA
       ? ''
-      : ` A difference of ${points(margin)} points is ruled out (p = ${pValue(chances.equivalent)}, ${pValue(holm.equivalent)} corrected).`;
+      : ` A difference of ${points(margin)} points${upwards ? ' upwards' : ''} is ruled out (p = ${pValue(chances.equivalent)}, ${pValue(holm.equivalent)} corrected).`;
   if (verdict === 'inconclusive') return ` Minimum detectable difference: ${points(detectable)} points.`;
   return `${ruledOut}${seeds.length === LEAST_SEEDS ? ' With only two seeds, the variance between seeds is poorly estimated.' : ''}`;
 }

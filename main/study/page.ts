@@ -287,7 +287,7 @@ function claimSection(
     ...figures.map(({ title, name }) => image(title, name)),
     tests
       .map(({ words, verdict: own, corrected: holm, expect }) => {
-        const claimed = expect === 'equivalent' ? 'they are equivalent' : `the first is ${expect}`;
+        const claimed = expect === 'equivalent' ? 'they are equivalent' : `the first is ${expect.replace('-', ' ')}`;
         return `- ${markdown(words)} Claimed: ${claimed}. Result: ${VERDICT_WORDS[own]}${holm ? `, corrected: ${VERDICT_WORDS[holm]}` : ''}.`;
       })
       .join('\n'),

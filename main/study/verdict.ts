@@ -7,7 +7,7 @@ import { holm, mcnemar } from '../statistics.ts';
 import type { Verdict } from '../vocabulary.ts';
 import type { EvaluationResult } from '../evaluation/evaluation-report.ts';
 import type { Measure, Test } from './definition.ts';
-import { ALPHA, componentsOf, detectableDifference, type Difference, equivalenceP, outsideP } from '../evaluation/inference.ts';
+import { ALPHA, componentsOf, detectableDifference, type Difference, equivalenceP, notHigherP, outsideP } from '../evaluation/inference.ts';
 import { type PairedArms, pairedArms, pairedDifferences, type ResultsBySeed } from '../evaluation/pairing.ts';
 
 export function valueOf(result: EvaluationResult, measure: Measure): number {
@@ -48,6 +48,10 @@ export interface Chances {
 
 export function chancesOf(difference: Difference | undefined, { expect }: Pick<Test, 'expect'>, margin: number | null): Chances {
   if (!difference) return { different: 1, equivalent: 1 };
+  if (expect === 'not-higher') {
+    const beyond = margin ?? 0;
+    return { different: difference.value > beyond ? outsideP(difference, beyond) : 1, equivalent: notHigherP(difference, beyond) };
+  }
   const different = expect === 'equivalent' ? outsideP(difference, margin ?? 0) : difference.p;
   return { different, equivalent: margin === null ? 1 : equivalenceP(difference, margin) };
 }
@@ -60,7 +64,8 @@ export function correctedChances(all: readonly Chances[]): Chances[] {
 }
 
 export function judge(value: number, expect: Test['expect'], { different, equivalent }: Chances): Verdict {
-  if (expect === 'equivalent') return equivalent <= ALPHA ? 'supported' : different <= ALPHA ? 'refuted' : 'inconclusive';
+  if (expect === 'equivalent' || expect === 'not-higher')
+    return equivalent <= ALPHA ? 'supported' : different <= ALPHA ? 'refuted' : 'inconclusive';
   if (different <= ALPHA) return value > 0 === (expect === 'higher') ? 'supported' : 'refuted';
   return equivalent <= ALPHA ? 'equivalent' : 'inconclusive';
 }

@@ -14,6 +14,8 @@ import type { Group } from './groups.ts';
 import util from '../theme/utilities.module.css';
 import styles from './planner.module.css';
 
+type Power = NonNullable<Answer<'study.plan'>['size']>;
+
 interface PlannerProps {
   /** Arms whose spread counts; without two of them that of earlier runs in the world, if it is given. */
   groups: readonly Group[];
@@ -84,6 +86,14 @@ function basisOf(measured: boolean, world: string | undefined): string {
     : `Assumed spread (no two settings with two seeds were tested in the world ${world} yet)`;
 }
 
+/** What an order of this size can find. */
+function reachedBy({ seeds, tasks }: NonNullable<PlannerProps['size']>, { alone, corrected }: Power, tests: number): string {
+  if (tasks === 0) return 'These runs play no test tasks at their end (evaluation.finalTasks is 0), so nothing can be compared.';
+  if (seeds < 2) return 'One seed says nothing about other seeds: with it no difference counts as found.';
+  const among = tests > 1 ? ` (${percent(corrected)})` : '';
+  return `These ${seeds} seeds × ${tasks.toLocaleString('en')} test tasks, against as many of another setting: ${percent(alone)}${among}.`;
+}
+
 interface PlanTableProps {
   plan: Answer<'study.plan'>;
   basis: string;
@@ -108,13 +118,7 @@ function PlanTable({ plan: { size: reached, spread, rows, needed }, basis, size,
         {basis}: {points(spread.seeds)} points between seeds, {points(spread.clusters)} between clusters of {spread.clusterSize.toFixed(1)}{' '}
         {spread.clusterSize === 1 ? 'task' : 'tasks'}.
       </p>
-      {size && reached && (
-        <p role="status">
-          {size.seeds < 2
-            ? 'One seed says nothing about other seeds: with it no difference counts as found.'
-            : `These ${size.seeds} seeds × ${size.tasks.toLocaleString('en')} test tasks, against as many of another setting: ${percent(reached.alone)}${tests > 1 ? ` (${percent(reached.corrected)})` : ''}.`}
-        </p>
-      )}
+      {size && reached && <p role="status">{reachedBy(size, reached, tests)}</p>}
       <p className={styles.question}>
         A true difference of {points(difference)} points is found with this probability{corrected}:
       </p>

@@ -150,6 +150,9 @@ describe('replay, compare and report', () => {
     await answer.filter({ hasText: 'One seed says nothing about other seeds' }).waitFor();
     await lab.page.getByRole('textbox', { name: 'Seeds', exact: true }).fill('1-5');
     await answer.filter({ hasText: /^These 5 seeds × 20 test tasks, against as many of another setting: \d+\.\d%\.$/ }).waitFor();
+    await visit(lab, '/new/preset-shop-demo');
+    await lab.page.getByText('Seeds × tasks for a difference').click();
+    await answer.filter({ hasText: 'These runs play no test tasks at their end' }).waitFor();
   }, 60_000);
 
   test('runs on other numbers of tasks have a banner, no bold best, and pairs that say on how many tasks they rest', async () => {

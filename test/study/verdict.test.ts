@@ -38,6 +38,19 @@ test('a test is supported or refuted by a clear difference, equivalent when the 
   expect(judge(0.1, 'equivalent', open)).toBe('inconclusive');
 });
 
+test('that an arm is not higher is supported also where it is clearly lower, and refuted where it is higher than the margin', () => {
+  const difference = (value: number, error: number) => ({ value, low: 0, high: 0, error, freedom: 9, clusters: 50, p: 0.5 });
+  const verdict = (value: number, error: number) =>
+    judge(value, 'not-higher', chancesOf(difference(value, error), { expect: 'not-higher' }, 0.03));
+  expect(verdict(-0.2, 0.02)).toBe('supported');
+  expect(verdict(0, 0.01)).toBe('supported');
+  expect(verdict(0.01, 0.02)).toBe('inconclusive');
+  expect(verdict(0.05, 0.02)).toBe('inconclusive');
+  expect(verdict(0.2, 0.02)).toBe('refuted');
+  // The same decline is no equivalence.
+  expect(judge(-0.2, 'equivalent', chancesOf(difference(-0.2, 0.02), { expect: 'equivalent' }, 0.03))).toBe('refuted');
+});
+
 test('a claim needs all of its tests, and one that is refuted is enough against it', () => {
   expect(together(['supported', 'supported'])).toBe('supported');
   expect(together(['supported', 'inconclusive'])).toBe('inconclusive');
