@@ -29,6 +29,17 @@ test('runs are trained two at a time, reported when they end, and found again by
   expect(store.runs.list({ tag: 'mine' })).toHaveLength(4);
 });
 
+test('seed by seed, so that an interrupted study has complete comparisons: V* samples of another seed are the same ones', async () => {
+  const store = openStore();
+  const both = wanted(1, 2).flatMap((one) => [one, { ...one, config: applyOverrides(one.config, ['algorithm=reinforce', 'name=other']) }]);
+  const order: string[] = [];
+  const progress = ({ ended }: { ended: { name: string; seed: number } | null }): void =>
+    void (ended && order.push(`${ended.name} ${ended.seed}`));
+  await trainAll(store, both, { launch: launchPretend(store), jobs: 1, progress });
+  const name = both[0]?.config.name ?? '';
+  expect(order).toEqual([`${name} 1`, 'other 1', `${name} 2`, 'other 2']);
+});
+
 test('a run from before a setting existed is found again when it would have that setting’s default', async () => {
   const store = openStore();
   const [one] = wanted(1);
