@@ -29,6 +29,7 @@ const families: readonly Family[] = [
   { commands: ['cluster'], load: () => import('./commands/cluster.ts') },
   { commands: ['runs', 'metrics', 'delete', 'restore', 'clean'], load: () => import('./commands/runs.ts') },
   { commands: ['gradients'], load: () => import('./commands/gradients.ts') },
+  { commands: ['sources'], load: () => import('./commands/sources.ts') },
   { commands: ['presets'], load: () => import('./commands/presets.ts') },
   { commands: ['show'], load: () => import('./commands/show.ts') },
   { commands: ['export', 'import'], load: () => import('./commands/export.ts') },

@@ -1,0 +1,152 @@
+// `lab sources`: the systems of the write-ups as a table of what was expected, measured then and measured here; with --train it first trains what is
+// missing (interrupted runs continue where they stopped) and plays training tasks for the train–test gap.
+
+import { writeFileSync } from 'node:fs';
+import { type Command, Option } from 'commander';
+import { parseSeeds } from '../config/orders.ts';
+import { type Size, SIZES } from '../config/presets.ts';
+import { evaluatePolicy } from '../evaluation/play.ts';
+import { duration, percent } from '../format.ts';
+import { estimateRun } from '../queue/estimate.ts';
+import { newRun } from '../queue/new-run.ts';
+import { policyOfRun } from '../replay/policies.ts';
+import { textTable } from '../report/report.ts';
+import { evaluationOn, findSystemRun, loadSystems, measureSystem, type System, systemConfig } from '../report/sources.ts';
+import { SOURCES_HEADER, sourcesMarkdown, sourcesRow } from '../report/sources-page.ts';
+import type { Store } from '../store/store.ts';
+import { worldHash } from '../training/run-setup.ts';
+import { answer, CallError, note } from './output.ts';
+import { withStore } from './store.ts';
+import { trainHere } from './train.ts';
+import { collect } from './work.ts';
+
+interface Options {
+  readonly train?: boolean;
+  readonly plan?: boolean;
+  readonly size: Size;
+  readonly seeds: string;
+  readonly only?: string;
+  readonly set: readonly string[];
+  readonly out?: string;
+}
+
+/** Training tasks that are played for the train–test gap. */
+const TRAIN_TASKS = 200;
+
+export function register(program: Command): void {
+  program
+    .command('sources')
+    .description('the systems of the write-ups: expected, measured then, measured here')
+    .option('--train', 'train what is missing first; what was interrupted continues')
+    .option('--plan', 'only list the runs that are missing, with an estimate of their time')
+    .addOption(new Option('--size <size>', 'of the presets').choices([...SIZES]).default('medium'))
+    .option('--seeds <list>', 'of every system, for example 1-3', '1-3')
+    .option(
+      '--only <ids>',
+      `some of the systems (${loadSystems()
+        .map(({ id }) => id)
+        .join(', ')}), comma-separated`,
+    )
+    .option('--set <key=value>', 'change one field of every config (repeatable)', collect, [])
+    .option('--out <file>', 'also write the tables to this Markdown file')
+    .action((options: Options) => withStore((store) => run(store, options)));
+}
+
+async function run(store: Store, options: Options): Promise<void> {
+  const systems = chosen(options.only);
+  const seeds = parseSeeds(options.seeds);
+  if (typeof seeds === 'string') throw new CallError(`--seeds: ${seeds}`);
+  const { size, set: changes } = options;
+  if (options.plan === true) return plan(store, systems, seeds, options);
+  if (options.train === true && !(await train(store, systems, seeds, options))) return;
+  const measured = systems.map((system) => measureSystem(store, system, { size, seeds, changes }));
+  const command = `npm run lab -- sources --size ${size} --seeds ${options.seeds}${changes.map((change) => ` --set ${change}`).join('')}`;
+  if (options.out !== undefined) writeFileSync(options.out, sourcesMarkdown(measured, command));
+  answer(
+    { size, seeds, systems: measured.map(({ system, updates, runs }) => ({ system: system.id, updates, runs })) },
+    textTable([...SOURCES_HEADER], measured.map(sourcesRow)),
+  );
+}
+
+function chosen(only: string | undefined): readonly System[] {
+  const all = loadSystems();
+  if (only === undefined) return all;
+  return only.split(',').map((id) => {
+    const system = all.find((one) => one.id === id.trim());
+    if (!system) throw new CallError(`There is no system "${id.trim()}"`, `There are ${all.map((one) => one.id).join(', ')}`);
+    return system;
+  });
+}
+
+function plan(store: Store, systems: readonly System[], seeds: readonly number[], { size, set }: Options): void {
+  const rows = systems.flatMap((system) =>
+    seeds.map((seed) => {
+      const config = systemConfig(system, size, seed, set);
+      const state = findSystemRun(store, config)?.state ?? 'missing';
+      return {
+        system: system.id,
+        seed,
+        state,
+        updates: config.training.updates,
+        seconds: state === 'done' ? 0 : estimateRun(store, config).seconds,
+      };
+    }),
+  );
+  const shown = (seconds: number | null): string => (seconds === null ? 'not measured yet' : duration(seconds));
+  answer(
+    { size, runs: rows },
+    textTable(
+      ['system', 'seed', 'state', 'updates', 'estimate'],
+      rows.map(({ system, seed, state, updates, seconds }) => [system, String(seed), state, String(updates), shown(seconds)]),
+    ),
+  );
+}
+
+/** The first seed of every system, then the second, so that an early end leaves something of each; false when a run was stopped. */
+async function train(store: Store, systems: readonly System[], seeds: readonly number[], { size, set }: Options): Promise<boolean> {
+  for (const seed of seeds) {
+    for (const system of systems) {
+      const config = systemConfig(system, size, seed, set);
+      const known = findSystemRun(store, config);
+      const id = known?.id ?? store.runs.create(newRun(config, system.preset, ['sources'])).id;
+      if (known?.state !== 'done') {
+        note(`Run ${id}: ${system.title}, seed ${seed}`);
+        await trainHere(store, id);
+      }
+      const { state } = store.runs.get(id);
+      if (state === 'stopped' || state === 'paused') return stopped(id);
+      if (state === 'done' && !evaluationOn(store, id, 'train')) await playTraining(store, id);
+    }
+  }
+  return true;
+}
+
+function stopped(id: number): false {
+  note(`Run ${id} was stopped; the same command continues it`);
+  process.exitCode = 1;
+  return false;
+}
+
+/** The final policy on training tasks, decoded as it was on the test tasks. */
+async function playTraining(store: Store, run: number): Promise<void> {
+  const { player, setup, update } = policyOfRun(store, run);
+  const { temperature, beam } = setup.config.evaluation;
+  const { environment } = setup;
+  const request = {
+    split: 'train',
+    tasks: TRAIN_TASKS,
+    temperature,
+    beam,
+    seed: 1,
+    update,
+    kind: 'manual',
+    agent: 'policy',
+    worldHash: worldHash(environment, environment.levels - 1),
+  } as const;
+  const { episodes: _episodes, ...report } = await evaluatePolicy(player, request);
+  await player.sampler.dispose();
+  store.evaluations.add(run, report, []);
+  note(
+    `Run ${run}: ${percent(report.results.filter(({ success }) => success).length / report.results.length)} of ${report.results.length} training tasks`,
+  );
+}
