@@ -104,6 +104,8 @@ export interface Environment<State extends Plain = Plain> {
   /** What may be said now. `admits(grammar, action)` of grammar.ts is true exactly for the actions that `step` answers with
    * `valid: true`; both look at the action in its tidy form. A finished episode's grammar is empty. */
   grammar(state: State): Grammar;
+  /** Pages may be longer than a small policy's context, so a run looks before it begins; the text says what can be set instead. */
+  readonly longPages?: string;
   /** Only where the world's settings ask for it: the page in short, made from what a customer can see and remember, never from the answer. */
   view?(state: State): View;
   /** The best next action, where the world can know it. */

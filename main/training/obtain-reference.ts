@@ -6,6 +6,7 @@ import type { SessionOptions } from '../engine/session.ts';
 import { UnfinishedClone } from './clone-state.ts';
 import type { CommandHandler } from './commands.ts';
 import type { TrainingHost } from './host.ts';
+import { checkPagesFit } from './page-length.ts';
 import { PHASES, type ProgressReporter } from './progress.ts';
 import { cloneReference, keepReference, referenceRecipe } from './reference.ts';
 import { reportReference } from './reporter.ts';
@@ -36,6 +37,7 @@ export async function obtainReference(
     await host.report({ type: 'reference', policy });
     return { weights, sha256: policy.sha256 };
   }
+  checkPagesFit(setup);
   const unfinished = new UnfinishedClone(host.dataFolder, setup, recipe);
   const clone = unfinished.open();
   const keep = async (): Promise<void> => {

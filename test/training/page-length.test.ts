@@ -1,0 +1,23 @@
+// Whole pages and the context that has to hold them: a run that could only read beginnings is refused with the length that would do.
+
+import { expect, test } from 'vitest';
+import { parseConfig } from '../../main/config/config.ts';
+import { checkPagesFit, pageLengths } from '../../main/training/page-length.ts';
+import { openRun } from '../../main/training/run-setup.ts';
+
+const setup = (view: string, contextLength: number) =>
+  openRun(parseConfig({ world: { name: 'webshop', settings: { view } }, policy: { width: 16, heads: 2, contextLength } }));
+
+test('whole pages of WebShop need a context that holds the task and the longest page; short ones do not', () => {
+  const small = setup('page', 256);
+  const { codec, environment } = small;
+  if ('chat' in codec) throw new Error('A small policy was expected');
+  const { task, page, episode } = pageLengths(environment, codec.tokenizer);
+  expect(page).toBeGreaterThan(256);
+  expect(episode).toBeGreaterThan(task + page);
+  expect(() => checkPagesFit(small)).toThrow(
+    /expected at least (\d+) .*found 256\. Set policy\.contextLength=\d+, or world\.settings\.view=words/,
+  );
+  expect(() => checkPagesFit(setup('page', 512))).not.toThrow();
+  expect(() => checkPagesFit(setup('marks', 192))).not.toThrow();
+});
