@@ -1,5 +1,5 @@
 // @ts-check
-// `npm run bench -- engine|env|store|window|train|cluster|device [--json]`: runs test/bench/<name>.ts in Electron's Node. The
+// `npm run bench -- engine|env|store|window|train|cluster|device|llm [--json]`: runs test/bench/<name>.ts in Electron's Node. The
 // window's benchmark drives the real application, so it gets the bundle and a virtual display where there is none.
 
 import { existsSync, readdirSync } from 'node:fs';
@@ -19,7 +19,7 @@ await main(async () => {
     return 2;
   }
   const inWindow = name === 'window';
-  const electron = await setUp(aside, { build: inWindow, virtualDisplay: inWindow && !hasDisplay() });
+  const electron = await setUp(aside, { build: inWindow, virtualDisplay: inWindow && !hasDisplay(), peers: name === 'llm' });
   const start = (/** @type {NodeJS.ProcessEnv} */ env) =>
     foreground(electron.executable, [join(folder, `${name}.ts`), ...options], nodeEnvironment(electron, env));
   return inWindow && !hasDisplay() ? withVirtualDisplay(start) : start(process.env);

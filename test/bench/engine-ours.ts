@@ -11,12 +11,11 @@ import type { MicroBatch } from '../../main/engine/training-step.ts';
 import { PackedBatch } from '../../main/policy/batch.ts';
 import { policyObjective } from '../../main/policy/network.ts';
 import type { BatchShape } from '../../main/policy/batch.ts';
-import type { Drawn } from '../../main/policy/draw.ts';
-import { Sampler, type Feed } from '../../main/policy/sampler.ts';
-import type { SampledEpisode } from '../../main/policy/sampler.ts';
+import { Sampler } from '../../main/policy/sampler.ts';
 import { modelLayout } from '../../main/policy/transformer.ts';
 import type { ModelConfig } from '../../main/policy/transformer.ts';
 import { Random } from '../../main/random.ts';
+import { Monologue } from './monologue.ts';
 
 const config = z.object({
   vocabulary: z.number(),
@@ -84,34 +83,6 @@ async function step(count: number): Promise<object> {
     seconds.push((performance.now() - begin) / 1e3);
   }
   return { seconds, loss };
-}
-
-/** Writes `left` tokens after one start token, as the peer does. */
-class Monologue implements SampledEpisode {
-  readonly random: Random;
-  readonly mask = undefined;
-  readonly logProbs: number[] = [];
-  #left: number;
-  #next: Feed = { tokens: [0], flags: [0], newRow: true };
-
-  constructor(seed: number, length: number) {
-    this.random = Random.from('sample', seed);
-    this.#left = length;
-  }
-
-  get done(): boolean {
-    return this.#left === 0;
-  }
-
-  take(): Feed {
-    return this.#next;
-  }
-
-  accept({ token, logProb }: Drawn): void {
-    this.logProbs.push(logProb);
-    this.#next = { tokens: [token], flags: [0], newRow: false };
-    this.#left--;
-  }
 }
 
 async function sample(model: ModelConfig, batch: number, length: number): Promise<object> {

@@ -26,11 +26,13 @@ interface NextToken {
   readonly next: { readonly token: number | null; readonly probabilities?: ReadonlyMap<number, number> };
 }
 
-interface LlamaSequence {
+export interface LlamaSequence {
+  clearHistory(): Promise<void>;
+  evaluate(tokens: readonly number[], options: Readonly<Record<string, unknown>>): AsyncGenerator<number>;
   controlledEvaluate(input: readonly [number, unknown][]): Promise<readonly (NextToken | undefined)[]>;
 }
 
-interface LlamaContext {
+export interface LlamaContext {
   getSequence(): LlamaSequence;
   dispose(): Promise<void>;
 }

@@ -8,6 +8,7 @@ import { openAdapter } from '../../../main/policy/model/adapter.ts';
 import { scoreTokens } from '../../../main/policy/model/continuation.ts';
 import { EXPORTS, exportModel } from '../../../main/policy/model/export.ts';
 import { readGguf } from '../../../main/policy/model/gguf.ts';
+import { writeGguf, type GgufEntry } from '../../../main/policy/model/gguf-write.ts';
 import { modelNetwork } from '../../../main/policy/model/model-network.ts';
 import { ModelRegistry } from '../../../main/policy/model/registry.ts';
 import { ModelText } from '../../../main/policy/model/text.ts';
@@ -64,6 +65,18 @@ describe('an export', () => {
     const chat = [{ role: 'user', content: page }] as const;
     expect(after.render(chat, true)).toBe(before.render(chat, true));
     expect(readGguf(path).metadata.get('tokenizer.ggml.eos_token_id')).toBe(2);
+  });
+
+  it('can have a vocabulary of 200,000 tokens', () => {
+    const tokens = Array.from({ length: 200_000 }, (_, id) => `token ${id}`);
+    const path = join(temporaryFolder(), 'large.gguf');
+    const numbers = (): Float32Array[] => [Float32Array.of(1, 2)];
+    const metadata = new Map<string, GgufEntry>([
+      ['general.architecture', { type: 'text', value: 'llama' }],
+      ['tokenizer.ggml.tokens', { type: 'texts', value: tokens }],
+    ]);
+    writeGguf(path, metadata, [{ name: 'output_norm.weight', shape: [2], numbers }]);
+    expect(readGguf(path).metadata.get('tokenizer.ggml.tokens')).toEqual(tokens);
   });
 
   it('that has lost the training is refused and removed', async () => {
