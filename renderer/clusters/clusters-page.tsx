@@ -47,7 +47,9 @@ export default function ClustersPage() {
       ))}
       {all.data?.submissions.length === 0 && (
         <EmptyState title="Nothing was submitted yet">
-          Add a cluster in <Link href="/settings">Settings</Link>, then choose it under “On” in <Link href="/new">New run</Link>.
+          <p>
+            Add a cluster in <Link href="/settings">Settings</Link>, then choose it under “On” in <Link href="/new">New run</Link>.
+          </p>
         </EmptyState>
       )}
       {all.data && all.data.submissions.length > 0 && (

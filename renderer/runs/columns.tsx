@@ -18,6 +18,8 @@ export interface Column {
   readonly title: string;
   /** Pixels; `grow` columns share the remaining width. */
   readonly width: number;
+  /** Without its interval, where the window is narrow. */
+  readonly narrow?: number;
   readonly grow?: boolean;
   readonly numeric?: boolean;
   readonly sort?: (run: RunRow) => SortValue;
@@ -35,7 +37,7 @@ export const COLUMNS: readonly Column[] = [
   {
     id: 'name',
     title: 'Name',
-    width: 120,
+    width: 136,
     grow: true,
     sort: ({ name }) => name.toLowerCase(),
     cell: ({ name, damaged }) => (
@@ -61,6 +63,7 @@ export const COLUMNS: readonly Column[] = [
     id: 'success',
     title: 'Test success',
     width: 136,
+    narrow: 96,
     numeric: true,
     sort: ({ test }) => test?.rate ?? null,
     cell: ({ test }) => (
@@ -71,6 +74,7 @@ export const COLUMNS: readonly Column[] = [
     id: 'validation',
     title: 'Validation',
     width: 136,
+    narrow: 82,
     numeric: true,
     sort: ({ validation }) => validation?.rate ?? null,
     cell: ({ validation }) => <Share value={validation} tasks={`validation tasks at update ${validation?.update ?? 0}`} />,
@@ -155,22 +159,6 @@ export const COLUMNS: readonly Column[] = [
   },
   { id: 'device', title: 'Device', width: 80, sort: ({ device }) => device, cell: ({ device }) => device },
   { id: 'created', title: 'Created', width: 168, sort: ({ createdAt }) => createdAt, cell: ({ createdAt }) => formatDate(createdAt) },
-];
-
-export const DEFAULT_COLUMNS: readonly string[] = [
-  'state',
-  'id',
-  'name',
-  'variant',
-  'seed',
-  'world',
-  'success',
-  'validation',
-  'spark',
-  'updates',
-  'time',
-  'tags',
-  'notes',
 ];
 
 /** A config key as a column; its values come from a separate call. */

@@ -7,7 +7,8 @@ import { Button } from '../components/button.tsx';
 import { Dialog } from '../components/dialog.tsx';
 import { Checkbox, Field, Select, TextInput } from '../components/field.tsx';
 import { toastError } from '../state/toasts.ts';
-import { COLUMNS, DEFAULT_COLUMNS } from './columns.tsx';
+import { COLUMNS } from './columns.tsx';
+import { DEFAULT_COLUMNS } from './fit-columns.ts';
 import util from '../theme/utilities.module.css';
 import styles from './runs.module.css';
 

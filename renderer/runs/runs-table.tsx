@@ -3,9 +3,11 @@
 
 import { useVirtualizer } from '@tanstack/react-virtual';
 import type { VirtualItem } from '@tanstack/react-virtual';
-import { useEffect, useRef } from 'react';
+import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'react';
+import type { RefObject } from 'react';
 import { Head } from '../components/table.tsx';
 import type { Column } from './columns.tsx';
+import { fitColumns } from './fit-columns.ts';
 import { GroupRow, RunLine } from './table-rows.tsx';
 import type { RowEvents } from './table-rows.tsx';
 import { rowKeys, runIds, useRowActions, useStableRowEvents } from './use-row-events.ts';
@@ -21,11 +23,13 @@ interface RunsTableProps extends RowHandlers {
 const ROW = 30;
 const SELECT_WIDTH = 34;
 
-export function RunsTable(props: RunsTableProps) {
-  const { items, columns, cursor, onCursor } = props;
+export function RunsTable({ columns: chosen, ...rest }: RunsTableProps) {
+  const { items, cursor, onCursor } = rest;
   const scroller = useRef<HTMLDivElement>(null);
+  const room = useRoom(scroller) - SELECT_WIDTH;
+  const { columns, narrow, width } = useMemo(() => fitColumns(chosen, room), [chosen, room]);
+  const props: RunsTableProps = { ...rest, columns };
   const rows = useVirtualizer({ count: items.length, getScrollElement: () => scroller.current, estimateSize: () => ROW, overscan: 12 });
-  const width = columns.reduce((sum, column) => sum + column.width, SELECT_WIDTH);
   const actions = useRowActions(props);
   const events = useStableRowEvents(actions, props);
 
@@ -42,7 +46,8 @@ export function RunsTable(props: RunsTableProps) {
     <div ref={scroller} className={styles.scroller}>
       <table
         className={styles.table}
-        style={{ minWidth: width }}
+        style={{ minWidth: width + SELECT_WIDTH }}
+        data-narrow={narrow || undefined}
         role="grid"
         aria-label="Runs"
         aria-rowcount={items.length + 1}
@@ -56,15 +61,31 @@ export function RunsTable(props: RunsTableProps) {
       >
         <colgroup>
           <col style={{ width: SELECT_WIDTH }} />
-          {columns.map(({ id, width: wide, grow }) => (
-            <col key={id} style={grow ? { minWidth: wide } : { width: wide }} />
-          ))}
+          {columns.map(({ id, width: usual, narrow: least, grow }) => {
+            const wide = narrow ? (least ?? usual) : usual;
+            return <col key={id} style={grow ? { minWidth: wide } : { width: wide }} />;
+          })}
         </colgroup>
         <TableHead {...props} />
         <TableBody {...props} shown={rows.getVirtualItems()} height={rows.getTotalSize()} events={events} />
       </table>
     </div>
   );
+}
+
+/** How wide the inside of an element is; before it is drawn, wide enough for everything. */
+function useRoom(element: RefObject<HTMLElement | null>): number {
+  const [room, setRoom] = useState(Number.POSITIVE_INFINITY);
+  useLayoutEffect(() => {
+    const { current } = element;
+    if (!current) return undefined;
+    const measure = (): void => setRoom(current.clientWidth);
+    measure();
+    const watch = new ResizeObserver(measure);
+    watch.observe(current);
+    return () => watch.disconnect();
+  }, [element]);
+  return room;
 }
 
 /** The box that selects every run shown, and the titles of the columns, which sort. */

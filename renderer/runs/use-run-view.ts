@@ -9,8 +9,9 @@ import { runState } from '../../preload/contract/runs.ts';
 import type { Json, RunRow } from '../../preload/contract/runs.ts';
 import { callOptions } from '../bridge.ts';
 import { useView } from '../state/view.ts';
-import { COLUMNS, configColumn, DEFAULT_COLUMNS } from './columns.tsx';
+import { COLUMNS, configColumn } from './columns.tsx';
 import type { Column } from './columns.tsx';
+import { DEFAULT_COLUMNS } from './fit-columns.ts';
 import { filterRuns, groupRuns, NO_FILTER, sortRuns } from './rows.ts';
 import type { Item, RunFilter } from './rows.ts';
 

@@ -4,6 +4,7 @@ import { describe, expect, test } from 'vitest';
 import type { Knob } from '../../preload/contract/queue.ts';
 import type { RunRow } from '../../preload/contract/runs.ts';
 import { applyEdits, rangeValues } from '../../renderer/new-run/draft.ts';
+import { DEFAULT_COLUMNS, fitColumns } from '../../renderer/runs/fit-columns.ts';
 import { filterRuns, groupRuns, NO_FILTER, sortRuns } from '../../renderer/runs/rows.ts';
 
 function run(id: number, change: Partial<RunRow> = {}): RunRow {
@@ -89,5 +90,23 @@ describe('a draft', () => {
     expect(rangeValues(0.0001, 0.01, 3, true)).toEqual([0.0001, 0.001, 0.01]);
     expect(rangeValues(0, 1, 3, true)).toBeNull();
     expect(rangeValues(1, 2, 1, false)).toBeNull();
+  });
+});
+
+describe('columns in a narrow window', () => {
+  const columns = DEFAULT_COLUMNS.map((id) => ({ id, width: 100, ...(id === 'success' && { narrow: 40 }) }));
+  const ids = (room: number) => fitColumns(columns, room).columns.map(({ id }) => id);
+
+  test('give way one by one, notes first, and the name never', () => {
+    expect(ids(1300)).toEqual(DEFAULT_COLUMNS);
+    expect(ids(1299)).toEqual(DEFAULT_COLUMNS.filter((id) => id !== 'notes'));
+    expect(fitColumns(columns, 1040)).toMatchObject({ narrow: true, width: 1040 });
+    expect(ids(1040)).not.toContain('tags');
+    expect(ids(0)).toEqual(['state', 'id', 'name', 'variant', 'seed', 'success', 'validation', 'updates']);
+  });
+
+  test('that the reader chose all stay', () => {
+    const chosen = columns.slice(1);
+    expect(fitColumns(chosen, 10)).toEqual({ columns: chosen, narrow: false, width: 1200 });
   });
 });
