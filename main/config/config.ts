@@ -300,8 +300,8 @@ const runSchema = (algorithm: ReturnType<typeof algorithmSchema>) =>
       device: knob(z.string().min(1).max(40), 'cpu', 'Device that the model runs on; `lab doctor` lists them.'),
       memory: knob(
         whole(200, 10_000_000),
-        4000,
-        'Memory limit of the training process (not applied to language models). To stay below it, fewer sessions are cached and micro-batches have fewer rows; updates are the same up to rounding.',
+        1000,
+        'Memory limit of the training process (not applied to language models). To stay below it, fewer sessions are kept, which changes no number; a micro-batch that alone would take 45% of it gets fewer rows, which changes the rounding.',
         'MB',
       ),
       threads: knob(whole(0, 256), 0, 'CPU threads of the engine; 0: one per logical processor.', 'threads'),

@@ -1,6 +1,6 @@
 // Sessions by name, made when first asked for. Every shape of a batch is a session with separate memory, so only a limited number is
 // kept: the least recently used one is disposed of first. Caches that share a MemoryPool also share a limit of bytes: before a session
-// is made, the least recently used ones of all of them make room. Which sessions are kept changes the time, never the numbers.
+// is made, others of all of them make room, as few as possible. Which sessions are kept changes the time, never the numbers.
 
 export interface Disposable {
   dispose(): Promise<void>;
@@ -17,15 +17,26 @@ interface Held {
   evict(): Promise<void>;
 }
 
+interface PoolOptions {
+  /** Bytes in use, those of the sessions among them; default: what the sessions were planned to hold. */
+  readonly used?: () => number;
+  /** However little is left, sessions of so many bytes may be kept. */
+  readonly least?: number;
+}
+
 export class MemoryPool {
   readonly #limit: number;
+  readonly #used: () => number;
+  readonly #least: number;
   /** In the order of their last use. */
   readonly #held = new Set<Held>();
   #bytes = 0;
 
   /** `limit` in bytes. */
-  constructor(limit = Number.POSITIVE_INFINITY) {
+  constructor(limit = Number.POSITIVE_INFINITY, { used = () => this.#bytes, least = 0 }: PoolOptions = {}) {
     this.#limit = limit;
+    this.#used = used;
+    this.#least = least;
   }
 
   get bytes(): number {
@@ -34,10 +45,25 @@ export class MemoryPool {
 
   /** Makes room for so many bytes; what alone is larger than the limit is let in when nothing else is left. */
   async makeRoom(bytes: number): Promise<void> {
-    for (const held of this.#held) {
-      if (this.#bytes + bytes <= this.#limit) return;
-      await held.evict();
+    while (this.#bytes + bytes > this.#least) {
+      const missing = this.#used() + bytes - this.#limit;
+      const victim = missing > 0 ? this.#victim(missing) : undefined;
+      if (!victim) return;
+      await victim.evict();
     }
+  }
+
+  /**
+   * The smallest session that is enough, else the largest: making a session again takes time, so few are given up. Where one large
+   * session takes the place of another, all the small ones stay. Among equals the least recently used one goes.
+   */
+  #victim(missing: number): Held | undefined {
+    let best: Held | undefined;
+    for (const held of this.#held) {
+      const better = !best || (best.bytes >= missing ? held.bytes >= missing && held.bytes < best.bytes : held.bytes > best.bytes);
+      if (better) best = held;
+    }
+    return best;
   }
 
   add(held: Held): void {

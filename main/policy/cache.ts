@@ -38,9 +38,19 @@ export class Cache {
     return this.#time;
   }
 
+  /** Bytes of the arrays that `fit` would make, beyond those they replace. */
+  growth(needed: number): number {
+    const time = timeFor(needed);
+    const longer = this.#streams.map(({ heads, size }, i) => {
+      const { length } = at(this.#data, i);
+      return roomyLength(length, this.#capacity * heads * time * size) - length;
+    });
+    return longer.reduce((sum, numbers) => sum + numbers * Float32Array.BYTES_PER_ELEMENT, 0);
+  }
+
   /** Makes room for positions below `needed` in the first `rows` rows, or gives room back. */
   fit(needed: number, rows: number): void {
-    const time = Math.max(STEP, Math.ceil(needed / STEP) * STEP);
+    const time = timeFor(needed);
     if (time === this.#time || (time < this.#time && 2 * time > this.#time)) return;
     const kept = Math.min(time, this.#time);
     for (const [i, { heads, size }] of this.#streams.entries()) {
@@ -93,13 +103,18 @@ export class Cache {
     }
   }
 
-  /** The stream's array, replaced by a longer one where it is too short: doubling, because fresh memory is dear. */
+  /** The stream's array, replaced by a longer one where it is too short. */
   #roomy(index: number, length: number): Float32Array {
     const old = at(this.#data, index);
     if (old.length >= length) return old;
-    const longer = new Float32Array(Math.max(length, 2 * old.length));
+    const longer = new Float32Array(roomyLength(old.length, length));
     longer.set(old);
     this.#data[index] = longer;
     return longer;
   }
 }
+
+const timeFor = (needed: number): number => Math.max(STEP, Math.ceil(needed / STEP) * STEP);
+
+/** The length of the array for so many numbers, given that of the one there is: doubling, because fresh memory is dear. */
+const roomyLength = (old: number, needed: number): number => (old >= needed ? old : Math.max(needed, 2 * old));

@@ -3,6 +3,7 @@
 
 import { at } from '../indexed.ts';
 import type { Flat } from '../engine/parameters.ts';
+import type { MemoryPool } from '../engine/session-cache.ts';
 import { Session, float, floats, integer, value } from '../engine/session.ts';
 import type { Feeds, Value } from '../engine/session.ts';
 import { Cache } from './cache.ts';
@@ -14,6 +15,8 @@ export interface SamplerOptions {
   /** Most episodes at once. */
   readonly capacity?: number;
   readonly threads?: number;
+  /** Where room is asked for before keys and values grow. */
+  readonly pool?: MemoryPool;
 }
 
 /** A sequence being read. */
@@ -31,6 +34,8 @@ const COUNTS = [1, 4, 16, 64] as const;
 /** What a call costs beside its tokens, in tokens: once, and for every row (its keys and values have to be read). */
 const CALL_COST = 10;
 const ROW_COST = 2;
+/** What the process grows by for every byte that the keys and values grow by: the runtime works on copies of them. */
+const GROWTH = 2;
 
 export class Reader {
   readonly network: PolicyNetwork;
@@ -76,7 +81,10 @@ export class Reader {
     const fresh: Record<string, Float32Array> = {};
     for (const [name, result] of Object.entries(results)) if (name.startsWith('new.')) fresh[name.slice(4)] = floats(result);
     const positions = rows.map(({ position }) => position);
-    this.#cache.fit(Math.max(...positions.map((position, i) => position + at(used, i))), rows.length);
+    const needed = Math.max(...positions.map((position, i) => position + at(used, i)));
+    const growth = this.#cache.growth(needed);
+    if (growth > 0) await this.#options.pool?.makeRoom(GROWTH * growth);
+    this.#cache.fit(needed, rows.length);
     this.#cache.append(fresh, count, positions, used);
 
     const { vocabulary, aids } = this.network;

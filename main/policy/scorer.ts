@@ -35,6 +35,9 @@ interface ScorerOptions {
 
 type Kind = 'scores' | 'logits';
 
+/** What a session holds for every byte alive at once in its graph, as measured (more than in training: the runtime's order is another one). */
+const ARENA = 3;
+
 export class Scorer {
   readonly #network: PolicyNetwork;
   readonly #options: ScorerOptions;
@@ -103,7 +106,7 @@ export class Scorer {
       }
       const { threads } = this.#options;
       const settings = { spinning: false, plannedMemory: false, ...(threads !== undefined && { threads }), ...this.#device?.session };
-      return { bytes: peakBytes(graph), create: () => Session.create(graph, settings) };
+      return { bytes: ARENA * peakBytes(graph), create: () => Session.create(graph, settings) };
     });
   }
 }

@@ -112,8 +112,8 @@ const REMEDIES: readonly Remedy[] = [
 
 /** Below this many seconds an update nobody waits for it. */
 const FAST = 1;
-/** From this part of the allowed memory on it is short. */
-const MEMORY_SHARE = 0.9;
+/** From this part of the allowed memory on, sessions are given up to stay within it. */
+const MEMORY_SHARE = 0.85;
 
 /** What would make a run faster or smaller, from where its own time and memory went; empty where nothing stands out. */
 export function profileAdvice(
@@ -123,8 +123,13 @@ export function profileAdvice(
   const advice = REMEDIES.filter(({ part, from }) => secondsPerUpdate > FAST && time[part].share >= from)
     .toSorted((a, b) => time[b.part].share - time[a.part].share)
     .map(({ part, advice: text }) => `${NAMES[part]} took ${Math.round(100 * time[part].share)}% of the time. ${text}.`);
-  if (memory < MEMORY_SHARE * memoryLimit) return advice;
-  const text =
+  const taken = `The process took ${Math.round(memory)} of ${Math.round(memoryLimit)} MB.`;
+  const less =
     'A smaller training.microBatch (the update stays the same), training.recompute=true or a shorter policy.contextLength takes less';
-  return [...advice, `The process took ${Math.round(memory)} of ${Math.round(memoryLimit)} MB. ${text}.`];
+  if (memory > memoryLimit) return [...advice, `${taken} ${less}.`];
+  if (memory < MEMORY_SHARE * memoryLimit || secondsPerUpdate <= FAST) return advice;
+  return [
+    ...advice,
+    `${taken} With a larger memory, updates may be faster: sessions that were given up to stay within it are kept. ${less}.`,
+  ];
 }

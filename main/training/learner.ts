@@ -16,6 +16,12 @@ import type { Trajectory } from '../rollout/trajectory.ts';
 import { type TrainingEpisode, MinibatchTrainer, type LossDefinition, minibatchSettings } from './minibatch.ts';
 import type { RunSetup } from './run-setup.ts';
 
+/**
+ * Rows of a batch that is scored on the CPU. What is computed of a row does not depend on the others, so the numbers are those of larger
+ * batches; a session of 32 rows would hold 100 MB where one of 8 holds 30, and there are two for every shape (reference and critic).
+ */
+const SCORED_ROWS = 8;
+
 export class Learner {
   readonly #setup: RunSetup;
   readonly #minibatches: MinibatchTrainer;
@@ -155,7 +161,9 @@ export class Learner {
     poll: Poll | undefined,
     note: (trajectory: Trajectory, scores: { logProbs: Float32Array; values: Float32Array | undefined }) => void,
   ): Promise<void> {
-    for (const { part, shape } of this.#minibatches.cut(episodes, this.#objective())) {
+    const { device, policy: kind } = this.#setup.config;
+    const most = device === 'cpu' && kind.kind === 'scratch' ? SCORED_ROWS : undefined;
+    for (const { part, shape } of this.#minibatches.cut(episodes, this.#objective(), most)) {
       const rows = part.map((episode) => episode.rows);
       await poll?.();
       const { logProbs, values } = await scorer.score(new PackedBatch(rows, model, shape));

@@ -44,7 +44,7 @@ const FEWEST_MASKS = 32;
 const SMALLEST_SHARE = 1 / 32;
 
 /** Part of a run's memory that one micro-batch may take; the rest is for the process, the samplers and other sessions. */
-const LARGEST_PART = 0.4;
+const LARGEST_PART = 0.45;
 
 interface MinibatchSettings {
   /** Most tokens, padding included, that go through the model at once. */
@@ -127,12 +127,16 @@ export class MinibatchTrainer {
     return batches;
   }
 
-  /** Episodes in micro-batches that fit the limits, with the shape of each. */
-  cut<L extends Pick<TrainingEpisode, 'rows'>>(samples: readonly L[], objective: LossDefinition): { part: L[]; shape: BatchShape }[] {
+  /** Episodes in micro-batches that fit the limits, of at most so many rows, with the shape of each. */
+  cut<L extends Pick<TrainingEpisode, 'rows'>>(
+    samples: readonly L[],
+    objective: LossDefinition,
+    most = MOST_ROWS,
+  ): { part: L[]; shape: BatchShape }[] {
     const { contextLength } = this.#network;
     const agentTokens = powerOfTwo(Math.max(8, ...samples.flatMap(({ rows }) => rows.map((row) => row.agent.length))));
     const mostRows = (time: number): number =>
-      Math.max(1, Math.floor(this.#share * this.#mostRows(Math.min(contextLength, time), agentTokens, objective)));
+      Math.max(1, Math.floor(this.#share * Math.min(most, this.#mostRows(Math.min(contextLength, time), agentTokens, objective))));
     return microBatches(samples, this.#share * this.#settings.microBatch, mostRows).map((part) => ({
       part,
       shape: sessionShape(part, contextLength, mostRows),

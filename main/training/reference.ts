@@ -97,16 +97,10 @@ export async function cloneReference(
   const { config, referenceModel: model, referenceLayout: layout } = setup;
   const { reference } = config;
   const { state } = clone;
-  const trainer = new Trainer({
-    layout,
-    state,
-    optimizer: ADAM,
-    session: { threads, spinning: false, ...session },
-    sessions: 24,
-    pool: sessionPool(config),
-  });
+  const pool = sessionPool(config);
+  const trainer = new Trainer({ layout, state, optimizer: ADAM, session: { threads, spinning: false, ...session }, sessions: 24, pool });
   const minibatches = new MinibatchTrainer(trainer, model, minibatchSettings(config));
-  const sampler = openSampler(model, trainedWeights(model, state.values, trainer.parameters), { capacity: 128, threads });
+  const sampler = openSampler(model, trainedWeights(model, state.values, trainer.parameters), { capacity: 128, threads, pool });
   clone.refresh = () => trainer.download();
   try {
     // Without demonstrations the reference is the untrained policy.

@@ -93,8 +93,8 @@ export async function openTraining(config: RunConfig, host: TrainingHost): Promi
   const learner = new Learner(setup, trainer, weights, original, { threads, sessions: SESSIONS, pool });
   const { environment, seconds: environmentSeconds } = timedEnvironment(setup.environment);
   const capacity = Math.min(256, Math.max(32, training.batch));
-  const policy = { environment, codec: setup.codec, sampler: openSampler(setup.model, weights, { capacity, threads }) };
-  const reader = { ...policy, sampler: openSampler(setup.referenceModel, original, { capacity, threads }) };
+  const policy = { environment, codec: setup.codec, sampler: openSampler(setup.model, weights, { capacity, threads, pool }) };
+  const reader = { ...policy, sampler: openSampler(setup.referenceModel, original, { capacity, threads, pool }) };
   return {
     config,
     setup,

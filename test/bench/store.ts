@@ -282,7 +282,7 @@ async function measure(points: number, episodes: number): Promise<void> {
     ),
     row(`one update stored (${METRICS.length} metrics, ${PER_UPDATE} episodes)`, update.ours, update.peer, 'ms', null),
     row('metrics of one update stored', update.oursMetrics, update.peerMetrics, 'ms', null),
-    row('writing, share of a training run', share.writing, null, '%', 2),
+    row('writing, share of a training run', share.writing, null, '%', 1.5),
     row('… with receiving and checking the reports', share.everything, null, '%', null),
     row('bytes per step, all its tokens and texts', stepBytes, peerStepBytes, 'bytes', null),
     row('bytes per metric point', pointBytes, peerPointBytes, 'bytes', null),

@@ -245,20 +245,51 @@ const planned = (key: string, bytes: number, log: string[]) => ({
   },
 });
 
-test('caches that share a pool of memory stay below its limit together: the least recently used session of any of them goes first', async () => {
+test('caches that share a pool of memory stay below its limit together: as few sessions as possible of any of them go', async () => {
   const log: string[] = [];
   const pool = new MemoryPool(100);
   const [one, two] = [new SessionCache(9, pool), new SessionCache(9, pool)];
   await one.get('a', () => planned('a', 40, log));
   await two.get('b', () => planned('b', 40, log));
   await one.get('a', () => planned('a', 40, log));
-  await two.get('c', () => planned('c', 60, log));
+  await two.get('c', () => planned('c', 60, log)); // a and b are equally large: the one not used for longer goes
   expect(log).toEqual(['make a', 'make b', 'dispose b', 'make c']);
   expect(pool.bytes).toBe(100);
-  await one.get('d', () => planned('d', 150, log)); // larger than the limit: alone
-  expect(log.slice(4)).toEqual(['dispose a', 'dispose c', 'make d']);
+  await one.get('d', () => planned('d', 50, log)); // the smallest one that is enough
+  expect(log.slice(4)).toEqual(['dispose c', 'make d']);
+  await one.get('e', () => planned('e', 150, log)); // larger than the limit: alone
+  expect(log.slice(6)).toEqual(['dispose d', 'dispose a', 'make e']);
   await one.dispose();
   expect([pool.bytes, one.size, two.size]).toEqual([0, 0, 0]);
+});
+
+test('a pool that looks at the memory of the process gives up sessions until there is room, but keeps a least', async () => {
+  const log: string[] = [];
+  let others = 0;
+  const sizes: Record<string, number> = { a: 70, b: 10, c: 10, d: 10 };
+  const held = new Set<string>();
+  const used = () => others + [...held].reduce((sum, key) => sum + (sizes[key] ?? 0), 0);
+  const cache = new SessionCache(9, new MemoryPool(100, { used, least: 20 }));
+  const get = (key: string) =>
+    cache.get(key, () => ({
+      bytes: 10, // planned; `a` turns out to hold more
+      create: async () => {
+        held.add(key);
+        return { dispose: async () => void (held.delete(key), log.push(key)) };
+      },
+    }));
+  await get('a');
+  await get('b');
+  await get('c');
+  expect(log).toEqual([]);
+  await get('d'); // 70 + 10 + 10 + 10 = 100
+  expect(log).toEqual([]);
+  others = 60;
+  await get('e');
+  expect(log).toEqual(['a']);
+  others = 500;
+  await get('f'); // whatever is given up, there is no room; two of 10 are the least
+  expect([log, cache.size]).toEqual([['a', 'b', 'c', 'd'], 2]);
 });
 
 test('at most the given number of sessions is kept; the least recently used one is disposed of', async () => {

@@ -25,8 +25,12 @@ test('a run that is too slow is told what takes the time, the largest part first
   expect(profileAdvice(spent({ vstar: 0.9 }), { ...roomy, secondsPerUpdate: 0.5 }), 'fast enough').toEqual([]);
 });
 
-test('a run that is short of memory is told what takes less', () => {
-  expect(profileAdvice(spent({}), { ...roomy, memory: 3800 })).toEqual([
-    expect.stringMatching(/3800 of 4000 MB.*training\.microBatch.*training\.recompute=true/),
+test('a run that is short of memory is told what takes less, and what is faster where that matters', () => {
+  expect(profileAdvice(spent({}), { ...roomy, memory: 4200 })).toEqual([
+    expect.stringMatching(/4200 of 4000 MB\. A smaller training\.microBatch.*training\.recompute=true/),
   ]);
+  expect(profileAdvice(spent({}), { ...roomy, memory: 3800 })).toEqual([
+    expect.stringMatching(/3800 of 4000 MB\. With a larger memory, updates may be faster.*training\.microBatch/),
+  ]);
+  expect(profileAdvice(spent({}), { ...roomy, memory: 3800, secondsPerUpdate: 0.5 }), 'fast enough').toEqual([]);
 });
