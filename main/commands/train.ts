@@ -7,8 +7,7 @@ import { type Command, Option } from 'commander';
 import { tabulate } from '../evaluation/evaluate.ts';
 import { duration, interval, percent } from '../format.ts';
 import { evaluationText } from '../report/report.ts';
-import { deviceSpent, profileAdvice, timeRows, timeSpent } from '../report/timing.ts';
-import type { Run } from '../store/runs.ts';
+import { adviceFor, deviceSpent, timeRows, timeSpent } from '../report/timing.ts';
 import type { Store } from '../store/store.ts';
 import { spawnChild } from '../process/child.ts';
 import { ConfigError, type RunConfig, parseConfig } from '../config/config.ts';
@@ -220,7 +219,7 @@ function tellOutcome(store: Store, id: number): void {
   const time = timeSpent(store, id);
   const device = deviceSpent(store, id);
   const spent = timeRows(time).map(({ name, seconds: own, share }) => `${name} ${own.toFixed(1)} s (${percent(share)})`);
-  const advice = adviceOf(store, run);
+  const advice = adviceFor(store, run);
   if (state === 'failed' || run.reason !== null) note(`Run ${id} is ${state}${run.reason === null ? '' : `: ${run.reason}`}`);
   answer(
     {
@@ -247,14 +246,6 @@ function tellOutcome(store: Store, id: number): void {
     ].join('\n'),
   );
   exitWith(state);
-}
-
-/** What the run's own profile suggests. */
-function adviceOf(store: Store, { id, updates, seconds, config }: Run): string[] {
-  const [, memory = 0] = store.metrics.latest(id)['system/memory'] ?? [];
-  const { memory: memoryLimit, policy } = parseConfig(config);
-  const limit = policy.kind === 'model' ? Number.POSITIVE_INFINITY : memoryLimit;
-  return profileAdvice(timeSpent(store, id), { secondsPerUpdate: seconds / Math.max(1, updates), memory, memoryLimit: limit });
 }
 
 let lastLine = '';

@@ -5,6 +5,7 @@ import type { Difference, runCalls, RunEvent, Stage } from '../../preload/contra
 import { algorithmOf } from '../algorithm/registry.ts';
 import type { Json } from '../canonical.ts';
 import { alertById } from '../metrics/alerts.ts';
+import { adviceFor } from '../report/timing.ts';
 import type { RunEvent as StoredEvent } from '../store/events.ts';
 import type { Run, RunStore } from '../store/runs.ts';
 import { stages } from '../vocabulary.ts';
@@ -33,6 +34,7 @@ export function runHandlers(context: Context): Handlers<typeof runCalls> {
         versions: { ...run.versions },
         stages: stagesOf(run),
         changes: changesOf(run),
+        advice: adviceFor(context.lab.store, run),
       };
     },
 

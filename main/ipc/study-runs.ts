@@ -4,10 +4,14 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
+import { setImmediate } from 'node:timers/promises';
 import { app } from 'electron';
 import { z } from 'zod';
 import type { StudyDefinitionRow, StudyJob, studyRunCalls, WantedStudy } from '../../preload/contract/study-runs.ts';
+import type { Size } from '../config/presets.ts';
 import { projectFolder } from '../paths.ts';
+import { loadSystems, measureSystem, type MeasuredSystem } from '../report/sources.ts';
+import { breakdowns, SOURCES_HEADER, sourcesRow } from '../report/sources-page.ts';
 import { loadDefinition, parseDefinition, type StudyDefinition, studyIds } from '../study/definition.ts';
 import { armsToTune, planRuns } from '../study/plan.ts';
 import type { Context } from './context.ts';
@@ -23,11 +27,27 @@ const document = z.union([
 ]);
 type Document = z.infer<typeof document>;
 
+const SOURCE_SEEDS = [1, 2, 3];
+
+/** Reads the episodes of up to two dozen runs: between two systems others get their turn. */
+async function sourceTables({ lab }: Context, size: Size): Promise<{ tables: { title: string; header: string[]; rows: string[][] }[] }> {
+  const measured: MeasuredSystem[] = [];
+  for (const system of loadSystems()) {
+    await setImmediate();
+    measured.push(measureSystem(lab.store, system, { size, seeds: SOURCE_SEEDS }));
+  }
+  const parts = measured.flatMap((one) => breakdowns(one).map((part) => ({ ...part, title: `${one.system.title}: ${part.title}` })));
+  const all = [{ title: 'The systems of the write-ups', header: SOURCES_HEADER, rows: measured.map(sourcesRow) }, ...parts];
+  return { tables: all.map(({ title, header, rows }) => ({ title, header: [...header], rows: rows.map((row) => [...row]) })) };
+}
+
 export function studyRunHandlers(context: Context): Handlers<typeof studyRunCalls> {
   const jobs = new Map<string, StudyProcess>();
   const folder = join(context.dataFolder, 'studies');
   app.on('will-quit', () => jobs.forEach((job) => job.stop()));
   return {
+    'sources.table': ({ size }) => sourceTables(context, size),
+
     'studyRuns.definitions': () => ({ definitions: [...studyIds(), ...ownIds(folder)].map((study) => rowOf(study, folder)), folder }),
 
     'studyRuns.jobs': () => ({

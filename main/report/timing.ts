@@ -1,6 +1,8 @@
 // Where the time of a run went, from the seconds that every update records: printed at the end of `lab train` and in reports.
 // The parts add up to the whole; only the world's share lies inside rollout, V* and evaluation, which step through it.
 
+import { checkConfig } from '../config/config.ts';
+import type { Run } from '../store/runs.ts';
 import type { Store } from '../store/store.ts';
 
 export const TIME_PARTS = ['rollout', 'scoring', 'update', 'vstar', 'evaluation', 'storage', 'other', 'environment'] as const;
@@ -132,4 +134,17 @@ export function profileAdvice(
     ...advice,
     `${taken} With a larger memory, updates may be faster: sessions that were given up to stay within it are kept. ${less}.`,
   ];
+}
+
+/** Advice from what a stored run has recorded; none while it has no update, or where its config no longer fits the schema. */
+export function adviceFor(
+  store: Pick<Store, 'metrics'>,
+  { id, updates, seconds, config }: Pick<Run, 'id' | 'updates' | 'seconds' | 'config'>,
+): string[] {
+  const parsed = checkConfig(config);
+  if (!parsed.success || updates === 0) return [];
+  const [, memory = 0] = store.metrics.latest(id)['system/memory'] ?? [];
+  const { memory: allowed, policy } = parsed.data;
+  const memoryLimit = policy.kind === 'model' ? Number.POSITIVE_INFINITY : allowed;
+  return profileAdvice(timeSpent(store, id), { secondsPerUpdate: seconds / updates, memory, memoryLimit });
 }

@@ -114,6 +114,8 @@ export const runCalls = {
       stages: z.array(stage),
       /** What differs from the preset it began with; null when that preset is gone. */
       changes: z.array(difference).nullable(),
+      /** What would make it faster or smaller, from where its time and memory went. */
+      advice: z.array(z.string()),
     }),
   },
   'runs.change': {

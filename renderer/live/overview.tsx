@@ -25,7 +25,7 @@ interface OverviewProps {
 
 export function Overview({ run, progress, asked }: OverviewProps) {
   const live = run.state === 'running' || run.state === 'stopping';
-  const stages = useCall('runs.get', { run: run.id }).data?.stages ?? allStages;
+  const { stages = allStages, advice = [] } = useCall('runs.get', { run: run.id }).data ?? {};
   const words = live ? [doingWords(run, progress), asked].filter(Boolean).join(' · ') : (run.reason ?? '');
   return (
     <section className={styles.overview} aria-label="Run status">
@@ -40,6 +40,13 @@ export function Overview({ run, progress, asked }: OverviewProps) {
         {ENDED.includes(run.state) ? <Progress label="Run progress" value={shareDone(run)} /> : <Stages {...{ run, stages, progress }} />}
       </div>
       <Numbers run={run} />
+      {advice.length > 0 && (
+        <ul className={styles.remark} aria-label="Time and memory">
+          {advice.map((text) => (
+            <li key={text}>{text}</li>
+          ))}
+        </ul>
+      )}
     </section>
   );
 }

@@ -9,6 +9,7 @@ import { call, callOptions, useCall } from '../bridge.ts';
 import { Button, LinkButton } from '../components/button.tsx';
 import { Field, Select, TextInput } from '../components/field.tsx';
 import { Card, Page, Section } from '../components/page.tsx';
+import { Sources } from './sources.tsx';
 import { Badge } from '../components/stat.tsx';
 import { ErrorState, Loading } from '../components/states.tsx';
 import { formatDate } from '../format.ts';
@@ -43,6 +44,7 @@ export default function StudiesPage() {
       {jobs.data?.jobs.map((job) => (
         <Job key={job.study} job={job} />
       ))}
+      <Sources />
     </Page>
   );
 }

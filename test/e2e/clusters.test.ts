@@ -77,4 +77,18 @@ describe.skipIf(missing !== null)(`clusters in the window${missing === null ? ''
     expect(await page.getByRole('button', { name: 'Run on here' }).isEnabled()).toBe(true);
     lab.noComplaints();
   });
+
+  test('Studies sets the write-ups’ systems beside what was measured', async () => {
+    const { page } = lab;
+    await visit(lab, '/studies');
+    await page.getByRole('button', { name: 'Show the table' }).click();
+    const table = page.getByRole('table', { name: 'The systems of the write-ups' });
+    await table.waitFor(patience);
+    const row = table.getByRole('row', { name: /^Slides: actor and critic/ });
+    expect(await row.textContent()).toMatch(/85–90% after its four fixes.*67 of 100.*not run at this size/);
+    expect(await accessibilityProblems(lab)).toEqual([]);
+    await page.getByRole('button', { name: 'Hide' }).click();
+    await table.waitFor({ ...patience, state: 'hidden' });
+    lab.noComplaints();
+  });
 });

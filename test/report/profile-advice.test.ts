@@ -1,5 +1,7 @@
 import { expect, test } from 'vitest';
-import { profileAdvice, type TimePart, type TimeSpent } from '../../main/report/timing.ts';
+import { adviceFor, profileAdvice, type TimePart, type TimeSpent } from '../../main/report/timing.ts';
+import { openStore, temporaryFolder } from '../store/helpers.ts';
+import { newRun } from '../store/samples.ts';
 
 const spent = (shares: Partial<Record<TimePart, number>>): TimeSpent => {
   const of = (part: TimePart) => ({ seconds: 100 * (shares[part] ?? 0), share: shares[part] ?? 0 });
@@ -33,4 +35,14 @@ test('a run that is short of memory is told what takes less, and what is faster 
     expect.stringMatching(/3800 of 4000 MB\. With a larger memory, updates may be faster.*training\.microBatch/),
   ]);
   expect(profileAdvice(spent({}), { ...roomy, memory: 3800, secondsPerUpdate: 0.5 }), 'fast enough').toEqual([]);
+});
+
+test('a stored run is advised from what it recorded, and not before its first update', () => {
+  const store = openStore(temporaryFolder());
+  const { id } = store.runs.create(newRun());
+  const recorded = { 'system/time.vstar': 8, 'system/time.total': 10, 'system/memory': 3900 };
+  for (const update of [1, 2]) store.metrics.append(id, update, recorded);
+  const run = { id, updates: 2, seconds: 20, config: {} };
+  expect(adviceFor(store, run)).toEqual([expect.stringMatching(/^V\* took 80%/), expect.stringMatching(/3900 of 4000 MB/)]);
+  expect(adviceFor(store, { ...run, updates: 0 })).toEqual([]);
 });
