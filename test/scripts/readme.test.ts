@@ -82,3 +82,19 @@ test('every test that docs/STATISTICS.md names exists', () => {
     for (const [, name = ''] of names.matchAll(/\*((?:[^*\\]|\\\*)+)\*/g))
       expect(text(file), file).toContain(name.replaceAll('\\*', '*').replace(/ …$/, ''));
 });
+
+test('printed commands name presets, studies and definition files that exist', () => {
+  const lines = markdownFiles('.').flatMap((file) => text(file).split('\n'));
+  const presets = new Set(readdirSync(join(root, 'resources/presets')).map((name) => name.replace('.json', '')));
+  const studies = new Set(readdirSync(join(root, 'resources/studies')).map((name) => name.replace('.json', '')));
+  const named = (pattern: RegExp): string[] => lines.flatMap((line) => [...line.matchAll(pattern)].map(([, name = '']) => name));
+  const used = named(/--preset ([a-z][\w-]+)/g);
+  expect(used.length).toBeGreaterThan(15);
+  expect(used.filter((name) => !presets.has(name))).toEqual([]);
+  const [defined, run] = [named(/--definition ([\w./-]+\.json)/g), lines.filter((line) => !line.includes('--definition')).join('\n')];
+  expect(defined.length).toBeGreaterThan(0);
+  expect(defined.filter((file) => !existsSync(join(root, file)))).toEqual([]);
+  const started = [...run.matchAll(/lab -- study run ([a-z][\w-]*)/g)].map(([, name = '']) => name);
+  expect(started.length).toBeGreaterThan(4);
+  expect(started.filter((name) => !studies.has(name))).toEqual([]);
+});
