@@ -1,5 +1,6 @@
 // A world without meaning for the tests of samplers: a small model with every aid, and episodes that read and write under masks.
 
+import { afterAll } from 'vitest';
 import type { Drawn } from '../../main/policy/draw.ts';
 import type { TokenMask } from '../../main/policy/grammar-mask.ts';
 import { tokenMask } from '../../main/policy/grammar-mask.ts';
@@ -8,6 +9,18 @@ import type { Feed, SampledEpisode } from '../../main/policy/sampler.ts';
 import { modelLayout } from '../../main/policy/transformer.ts';
 import type { ModelConfig } from '../../main/policy/transformer.ts';
 import { Random } from '../../main/random.ts';
+
+/** Gives back what it is handed, and disposes of all of it when the file's tests are over. */
+export function keptToTheEnd(): <T extends { dispose(): Promise<void> }>(it: T) => T {
+  const opened: { dispose(): Promise<void> }[] = [];
+  afterAll(async () => {
+    for (const it of opened) await it.dispose();
+  });
+  return (it) => {
+    opened.push(it);
+    return it;
+  };
+}
 
 export const config: ModelConfig = {
   vocabulary: 40,

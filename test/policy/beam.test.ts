@@ -1,7 +1,7 @@
 // What beam search can be relied on for: with enough width it finds the most probable answer that exhaustive search finds, with width 1 it is
 // greedy decoding, pruning only drops what is far behind, and real worlds with thoughts are played by it to their end.
 
-import { afterAll, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { parseConfig } from '../../main/config/config.ts';
 import { PackedBatch } from '../../main/policy/batch.ts';
 import { keepBest } from '../../main/policy/beam.ts';
@@ -15,16 +15,9 @@ import { Scorer } from '../../main/policy/scorer.ts';
 import { Random } from '../../main/random.ts';
 import { rollout } from '../../main/rollout/rollout.ts';
 import { openRun } from '../../main/training/run-setup.ts';
-import { config, weightsOf } from './babble.ts';
+import { config, keptToTheEnd, weightsOf } from './babble.ts';
 
-const opened: { dispose(): Promise<void> }[] = [];
-const keep = <T extends { dispose(): Promise<void> }>(it: T): T => {
-  opened.push(it);
-  return it;
-};
-afterAll(async () => {
-  for (const it of opened) await it.dispose();
-});
+const keep = keptToTheEnd();
 
 const END = 1;
 const FIRST = tokenMask([4, 5, 6, 7]);

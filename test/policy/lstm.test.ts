@@ -1,7 +1,7 @@
 // What runs with an LSTM policy can rely on: its layers compute the published recurrence, the sampler's numbers are the scorer's, and the
 // gradient that trains every parameter is the slope of the loss.
 
-import { afterAll, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { Graph } from '../../main/engine/graph.ts';
 import { mul, sub } from '../../main/engine/operators.ts';
 import type { Flat } from '../../main/engine/parameters.ts';
@@ -15,16 +15,9 @@ import { Sampler } from '../../main/policy/sampler.ts';
 import { Scorer } from '../../main/policy/scorer.ts';
 import { type ModelConfig, modelLayout } from '../../main/policy/transformer.ts';
 import { Random } from '../../main/random.ts';
-import { Babble, config, weightsOf } from './babble.ts';
+import { Babble, config, keptToTheEnd, weightsOf } from './babble.ts';
 
-const opened: { dispose(): Promise<void> }[] = [];
-const keep = <T extends { dispose(): Promise<void> }>(it: T): T => {
-  opened.push(it);
-  return it;
-};
-afterAll(async () => {
-  for (const it of opened) await it.dispose();
-});
+const keep = keptToTheEnd();
 
 const lstm: ModelConfig = { ...config, architecture: 'lstm', width: 20 };
 const plain: ModelConfig = { ...lstm, layers: 1, valueHead: false, aids: { matchFlag: false, pointer: false, tokenShift: 0 } };

@@ -1,7 +1,7 @@
 // What a rollout can rely on: the sampler's numbers are the scorer's, masks are kept exactly, and an episode is the same in
 // whatever company it is played.
 
-import { afterAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { Trainer, freshState } from '../../main/engine/training-step.ts';
 import { PackedBatch } from '../../main/policy/batch.ts';
 import { policyObjective } from '../../main/policy/network.ts';
@@ -10,16 +10,9 @@ import type { SampledEpisode } from '../../main/policy/sampler.ts';
 import { Scorer } from '../../main/policy/scorer.ts';
 import { modelLayout } from '../../main/policy/transformer.ts';
 import { Random } from '../../main/random.ts';
-import { Babble, config, weightsOf } from './babble.ts';
+import { Babble, config, keptToTheEnd, weightsOf } from './babble.ts';
 
-const opened: { dispose(): Promise<void> }[] = [];
-const keep = <T extends { dispose(): Promise<void> }>(it: T): T => {
-  opened.push(it);
-  return it;
-};
-afterAll(async () => {
-  for (const it of opened) await it.dispose();
-});
+const keep = keptToTheEnd();
 
 async function play(sampler: Sampler, seeds: readonly number[], settings = {}): Promise<Babble[]> {
   const episodes = seeds.map((seed) => new Babble(seed));
