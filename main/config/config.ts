@@ -428,12 +428,18 @@ export function completeConfig(stored: unknown): unknown {
   return result.success ? result.data : stored;
 }
 
-/** What the seeds of one arm have in common: the complete config without name and seed, so that old and new runs agree. */
-export function armHash(stored: unknown): string {
+/** Neither a name nor how much memory a process may take is a part of the experiment. */
+const OUTSIDE = new Set(['name', 'memory']);
+
+/** What a run is an experiment in: the complete config, so that old and new runs agree, without what lies outside of it. */
+export function experimentHash(stored: unknown, ...without: readonly string[]): string {
   const config = completeConfig(stored);
   if (typeof config !== 'object' || config === null) return contentHash(config);
-  return contentHash(Object.fromEntries(Object.entries(config).filter(([key]) => key !== 'name' && key !== 'seed')));
+  return contentHash(Object.fromEntries(Object.entries(config).filter(([key]) => !OUTSIDE.has(key) && !without.includes(key))));
 }
+
+/** What the seeds of one arm have in common. */
+export const armHash = (stored: unknown): string => experimentHash(stored, 'seed');
 
 export class ConfigError extends Error {
   override name = 'ConfigError';

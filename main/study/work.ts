@@ -11,7 +11,7 @@ import type { Run, RunSummary } from '../store/runs.ts';
 import type { RunState } from '../vocabulary.ts';
 import type { Store } from '../store/store.ts';
 import { contentHash } from '../canonical.ts';
-import { ConfigError, parseConfig, type RunConfig } from '../config/config.ts';
+import { checkConfig, experimentHash, type RunConfig } from '../config/config.ts';
 import { newRun, writerOptions } from '../queue/new-run.ts';
 import { type Launch, RunQueue } from '../queue/queue.ts';
 import { recover } from '../queue/resume.ts';
@@ -65,28 +65,23 @@ function identity({ name: _name, ...rest }: RunConfig): string {
   return contentHash(rest);
 }
 
-/** Finds the run that has a config already: also one from before a setting was added, if it has that setting's default. */
+/** Finds the run that has a config already: also one from before a setting was added or with another limit of memory. */
 export function runFinder(store: Store): (config: RunConfig) => RunSummary | undefined {
   // The last one of a hash stays in the map: a finished run before others, then the oldest.
   const runs = store.runs.list().sort((a, b) => Number(a.state === 'done') - Number(b.state === 'done'));
   const known = new Map(runs.map((run) => [run.configHash, run]));
-  let completed: Map<string, RunSummary> | undefined;
+  let alike: Map<string, RunSummary> | undefined;
   return (config) => {
-    const hash = identity(config);
-    if (known.has(hash)) return known.get(hash);
-    completed ??= new Map(runs.flatMap((run) => completedIdentity(store, run.id).map((own) => [own, run] as const)));
-    return completed.get(hash);
+    const exact = known.get(identity(config));
+    if (exact) return exact;
+    alike ??= new Map(
+      runs.flatMap((run) => {
+        const { data } = checkConfig(store.runs.get(run.id).config);
+        return data ? [[experimentHash(data), run] as const] : [];
+      }),
+    );
+    return alike.get(experimentHash(config));
   };
-}
-
-/** The hash that a stored config has today; none when it no longer fits the schema. */
-function completedIdentity(store: Store, run: number): string[] {
-  try {
-    return [identity(parseConfig(store.runs.get(run).config))];
-  } catch (error) {
-    if (error instanceof ConfigError) return [];
-    throw error;
-  }
 }
 
 /** The runs of the list that are done already, in its order. */

@@ -64,6 +64,13 @@ test('five seeds are one arm although three of them were made before a setting e
   expect(new Set(rows.map(({ group }) => group)).size).toBe(1);
 });
 
+test('the limit of memory is no part of an arm: its default may change', () => {
+  const runs = [run(1, undefined, ['memory=4000']), run(2, undefined, ['memory=1000'])];
+  expect(compare(runs.map((id) => contenderOf(store, id))).groups.map((group) => group.runs)).toEqual([runs]);
+  const rows = runs.map((id) => rowOf(store.runs, store.runs.get(id)));
+  expect(new Set(rows.map(({ group }) => group)).size).toBe(1);
+});
+
 test('a setting that really differs makes two arms', () => {
   const runs = [run(1), run(2, old), run(1, undefined, ['policy.aids.relabelPrices=true'])];
   const { groups, diff } = compare(runs.map((id) => contenderOf(store, id)));

@@ -49,6 +49,8 @@ test('a run from before a setting existed is found again when it would have that
   store.runs.change(old.id, { state: 'done', updates: 10 });
   const [found] = await trainAll(store, [one], { launch: launchPretend(store), jobs: 1 });
   expect(found?.id).toBe(old.id);
+  const roomier = { ...one, config: applyOverrides(one.config, ['memory=4000']) };
+  expect(finishedRuns(store, [roomier]).map((run) => run?.id)).toEqual([old.id]);
   const other = { ...one, config: applyOverrides(one.config, ['retention.keep=evaluation']) };
   expect(finishedRuns(store, [one, other]).map((run) => run?.id)).toEqual([old.id, undefined]);
 });
