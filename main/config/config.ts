@@ -460,6 +460,10 @@ export function recipeSettings({ from, skipMistakes, ...rest }: RunConfig['refer
   return { ...rest, ...(from !== '' && { from }), ...(skipMistakes && { skipMistakes }) };
 }
 
+/** Runs with equal keys have the same reference; known without opening the world, unlike the recipe. */
+export const referenceKey = ({ world, policy, reference }: RunConfig): string =>
+  contentHash({ world, policy, reference: recipeSettings(reference) });
+
 /** Short name of everything that decides a run's numbers: the config without its name. */
 export function configHash(config: RunConfig): string {
   const { name: _name, policy, reference, evaluation, ...rest } = config;

@@ -27,7 +27,7 @@ export function storageUse(store: Store): StorageUse {
   };
 }
 
-/** Deletes runs for good: only those in the trash. Their checkpoint files go with them. Returns how many. */
+/** Deletes runs for good: only those in the trash. Their checkpoint files go with them, and what only they would have continued. Returns how many. */
 export function purge(store: Store, ids?: readonly number[]): number {
   const trash = store.runs.list({ deleted: true }).filter((run) => ids === undefined || ids.includes(run.id));
   for (const run of trash) {
@@ -35,6 +35,7 @@ export function purge(store: Store, ids?: readonly number[]): number {
     store.checkpoints.sweep(run.uid, null);
   }
   if (trash.length > 0) dropUnusedTexts(store);
+  store.write(() => store.references.sweepUnfinished());
   return trash.length;
 }
 

@@ -5,7 +5,9 @@ import { existsSync, mkdirSync, rmSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { CheckpointError } from '../engine/checkpoint.ts';
 import { type TrainingState, freshState } from '../engine/training-step.ts';
+import { referenceKey } from '../config/config.ts';
 import { Random } from '../random.ts';
+import { UNFINISHED } from './host.ts';
 import type { RunSetup } from './run-setup.ts';
 import { loadOptimizer, saveOptimizer } from './weights.ts';
 
@@ -34,7 +36,7 @@ export class UnfinishedClone {
 
   constructor(dataFolder: string, setup: RunSetup, recipe: string) {
     this.#setup = setup;
-    this.#file = join(dataFolder, 'references', `${recipe}-unfinished.safetensors`);
+    this.#file = join(dataFolder, 'references', recipe + UNFINISHED);
   }
 
   /** What an earlier run left, or a fresh start. A damaged file costs only the time it would have saved. */
@@ -51,7 +53,8 @@ export class UnfinishedClone {
 
   save({ state, checked }: CloneState): void {
     mkdirSync(dirname(this.#file), { recursive: true });
-    saveOptimizer(this.#file, this.#setup.referenceLayout, state, { checked: String(checked) });
+    const { config, referenceLayout } = this.#setup;
+    saveOptimizer(this.#file, referenceLayout, state, { checked: String(checked), key: referenceKey(config) });
   }
 
   remove(): void {

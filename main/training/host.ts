@@ -25,6 +25,9 @@ export interface ReferenceFile {
   readonly details: Json;
 }
 
+/** How the file of a reference that is still being cloned ends; it begins with its recipe. */
+export const UNFINISHED = '-unfinished.safetensors';
+
 /** All that determines the reference policy's samples on a task. */
 export interface VstarKey {
   /** contentHash of the world's name, settings and level. */

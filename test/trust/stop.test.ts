@@ -8,6 +8,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { begin } from '../../main/queue/resume.ts';
 import { newRun } from '../../main/queue/new-run.ts';
 import { CheckpointFiles } from '../../main/store/checkpoints.ts';
+import { purge } from '../../main/store/maintenance.ts';
 import { RunWriter } from '../../main/store/run-writer.ts';
 import { Store } from '../../main/store/store.ts';
 import type { RunCommand } from '../../main/training/reports.ts';
@@ -107,6 +108,23 @@ class Lab {
     };
   }
 
+  /** Another run of the lab, which waits. */
+  add(description = config): number {
+    return this.#store.runs.create(newRun(description, null, [])).id;
+  }
+
+  /** Deletes a run for good. */
+  purge(run: number): void {
+    this.#store.runs.change(run, { state: 'stopped' }); // as the queue notes
+    this.#store.runs.delete([run]);
+    purge(this.#store);
+  }
+
+  /** Files of references that are not finished. */
+  unfinished(): string[] {
+    return readdirSync(join(this.folder, 'references')).filter((file) => file.includes('unfinished'));
+  }
+
   close(): void {
     this.#store.close();
   }
@@ -151,7 +169,7 @@ describe.each([
     }
     expect(await lab.train(description)).toMatchObject({ ended: 'done' });
     expect(lab.record()).toEqual(calm);
-    expect(readdirSync(join(lab.folder, 'references')).filter((name) => name.includes('unfinished'))).toEqual([]);
+    expect(lab.unfinished()).toEqual([]);
     lab.close();
   }, 120_000);
 
@@ -181,4 +199,18 @@ test('cloning continues where it was stopped', async () => {
   // Only the batch under way, or the check it belongs to, is done again.
   expect(after.length).toBeLessThan(all.length / 2);
   for (const one of [whole, lab]) one.close();
+}, 60_000);
+
+test('what cloning left is deleted with the last run that could continue it', async () => {
+  const lab = new Lab();
+  const sameReference = lab.add({ ...config, seed: 2 });
+  const otherReference = lab.add({ ...config, reference: { ...config.reference, seed: 7 } });
+  await lab.train(config, { stage: 'cloning', batch: 3, what: { type: 'stop' } });
+  expect(lab.unfinished()).toHaveLength(1);
+  lab.purge(lab.run);
+  expect(lab.unfinished()).toHaveLength(1);
+  lab.purge(sameReference);
+  expect(lab.unfinished()).toEqual([]);
+  lab.purge(otherReference);
+  lab.close();
 }, 60_000);
