@@ -56,17 +56,19 @@ export class ContainerWriter {
   readonly #temporary: string;
   readonly #handle: number;
   readonly #entries: Entry[] = [];
+  readonly #level: number;
   #offset = 0;
 
-  constructor(file: string) {
+  constructor(file: string, level = LEVEL) {
     this.#file = file;
+    this.#level = level;
     this.#temporary = `${file}.${process.pid}.part`;
     this.#handle = openSync(this.#temporary, 'w');
     this.#write(HEAD);
   }
 
   add(name: string, data: Uint8Array): void {
-    const packed = deflateRawSync(data, { level: LEVEL, chunkSize: chunkFor(data.length) });
+    const packed = deflateRawSync(data, { level: this.#level, chunkSize: chunkFor(data.length) });
     this.#entries.push({ name, offset: this.#offset, packed: packed.length, bytes: data.length, sha256: sha256(data) });
     this.#write(packed);
   }

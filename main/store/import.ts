@@ -219,8 +219,11 @@ class RunContents {
   }
 
   *metrics(): Generator<{ name: string; updates: Int32Array; values: Float64Array }> {
+    const together = this.#all.has(this.#at('metrics-together')) ? this.#all.read(this.#at('metrics-together')) : undefined;
+    let begin = 0;
     for (const [position, { name, points }] of this.#all.parse(this.#at('metrics'), metricIndex).entries()) {
-      const data = this.#all.read(this.#at(`metrics/${position}`));
+      const data = together ? together.subarray(begin, begin + points * 12) : this.#all.read(this.#at(`metrics/${position}`));
+      begin += data.length;
       if (data.length !== points * 12) throw new RangeError(`metric ${name} has ${data.length} bytes, ${points * 12} expected`);
       const bytes = Uint8Array.from(data).buffer;
       const updates = new Int32Array(bytes.slice(0, points * 4));
@@ -231,6 +234,7 @@ class RunContents {
       }
       yield { name, updates, values: new Float64Array(bytes.slice(points * 4)) };
     }
+    if (together && begin !== together.length) throw new RangeError(`metrics have ${together.length} bytes, ${begin} expected`);
   }
 
   distributions(): z.infer<typeof distributionList> {

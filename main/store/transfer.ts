@@ -9,6 +9,8 @@ import type { Store } from './store.ts';
 import { encodeTrajectories, type RecordedTrajectory } from './trajectory-codec.ts';
 
 const EPISODES_PER_ENTRY = 200;
+/** A thinned file is made once and handed round: it is packed as small as deflate can. */
+const SMALLEST = 9;
 
 export interface ExportOptions {
   readonly study?: number;
@@ -36,7 +38,7 @@ export function exportRuns(
   const study = options.study === undefined ? null : store.studies.get(options.study);
   const all = runs.map((id) => store.runs.get(id));
   if (all.length === 0) throw new Error('There is nothing to export: name at least one run');
-  const writer = new ContainerWriter(file);
+  const writer = new ContainerWriter(file, options.thin ? SMALLEST : undefined);
   try {
     const members = study && {
       uid: study.uid,
@@ -104,8 +106,10 @@ function exportMetrics(
   const none = { updates: new Int32Array(), values: new Float64Array() };
   const series = names.map((name) => ({ name, ...part(none, () => store.metrics.series(run, name)) }));
   writer.add(at('metrics'), json(series.map(({ name, updates }) => ({ name, points: updates.length }))));
-  for (const [position, { updates, values }] of series.entries())
-    writer.add(at(`metrics/${position}`), Buffer.concat([Buffer.from(updates.buffer), Buffer.from(values.buffer)]));
+  const packed = series.map(({ updates, values }) => Buffer.concat([Buffer.from(updates.buffer), Buffer.from(values.buffer)]));
+  // In a small file sixty entries a run would weigh more in its manifest than the numbers themselves.
+  if (thin) writer.add(at('metrics-together'), Buffer.concat(packed));
+  else for (const [position, data] of packed.entries()) writer.add(at(`metrics/${position}`), data);
   const distributed = part([], () => store.metrics.distributed(run)).flatMap((name) =>
     part([], () => store.metrics.distributions(run, name))
       .filter(({ update }) => thin?.distribution(update) ?? true)

@@ -93,6 +93,29 @@ describe('an exported study', () => {
   });
 });
 
+test('a thinned study has the episodes asked for, all metrics bit for bit in one entry, and is refused with a byte too many', () => {
+  const source = filled();
+  const file = join(temporaryFolder(), 'thin.astrolab');
+  exportRuns(source, [1, 2], file, {
+    study: 1,
+    checkpoints: false,
+    thin: () => ({ episodes: new Set([1, 2]), distribution: () => false }),
+  });
+  const target = openStore();
+  expect(importFile(target, file).runs.length).toBe(2);
+  expect([target.episodes.count(1), target.episodes.count(2)]).toEqual([2, 0]);
+  for (const run of [1, 2]) expect(Object(record(target, run)).series).toEqual(Object(record(source, run)).series);
+  const all = new ContainerReader(file);
+  expect(all.names.filter((name) => name.includes('/metrics/'))).toEqual([]);
+  const longer = join(temporaryFolder(), 'longer.astrolab');
+  const writer = new ContainerWriter(longer);
+  for (const name of all.names)
+    writer.add(name, name.endsWith('/metrics-together') ? Buffer.concat([all.read(name), Buffer.alloc(12)]) : all.read(name));
+  writer.finish();
+  all.close();
+  expect(() => importFile(openStore(), longer)).toThrow(/metrics have \d+ bytes, \d+ expected/);
+});
+
 test('a file of an earlier version, which has no notes, is imported without any', () => {
   const source = filled();
   const file = join(temporaryFolder(), 'old.astrolab');
