@@ -1,5 +1,5 @@
 // Who can play Wordle without learning: `blind` guesses any word, `heuristic` the most frequent letters that no clue has excluded
-// (it forgets where near letters cannot be), and the demonstrator opens with frequent letters
+// (it forgets where near letters cannot be), and the demonstrator opens with one or more words of frequent letters
 // and continues with any word that fits all clues, with mistakes at adjustable rates.
 
 import type { Mistake, Said, Turn } from '../environment.ts';
@@ -30,7 +30,8 @@ export function heuristic(wordle: Wordle, { state }: Turn<WordleState>, random: 
 
 export function demonstrate(wordle: Wordle, { state }: Turn<WordleState>, mistakes: WordleMistakes, random: () => number): Said {
   if (random() < mistakes.anyWord) return { thought: 'any word', action: said(pick(wordle.words, random)), mistake: true };
-  if (state.guesses.length === 0) return { thought: 'could be it', action: said(wordle.opening) };
+  const opening = wordle.openings[state.guesses.length];
+  if (opening !== undefined) return { thought: 'could be it', action: said(opening) };
   const forgets = random() < mistakes.forgets;
   const remembered = forgets ? state.guesses.slice(-1) : state.guesses;
   return { thought: 'could be it', action: said(pick(wordle.candidates(remembered), random)), ...(forgets && { mistake: true }) };

@@ -18,11 +18,17 @@ export const wordleSettings = z.strictObject({
   words: z.int().min(50).max(1365).default(1365).describe('Words of the list that are used, chosen by the seed (50–1365).'),
   guesses: z.int().min(1).max(20).default(6).describe('Guesses of an episode (1–20).'),
   view: z
-    .enum(['page', 'short'])
+    .enum(['page', 'short', 'notes'])
     .default('page')
     .describe(
-      'What a policy reads and says. `page`: the page. `short`: the clues of the latest guess alone, a letter with its place and its clue in one word. Guesses are spelled in both.',
+      'What a policy reads and says. `page`: the page. `short`: the clues of the latest guess alone, a letter with its place and its clue in one word. `notes`: as a player would write them down, only what the latest guess adds to earlier ones, an absent letter without its place. Guesses are spelled in all.',
     ),
+  openings: z
+    .int()
+    .min(1)
+    .max(4)
+    .default(1)
+    .describe('First guesses that demonstrators always make, whatever the clues: together they try the most frequent letters (1–4).'),
   seed: z.int().min(0).max(2_147_483_647).default(1).describe('Which words are used where it is not all of them.'),
 });
 type Settings = z.infer<typeof wordleSettings>;
@@ -36,8 +42,8 @@ export type WordleState = {
 
 export interface Wordle extends Environment<WordleState> {
   readonly words: readonly string[];
-  /** A good first guess: five letters that occur often. */
-  readonly opening: string;
+  /** Good first guesses: letters that occur often, and that none of them has tried before. */
+  readonly openings: readonly string[];
   /** The words that the clues leave. */
   candidates(guesses: readonly Guess[]): readonly string[];
 }
@@ -88,11 +94,15 @@ function makeTasks(words: readonly string[]): Task[] {
   });
 }
 
-function openingOf(words: readonly string[]): string {
+function openingsOf(words: readonly string[], count: number): string[] {
   const having = (letter: string): number => words.filter((word) => word.includes(letter)).length;
   const counts = new Map([...'abcdefghijklmnopqrstuvwxyz'].map((letter) => [letter, having(letter)]));
   const worth = (word: string): number => [...new Set(word)].reduce((sum, letter) => sum + (counts.get(letter) ?? 0), 0);
-  return words.reduce((best, word) => (worth(word) > worth(best) ? word : best));
+  return Array.from({ length: count }, () => {
+    const best = words.reduce((so, word) => (worth(word) > worth(so) ? word : so));
+    for (const letter of best) counts.delete(letter);
+    return best;
+  });
 }
 
 /** The clues of a pair of words are asked for again and again: a demonstrated episode compares each guess with every word that is left. */
@@ -109,6 +119,7 @@ function remembered(clues: typeof cluesFor): typeof cluesFor {
 
 export function createWordle(input: unknown): Wordle {
   const settings = wordleSettings.parse(input ?? {});
+  const { view } = settings;
   const words = readWords(settings);
   const known = new Set(words);
   const ordered = new Map<Split, readonly Task[]>();
@@ -162,10 +173,10 @@ export function createWordle(input: unknown): Wordle {
     },
     step: (state, action) => guess(settings, { known, candidates }, wordOf(state), state, action),
     grammar: (state) => (state.done ? [] : grammar),
-    ...(settings.view === 'short' && { view: (state: WordleState) => wordleView(state, settings.guesses, sayings) }),
+    ...(view !== 'page' && { view: (state: WordleState) => wordleView(view, state, settings.guesses, sayings) }),
     oracle: (state) => (state.done ? undefined : `guess ${spelled(wordOf(state))}`),
     *corpus() {
-      if (settings.view === 'short') return yield* wordleViewCorpus(words, settings.guesses);
+      if (view !== 'page') return yield* wordleViewCorpus(view, words, settings.guesses);
       yield 'TASK: Find the word of five letters. guess a b c d e f g h i j k l m n o p q r s t u v w x y z + ? - . = near absent none left';
       for (let count = 0; count <= settings.guesses; count++) yield `left ${count}`;
       yield 'Found. It was. Say guess and a word of the list, letter by letter. The episode is over. could be it any word';
@@ -174,7 +185,7 @@ export function createWordle(input: unknown): Wordle {
     failures: WORDLE_FAILURES,
     draw: drawWordlePage,
     words,
-    opening: openingOf(words),
+    openings: openingsOf(words, settings.openings),
     candidates,
   };
 }
