@@ -150,6 +150,18 @@ describe('Wordle', () => {
     expect(rate(wordleWorld, wordle, 'blind', 60)).toBeLessThan(0.05);
   });
 
+  it('demonstrators open with as many words of new letters as the settings say', () => {
+    const wordle = createWordle({ openings: 3 });
+    expect(wordle.openings).toEqual(['rates', 'doing', 'lucky']);
+    expect(createWordle({}).openings).toEqual(['rates']);
+    const imperfection = { forgets: 0, anyWord: 0 };
+    for (const { turns } of demonstrations(wordleWorld, wordle, { count: 10, seed: 1, imperfection })) {
+      expect(turns.slice(0, 3).map(({ action }) => action)).toEqual(
+        ['guess r a t e s', 'guess d o i n g', 'guess l u c k y'].slice(0, turns.length),
+      );
+    }
+  });
+
   it('is drawn as letters with their colours', () => {
     const wordle = createWordle({});
     const all = splits.flatMap((split) => wordle.tasks(split));
@@ -197,6 +209,19 @@ describe('the short view of', () => {
     const played = wordle.step(wordle.reset(task, 0).state, 'guess t o o t h');
     expect(played.observation).toContain('t ? o - o + t - h -');
     expect(wordle.view?.(played.state).text).toBe('tan obm ocr tdm heo 5');
+  });
+
+  it('Wordle as notes has each fact once, absent letters without a place, all of them in its corpus', () => {
+    const wordle = createWordle({ view: 'notes' });
+    const task = wordle.tasks('train').find(({ target }) => target === 'about') ?? expect.fail('no such word');
+    const words = new Set([...wordle.corpus()].flatMap((text) => text.split(' ')));
+    let turn = wordle.reset(task, 0);
+    const pages = ['t o o t h', 'o t h e r', 't e e t h'].map((word) => {
+      turn = wordle.step(turn.state, `guess ${word}`);
+      return wordle.view?.(turn.state).text ?? '';
+    });
+    expect(pages).toEqual(['tan obm ocr tdm ho 5', 'oan tbn eo ro 4', '3']);
+    expect(pages.flatMap((page) => page.split(' ')).filter((word) => !words.has(word))).toEqual([]);
   });
 });
 
