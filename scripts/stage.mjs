@@ -96,11 +96,12 @@ export function run(command, args, { onLine, ...options } = {}) {
  * @param {string} command
  * @param {string[]} args
  * @param {NodeJS.ProcessEnv} env
+ * @param {string} [cwd]
  * @returns {Promise<number>}
  */
-export function foreground(command, args, env) {
+export function foreground(command, args, env, cwd) {
   return new Promise((resolve, reject) => {
-    const child = spawn(command, args, { stdio: 'inherit', env });
+    const child = spawn(command, args, { stdio: 'inherit', env, cwd });
     /** @type {NodeJS.Signals[]} */
     const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'];
     for (const signal of signals) process.removeAllListeners(signal).on(signal, () => void child.kill(signal));

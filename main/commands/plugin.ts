@@ -9,7 +9,7 @@ import { ManifestError, readManifest } from '../environment/external/manifest.ts
 import { type LoadedPlugin, loadedPlugins, loadPlugins } from '../plugin/load.ts';
 import { addFolder, CODE_FILES, manifestFolders, missingFolders, removeFolder } from '../plugin/permissions.ts';
 import { checkPlugin } from '../plugin/check.ts';
-import { KINDS, type Kind, writeSkeleton } from '../plugin/skeleton.ts';
+import { KINDS, type Kind, quoted, writeSkeleton } from '../plugin/skeleton.ts';
 import { answer, CallError, dataFolder, note } from './output.ts';
 
 export function register(program: Command): void {
@@ -92,10 +92,10 @@ async function addWorld(dir: string, allow: boolean): Promise<void> {
   const runs = manifests.map(({ manifest: { name, command, url } }) => `  ${name}: ${url ?? (command ?? []).join(' ')}`);
   if (!allow) {
     note(`Added, but nothing of it runs until you allow it. It would run:\n${runs.join('\n') || `  ${folder}/plugin.ts inside the lab`}`);
-    note(`Allow it with: npm run lab -- world add ${dir} --allow`);
+    note(`Allow it with: npm run lab -- world add ${quoted(dir)} --allow`);
   }
   const { worlds, algorithms, hash } = loaded;
-  const next = worlds[0] === undefined ? '' : `\nPlay it: npm run lab -- play ${worlds[0]}`;
+  const next = worlds[0] === undefined || !allow ? '' : `\nPlay it: npm run lab -- play ${worlds[0]}`;
   answer(
     { folder, allowed: allow, worlds, algorithms, hash },
     `Added ${[...worlds, ...algorithms].join(', ') || folder} from ${folder}${allow ? '' : ' (not allowed yet)'}${next}`,
@@ -129,7 +129,7 @@ function makeNew(kind: string, name: string, options: { in: string }): void {
   const folder = resolve(options.in, name);
   if (existsSync(folder)) throw new CallError(`${folder} exists already: nothing was written`);
   const files = writeSkeleton(wanted, name, folder);
-  const steps = [`npm run lab -- plugin check ${folder}`, `npm run lab -- world add ${folder} --allow`];
+  const steps = [`npm run lab -- plugin check ${quoted(folder)}`, `npm run lab -- world add ${quoted(folder)} --allow`];
   answer({ folder, files, next: steps }, `Wrote ${files.join(', ')} in ${folder}\nNext:\n  ${steps.join('\n  ')}`);
 }
 

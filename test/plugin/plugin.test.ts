@@ -190,6 +190,7 @@ export default ({ z, tidy, admits }: Lab): Plugin => {
 
 test('a study from a folder is found by its name', async () => {
   writeSkeleton('study', 'mine', folder);
+  expect(readFileSync(join(folder, 'README.md'), 'utf8')).toContain(`world add ${folder} `);
   addFolder(data, folder, false);
   await loadPlugins(data);
   expect(studyIds()).toContain('mine');

@@ -7,7 +7,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import { sourceHash } from '../../scripts/build.mjs';
 import { checkImports } from '../../scripts/check-imports.mjs';
 import { checkWords } from '../../scripts/check-words.mjs';
-import { run, SetupError, withLock } from '../../scripts/stage.mjs';
+import { foreground, run, SetupError, withLock } from '../../scripts/stage.mjs';
 
 let folder = '';
 const quiet = (): void => undefined;
@@ -52,6 +52,11 @@ test('the bundle is made again when a source changes, not when it is merely touc
   expect(sourceHash(folder)).not.toBe(before);
   write('main/deep/er/file.ts', 'two');
   expect(sourceHash(folder)).toBe(before);
+});
+
+test('a command runs where it was called, and its exit code is handed back', async () => {
+  const script = `process.exit(require('node:fs').realpathSync(process.cwd()) === require('node:fs').realpathSync(${JSON.stringify(folder)}) ? 7 : 1)`;
+  expect(await foreground(process.execPath, ['-e', script], process.env, folder)).toBe(7);
 });
 
 test('a failure says what was tried, what failed and what to do', () => {

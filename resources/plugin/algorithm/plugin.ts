@@ -1,5 +1,5 @@
 // NAME: a policy gradient with the mean reward of each task's rollouts as its baseline. It works as it is; change `prepare` and `loss` step by step, and
-// run `npm run lab -- plugin check .` after each change: it compares gradients with finite differences, adds micro-batches up and looks at the direction.
+// run `npm run lab -- plugin check DIR` after each change: it compares gradients with finite differences, adds micro-batches up and looks at the direction.
 
 import type { Algorithm, Lab, Plugin, Tensor, Trajectory } from './astrolab.d.ts';
 

@@ -1,4 +1,4 @@
-"""NAME: a corridor of nine places with a door at one end. It works as it is; change it step by step and run `lab plugin check .` after each change."""
+"""NAME: a corridor of nine places with a door at one end. It works as it is; change it step by step and run the check of README.md after each change."""
 
 import random
 
