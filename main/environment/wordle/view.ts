@@ -12,8 +12,8 @@ import type { WordleState } from './wordle.ts';
 const PLACES = 'abcde';
 type Kind = 'short' | 'notes';
 
-export const wordleSayings = (words: readonly string[]): ReadonlyMap<string, string> =>
-  new Map(words.map((word) => [spelled(word), `guess ${spelled(word)}`]));
+export const wordleSayings = (words: readonly string[], letters: boolean): ReadonlyMap<string, string> =>
+  new Map(words.map((word) => [letters ? spelled(word) : word, `guess ${spelled(word)}`]));
 
 export function wordleView(kind: Kind, { guesses, steps }: WordleState, most: number, sayings: ReadonlyMap<string, string>): View {
   const [last, ...earlier] = guesses.toReversed();
@@ -35,12 +35,12 @@ function clue(kind: Kind, { word, clues }: Guess, at: number): string {
 }
 
 /** Every word that the view can show or that may be said in it. */
-export function* wordleViewCorpus(kind: Kind, words: readonly string[], most: number): Generator<string> {
+export function* wordleViewCorpus(kind: Kind, sayings: ReadonlyMap<string, string>, most: number): Generator<string> {
   for (const letter of 'abcdefghijklmnopqrstuvwxyz') {
     for (const place of PLACES) yield [...(kind === 'notes' ? 'rnm' : 'rnom')].map((sign) => letter + place + sign).join(' ');
     if (kind === 'notes') yield `${letter}o`;
   }
   for (let left = 0; left <= most; left++) yield String(left);
-  for (const word of words) yield spelled(word);
+  yield* sayings.keys();
   yield 'could be it any word';
 }

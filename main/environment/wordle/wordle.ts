@@ -21,7 +21,13 @@ export const wordleSettings = z.strictObject({
     .enum(['page', 'short', 'notes'])
     .default('page')
     .describe(
-      'What a policy reads and says. `page`: the page. `short`: the clues of the latest guess alone, a letter with its place and its clue in one word. `notes`: as a player would write them down, only what the latest guess adds to earlier ones, an absent letter without its place. Guesses are spelled in all.',
+      'What a policy reads and says. `page`: the page. `short`: the clues of the latest guess alone, a letter with its place and its clue in one word. `notes`: as a player would write them down, only what the latest guess adds to earlier ones, an absent letter without its place.',
+    ),
+  spelled: z
+    .boolean()
+    .default(true)
+    .describe(
+      'Whether a policy spells its guesses letter by letter. Without it a word is one token; only where the view is short or notes.',
     ),
   openings: z
     .int()
@@ -132,7 +138,7 @@ export function createWordle(input: unknown): Wordle {
       { kind: 'choice', options: words.map(spelled) },
     ],
   ];
-  const sayings = wordleSayings(words);
+  const sayings = wordleSayings(words, settings.spelled);
   const clueTable = remembered(cluesFor);
   const left = new Map<string, readonly string[]>([['', words]]);
   const candidates = (guesses: readonly Guess[]): readonly string[] => {
@@ -176,7 +182,7 @@ export function createWordle(input: unknown): Wordle {
     ...(view !== 'page' && { view: (state: WordleState) => wordleView(view, state, settings.guesses, sayings) }),
     oracle: (state) => (state.done ? undefined : `guess ${spelled(wordOf(state))}`),
     *corpus() {
-      if (view !== 'page') return yield* wordleViewCorpus(view, words, settings.guesses);
+      if (view !== 'page') return yield* wordleViewCorpus(view, sayings, settings.guesses);
       yield 'TASK: Find the word of five letters. guess a b c d e f g h i j k l m n o p q r s t u v w x y z + ? - . = near absent none left';
       for (let count = 0; count <= settings.guesses; count++) yield `left ${count}`;
       yield 'Found. It was. Say guess and a word of the list, letter by letter. The episode is over. could be it any word';
