@@ -49,7 +49,9 @@ export function SetupBar({ setup, game, onStart }: SetupBarProps) {
   const knobs = schema.data.groups
     .filter(({ world }) => world === choice.world)
     .flatMap((group) => group.knobs)
-    .filter((knob) => knob.kind === 'choice' && (choice.imported || !data?.onlyWith.includes(nameOf(knob))));
+    .filter(
+      (knob) => knob.kind === 'choice' && nameOf(knob) !== FOR_POLICIES && (choice.imported || !data?.onlyWith.includes(nameOf(knob))),
+    );
   const set = (knob: Knob, value: string): void => {
     const next = { ...setup, choice: { ...choice, settings: { ...choice.settings, [nameOf(knob)]: value } } };
     onStart(next, game && game.choice.world === choice.world && nameOf(knob) === 'reward' ? { id: game.task.id } : null);
@@ -93,6 +95,9 @@ export function SetupBar({ setup, game, onStart }: SetupBarProps) {
     </div>
   );
 }
+
+/** How a policy reads the pages, which changes nothing for people. */
+const FOR_POLICIES = 'view';
 
 const nameOf = ({ key }: Knob): string => key.slice(key.lastIndexOf('.') + 1);
 

@@ -24,8 +24,9 @@ export function Transcript({ game, drawing, onRandom, onRestart }: TranscriptPro
   useEffect(() => {
     end.current?.scrollIntoView({ block: 'end' });
   }, [moves.length, task.id, drawing]);
+  const section = useStayAtEnd();
   return (
-    <section className={styles.transcript} aria-label="Episode" tabIndex={0}>
+    <section ref={section} className={styles.transcript} aria-label="Episode" tabIndex={0}>
       <Seen label="Start" text={game.start.observation} page={game.start.page} drawing={drawing} next={moves[0]?.action} />
       {moves.map((move, index) => (
         <div key={index} className={styles.turn}>
@@ -43,6 +44,29 @@ export function Transcript({ game, drawing, onRandom, onRestart }: TranscriptPro
       <div ref={end} />
     </section>
   );
+}
+
+/** Whoever looks at the end of a list still does after the window has changed its size. */
+function useStayAtEnd() {
+  const list = useRef<HTMLElement>(null);
+  useEffect(() => {
+    const element = list.current;
+    if (!element) return undefined;
+    let atEnd = true;
+    const look = (): void => {
+      atEnd = element.scrollHeight - element.scrollTop - element.clientHeight < 8;
+    };
+    const observer = new ResizeObserver(() => {
+      if (atEnd) element.scrollTop = element.scrollHeight;
+    });
+    element.addEventListener('scroll', look);
+    observer.observe(element);
+    return () => {
+      element.removeEventListener('scroll', look);
+      observer.disconnect();
+    };
+  }, []);
+  return list;
 }
 
 function Seen(props: { label: string; text: string; page: DrawnPage; drawing: 'text' | 'page'; next: string | undefined }) {

@@ -10,7 +10,8 @@ export function drawBanditPage(text: string, { target }: PageContext): DrawnPage
   const best = target === null ? -1 : chances.indexOf(Math.max(...chances));
   const entries = arms.map(([, id = '', won = '', lost = ''], arm): PageEntry => {
     const tried = Number(won) + Number(lost);
-    const name = tried === 0 ? 'not tried' : `${Math.round((100 * Number(won)) / tried)}% of ${tried} pulls won`;
+    const name =
+      tried === 0 ? 'not tried' : `${Math.round((100 * Number(won)) / tried)}% of ${tried} ${tried === 1 ? 'pull' : 'pulls'} won`;
     return { id, name, value: `${won} : ${lost}`, group: null, target: arm === best };
   });
   const last = /^You (won|lost)\./.exec(text)?.[0];
