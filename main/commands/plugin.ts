@@ -10,6 +10,8 @@ import { type LoadedPlugin, loadedPlugins, loadPlugins } from '../plugin/load.ts
 import { addFolder, CODE_FILES, manifestFolders, missingFolders, removeFolder } from '../plugin/permissions.ts';
 import { checkPlugin } from '../plugin/check.ts';
 import { KINDS, type Kind, quoted, writeSkeleton } from '../plugin/skeleton.ts';
+import { checkStudies } from '../study/check.ts';
+import { studyIds } from '../study/definition.ts';
 import { answer, CallError, dataFolder, note } from './output.ts';
 
 export function register(program: Command): void {
@@ -90,7 +92,8 @@ async function addWorld(dir: string, allow: boolean): Promise<void> {
     throw new CallError(`${folder} was not added: ${loaded?.problem ?? 'it was not found'}`, '`lab plugin check DIR` has the details');
   }
   const runs = manifests.map(({ manifest: { name, command, url } }) => `  ${name}: ${url ?? (command ?? []).join(' ')}`);
-  if (!allow) {
+  const runsCode = runs.length > 0 || code;
+  if (!allow && runsCode) {
     note(`Added, but nothing of it runs until you allow it. It would run:\n${runs.join('\n') || `  ${folder}/plugin.ts inside the lab`}`);
     note(`Allow it with: npm run lab -- world add ${quoted(dir)} --allow`);
   }
@@ -98,7 +101,7 @@ async function addWorld(dir: string, allow: boolean): Promise<void> {
   const next = worlds[0] === undefined || !allow ? '' : `\nPlay it: npm run lab -- play ${worlds[0]}`;
   answer(
     { folder, allowed: allow, worlds, algorithms, hash },
-    `Added ${[...worlds, ...algorithms].join(', ') || folder} from ${folder}${allow ? '' : ' (not allowed yet)'}${next}`,
+    `Added ${[...worlds, ...algorithms].join(', ') || 'a plug-in'} from ${folder}${allow || !runsCode ? '' : ' (not allowed yet)'}${next}`,
   );
 }
 
@@ -113,7 +116,8 @@ function removeWorld(name: string): void {
 
 async function check(dir: string): Promise<void> {
   const folder = existing(resolve(dir));
-  const results = await checkPlugin(folder, (text) => note(text));
+  const before = studyIds();
+  const results = [...(await checkPlugin(folder, (text) => note(text))), ...(await checkStudies(before))];
   const failed = results.filter(({ problem }) => problem !== null);
   const text = results.map(
     ({ name, problem }) => `${problem === null ? 'ok    ' : 'FAILED'} ${name}${problem === null ? '' : `\n         ${problem}`}`,

@@ -17,6 +17,7 @@ import { checkAlgorithm } from '../../main/plugin/check-algorithm.ts';
 import { checkPlugin } from '../../main/plugin/check.ts';
 import { loadPlugins, pluginChange } from '../../main/plugin/load.ts';
 import { addFolder } from '../../main/plugin/permissions.ts';
+import { checkStudies } from '../../main/study/check.ts';
 import { writeSkeleton } from '../../main/plugin/skeleton.ts';
 import { newRun } from '../../main/queue/new-run.ts';
 import { loadDefinition, studyIds } from '../../main/study/definition.ts';
@@ -195,4 +196,9 @@ test('a study from a folder is found by its name', async () => {
   await loadPlugins(data);
   expect(studyIds()).toContain('mine');
   expect(loadDefinition('mine').arms.map(({ id }) => id)).toEqual(['ppo', 'reinforce']);
+  const others = studyIds().filter((id) => id !== 'mine');
+  expect(await checkStudies(others)).toEqual([{ name: expect.stringContaining('study mine'), problem: null }]);
+  const file = join(folder, 'studies', 'mine.json');
+  writeFileSync(file, readFileSync(file, 'utf8').replace('"algorithm.id": "ppo"', '"algorithm.ids": "ppo"'));
+  expect((await checkStudies(others))[0]?.problem).toContain('algorithm.ids');
 });
