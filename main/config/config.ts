@@ -301,7 +301,7 @@ const runSchema = (algorithm: ReturnType<typeof algorithmSchema>) =>
       memory: knob(
         whole(200, 10_000_000),
         1000,
-        'Memory limit of the training process (not applied to language models). To stay below it, fewer sessions are kept, which changes no number; a micro-batch that alone would take 45% of it gets fewer rows, which changes the rounding.',
+        'Memory limit of the training process (on the CPU; not applied to language models). To stay below it, fewer sessions are kept, which changes no number; a micro-batch that alone would take 45% of it gets fewer rows, which changes the rounding.',
         'MB',
       ),
       threads: knob(whole(0, 256), 0, 'CPU threads of the engine; 0: one per logical processor.', 'threads'),

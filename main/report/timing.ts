@@ -4,6 +4,7 @@
 import { checkConfig } from '../config/config.ts';
 import type { Run } from '../store/runs.ts';
 import type { Store } from '../store/store.ts';
+import { memoryLimit } from '../training/session-pool.ts';
 
 export const TIME_PARTS = ['rollout', 'scoring', 'update', 'vstar', 'evaluation', 'storage', 'other', 'environment'] as const;
 export type TimePart = (typeof TIME_PARTS)[number];
@@ -120,16 +121,20 @@ const MEMORY_SHARE = 0.85;
 /** What would make a run faster or smaller, from where its own time and memory went; empty where nothing stands out. */
 export function profileAdvice(
   time: TimeSpent,
-  { secondsPerUpdate, memory, memoryLimit }: { readonly secondsPerUpdate: number; readonly memory: number; readonly memoryLimit: number },
+  {
+    secondsPerUpdate,
+    memory,
+    memoryLimit: limit,
+  }: { readonly secondsPerUpdate: number; readonly memory: number; readonly memoryLimit: number },
 ): string[] {
   const advice = REMEDIES.filter(({ part, from }) => secondsPerUpdate > FAST && time[part].share >= from)
     .toSorted((a, b) => time[b.part].share - time[a.part].share)
     .map(({ part, advice: text }) => `${NAMES[part]} took ${Math.round(100 * time[part].share)}% of the time. ${text}.`);
-  const taken = `The process took ${Math.round(memory)} of ${Math.round(memoryLimit)} MB.`;
+  const taken = `The process took ${Math.round(memory)} of ${Math.round(limit)} MB.`;
   const less =
     'A smaller training.microBatch (the update stays the same), training.recompute=true or a shorter policy.contextLength takes less';
-  if (memory > memoryLimit) return [...advice, `${taken} ${less}.`];
-  if (memory < MEMORY_SHARE * memoryLimit || secondsPerUpdate <= FAST) return advice;
+  if (memory > limit) return [...advice, `${taken} ${less}.`];
+  if (memory < MEMORY_SHARE * limit || secondsPerUpdate <= FAST) return advice;
   return [
     ...advice,
     `${taken} With a larger memory, updates may be faster: sessions that were given up to stay within it are kept. ${less}.`,
@@ -144,7 +149,9 @@ export function adviceFor(
   const parsed = checkConfig(config);
   if (!parsed.success || updates === 0) return [];
   const [, memory = 0] = store.metrics.latest(id)['system/memory'] ?? [];
-  const { memory: allowed, policy } = parsed.data;
-  const memoryLimit = policy.kind === 'model' ? Number.POSITIVE_INFINITY : allowed;
-  return profileAdvice(timeSpent(store, id), { secondsPerUpdate: seconds / updates, memory, memoryLimit });
+  return profileAdvice(timeSpent(store, id), {
+    secondsPerUpdate: seconds / updates,
+    memory,
+    memoryLimit: memoryLimit(parsed.data),
+  });
 }

@@ -15,5 +15,9 @@ export function sessionPool(config: RunConfig): MemoryPool {
   return new MemoryPool((1 - RESERVE) * bytes, { used: () => process.memoryUsage.rss(), least: LEAST * bytes });
 }
 
-/** The setting in MB; language models take what they need, because their weights alone are more than it. */
-export const memoryLimit = ({ policy, memory }: RunConfig): number => (policy.kind === 'model' ? Number.POSITIVE_INFINITY : memory);
+/**
+ * The setting in MB. Language models take what they need, because their weights alone are more than it; on a graphics card the process's
+ * memory says little about what sessions hold, and a driver may take more than the setting.
+ */
+export const memoryLimit = ({ policy, device, memory }: RunConfig): number =>
+  policy.kind === 'model' || device !== 'cpu' ? Number.POSITIVE_INFINITY : memory;
