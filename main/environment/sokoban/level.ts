@@ -56,19 +56,33 @@ export function push(level: Level, { player, box }: Place, direction: Direction)
   return beyond < 0 || walls[beyond] === 1 ? undefined : { player: next, box: beyond };
 }
 
+/** Memory of the search, used again and again: thousands of rooms are drawn at once, and most are thrown away. */
+const memories = new Map<number, { readonly came: Int32Array; readonly queue: Int32Array; readonly walls: Uint8Array }>();
+function memoryFor(cells: number) {
+  let memory = memories.get(cells);
+  if (!memory) {
+    memory = { came: new Int32Array(cells * cells), queue: new Int32Array(cells * cells), walls: new Uint8Array(cells) };
+    memories.set(cells, memory);
+  }
+  return memory;
+}
+
 /** The shortest solution from a place by breadth-first search; undefined where there is none. */
-export function solve(level: Level, from: Place): Direction[] | undefined {
-  const cells = level.size * level.size;
-  const table = neighbours(level.size);
-  const walls = wallsOf(level);
+export const solve = (level: Level, from: Place): Direction[] | undefined => search(level, wallsOf(level), from);
+
+function search({ size, target }: Pick<Level, 'size' | 'target'>, walls: Uint8Array, from: Place): Direction[] | undefined {
+  const cells = size * size;
+  const table = neighbours(size);
   // A place is player · cells + box; `came` has the place before it and the direction, 0 where it was not seen.
-  const came = new Int32Array(cells * cells);
-  const queue = [from.player * cells + from.box];
-  came[queue[0] ?? 0] = -1;
-  for (let head = 0; head < queue.length; head++) {
+  const { came, queue } = memoryFor(cells);
+  came.fill(0);
+  const start = from.player * cells + from.box;
+  queue[0] = start;
+  came[start] = -1;
+  for (let head = 0, length = 1; head < length; head++) {
     const place = queue[head] ?? 0;
     const box = place % cells;
-    if (box === level.target) return backwards(came, place);
+    if (box === target) return backwards(came, place);
     const player = (place - box) / cells;
     for (let way = 0; way < 4; way++) {
       const next = table[4 * player + way] ?? -1;
@@ -78,7 +92,7 @@ export function solve(level: Level, from: Place): Direction[] | undefined {
       const reached = next * cells + moved;
       if (came[reached] !== 0) continue;
       came[reached] = 4 * place + way + 1;
-      queue.push(reached);
+      queue[length++] = reached;
     }
   }
   return undefined;
@@ -96,13 +110,14 @@ export const LONGEST_SOLUTION = 15;
 export function drawLevel(size: number, random: Random): Level {
   const cells = Array.from({ length: size * size }, (_, cell) => cell);
   const inside = cells.filter((cell) => cell >= size && cell < size * (size - 1) && cell % size > 0 && cell % size < size - 1);
+  const { walls } = memoryFor(size * size);
   for (;;) {
-    const inner = inside.filter(() => random.next() < 0.25);
-    const [player, box, target] = random.shuffle(inside.filter((cell) => !inner.includes(cell)));
+    walls.fill(1);
+    for (const cell of inside) walls[cell] = random.next() < 0.25 ? 1 : 0;
+    const [player, box, target] = random.shuffle(inside.filter((cell) => walls[cell] === 0));
     if (player === undefined || box === undefined || target === undefined) continue;
-    const level: Level = { size, walls: cells.filter((cell) => !inside.includes(cell) || inner.includes(cell)), player, box, target };
-    const steps = solve(level, level)?.length ?? 0;
-    if (steps >= 2 && steps <= LONGEST_SOLUTION) return level;
+    const steps = search({ size, target }, walls, { player, box })?.length ?? 0;
+    if (steps >= 2 && steps <= LONGEST_SOLUTION) return { size, walls: cells.filter((cell) => walls[cell] === 1), player, box, target };
   }
 }
 
