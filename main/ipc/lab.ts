@@ -36,7 +36,7 @@ export function openLab(
   });
   // A deleted run's process may still report its end; the list must not get the run back by that.
   const told = (run: RunSummary): void => {
-    if (run.deletedAt === null) news.changed(run.id, () => rowOf(store.runs, store.runs.get(run.id)));
+    if (run.deletedAt === null) news.changed(run.id, () => rowOf(store, store.runs.get(run.id)));
   };
   const queue = new RunQueue({
     store,

@@ -5,6 +5,7 @@ import { type RunRow, runRow } from '../../preload/contract/runs.ts';
 import { armHash } from '../config/config.ts';
 import { wilson } from '../statistics.ts';
 import type { RunStore, RunSummary, Successes } from '../store/runs.ts';
+import type { Store } from '../store/store.ts';
 
 /** A spark line is as wide as a word: more points would not be seen. */
 const SPARK_POINTS = 24;
@@ -24,9 +25,9 @@ function armOf(runs: RunStore, { id, groupHash }: RunSummary): string {
 }
 
 /** A run as the list shows it. Never throws: what cannot be shown of a damaged run is left out, and the row says so. */
-export function rowOf(runs: RunStore, run: RunSummary): RunRow {
+export function rowOf(store: Records, run: RunSummary): RunRow {
   try {
-    const row = runRow.safeParse(soundRow(runs, run));
+    const row = runRow.safeParse(soundRow(store, run));
     if (row.success) return row.data;
     return damagedRow(run, `its ${String(row.error.issues[0]?.path[0] ?? 'row')} cannot be shown`);
   } catch (error) {
@@ -34,12 +35,25 @@ export function rowOf(runs: RunStore, run: RunSummary): RunRow {
   }
 }
 
-function soundRow(runs: RunStore, run: RunSummary): RunRow {
+type Records = Pick<Store, 'runs' | 'metrics'>;
+
+/** So many of the latest updates say how fast a run is: enough for a validation among them. */
+const LATELY = 10;
+
+/** Seconds per update lately. The first update builds what the later ones use, so it counts only while there is no other. */
+function paceOf({ metrics }: Records, { id, state, updates }: RunSummary): number | null {
+  if (updates === 0 || (state !== 'running' && state !== 'stopping' && state !== 'paused')) return null;
+  const { values } = metrics.series(id, 'system/time.total', { from: Math.max(Math.min(2, updates), updates - LATELY + 1) });
+  return values.length === 0 ? null : values.reduce((sum, value) => sum + value, 0) / values.length;
+}
+
+function soundRow(store: Records, run: RunSummary): RunRow {
   const { uid: _uid, configHash: _config, groupHash: _group, pauseAt: _pause, deletedAt: _deleted, ...shown } = run;
   const { test, validation, best } = run;
   return {
     ...shown,
-    group: armOf(runs, run),
+    group: armOf(store.runs, run),
+    pace: paceOf(store, run),
     test: test && { ...proportionOf(test), update: test.update, temperature: test.temperature },
     validation: validation && { ...proportionOf(validation), update: validation.update },
     best: best && { ...proportionOf(best), update: best.update },
@@ -68,6 +82,7 @@ function damagedRow({ id, state, deletedAt: _deleted, name, createdAt, damaged }
     episodes: 0,
     tokens: 0,
     seconds: 0,
+    pace: null,
     test: null,
     validation: null,
     best: null,

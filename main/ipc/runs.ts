@@ -24,12 +24,12 @@ export function runHandlers(context: Context): Handlers<typeof runCalls> {
     return run;
   };
   return {
-    'runs.list': () => ({ runs: context.lab.store.runs.list().map((run) => rowOf(context.lab.store.runs, run)) }),
+    'runs.list': () => ({ runs: context.lab.store.runs.list().map((run) => rowOf(context.lab.store, run)) }),
 
     'runs.get': ({ run: id }) => {
       const run = found(id);
       return {
-        run: rowOf(context.lab.store.runs, run),
+        run: rowOf(context.lab.store, run),
         config: plain(run.config),
         versions: { ...run.versions },
         stages: stagesOf(run),

@@ -120,9 +120,18 @@ export function studyReport(store: Store, ids: readonly number[], title: string,
       final: finalFigure(tested ? 'Test success' : 'Success in the latest evaluation', comparison, arms, groups, many),
       profiles: profileFigure(store, groups),
     },
-    commands: [...runs.map(trainCommand), `npm run lab -- compare ${ids.join(' ')}`],
+    commands: [...runs.map(trainCommand), `npm run lab -- compare ${runWords(ids)}`],
     csv: { results: resultsCsv(comparison), paired: pairedCsv(comparison), arms: armCsv(arms) },
   };
+}
+
+/** Longer lists of consecutive runs are written as a range, in the words of a shell. */
+const MOST_LISTED = 12;
+
+function runWords(ids: readonly number[]): string {
+  const [first = 0] = ids;
+  const inOrder = ids.every((id, place) => id === first + place);
+  return inOrder && ids.length > MOST_LISTED ? `$(seq ${first} ${ids.at(-1)})` : ids.join(' ');
 }
 
 /** Bands of more lines than these lie over each other. */

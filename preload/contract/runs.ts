@@ -31,6 +31,8 @@ export const runRow = z.object({
   episodes: z.number(),
   tokens: z.number(),
   seconds: z.number(),
+  /** Seconds per update lately, while it trains or is paused. */
+  pace: z.number().nullable(),
   /** The final evaluation on test tasks, once there is one. */
   test: proportion.extend({ update: z.number(), temperature: z.number() }).nullable(),
   /** Evaluations during training: the latest, and the best. */

@@ -10,6 +10,7 @@ import { type ComparedRun, curveAxes, type CurveAxis } from '../../preload/contr
 import { callOptions, useCall } from '../bridge.ts';
 import { LineChart } from '../charts/line-chart.tsx';
 import { nearest, type Mark, type Scale, type Series } from '../charts/series.ts';
+import { scaleSchema, ScaleSwitch, smoothingSchema, SmoothingSelect } from '../charts/view-controls.tsx';
 import { Select } from '../components/field.tsx';
 import { Section } from '../components/page.tsx';
 import { Segmented } from '../components/tabs.tsx';
@@ -32,12 +33,18 @@ const AXES: Readonly<Record<CurveAxis, { readonly name: string; readonly label: 
   tokens: { name: 'Token', label: 'token' },
   time: { name: 'Time', label: 'time' },
 };
-const SMOOTHINGS = [0, 0.6, 0.9, 0.97];
 const HEIGHTS = { low: 240, medium: 360, high: 560 } as const;
+const HEIGHT_NAMES = [
+  { value: 'low', label: 'S' },
+  { value: 'medium', label: 'M' },
+  { value: 'high', label: 'L' },
+] as const;
+const RANGES = [
+  { value: 'full', label: '0–100%' },
+  { value: 'fit', label: 'Fit' },
+] as const;
 
 const axisSchema = z.enum(curveAxes);
-const smoothingSchema = z.number().min(0).max(0.99);
-const scaleSchema = z.enum(['linear', 'log']);
 const rangeSchema = z.enum(['full', 'fit']);
 const heightSchema = z.enum(['low', 'medium', 'high']);
 
@@ -146,42 +153,10 @@ function Controls({
         options={curveAxes.map((value) => ({ value, label: `By ${AXES[value].name.toLowerCase()}` }))}
         onValue={(value) => setAxis(axisSchema.catch('update').parse(value))}
       />
-      <Segmented
-        label="Y axis"
-        value={scale}
-        onValue={setScale}
-        options={[
-          { value: 'linear', label: 'Linear' },
-          { value: 'log', label: 'Log' },
-        ]}
-      />
-      {share && scale === 'linear' && (
-        <Segmented
-          label="Range of the y axis"
-          value={range}
-          onValue={setRange}
-          options={[
-            { value: 'full', label: '0–100%' },
-            { value: 'fit', label: 'Fit' },
-          ]}
-        />
-      )}
-      <Select
-        aria-label="Smoothing"
-        value={String(smoothing)}
-        options={SMOOTHINGS.map((value) => ({ value: String(value), label: value === 0 ? 'No smoothing' : `Smoothing ${value}` }))}
-        onValue={(value) => setSmoothing(Number(value))}
-      />
-      <Segmented
-        label="Height of the plot"
-        value={height}
-        onValue={setHeight}
-        options={[
-          { value: 'low', label: 'S' },
-          { value: 'medium', label: 'M' },
-          { value: 'high', label: 'L' },
-        ]}
-      />
+      <ScaleSwitch value={scale} onValue={setScale} />
+      {share && scale === 'linear' && <Segmented label="Range of the y axis" value={range} onValue={setRange} options={RANGES} />}
+      <SmoothingSelect value={smoothing} onValue={setSmoothing} />
+      <Segmented label="Height of the plot" value={height} onValue={setHeight} options={HEIGHT_NAMES} />
     </div>
   );
 }

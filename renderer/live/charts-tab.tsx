@@ -12,6 +12,7 @@ import type { Pin } from '../charts/chart-menu.tsx';
 import { LineChart } from '../charts/line-chart.tsx';
 import { nearest } from '../charts/series.ts';
 import type { Mark, Series } from '../charts/series.ts';
+import { scaleSchema, ScaleSwitch, smoothingSchema, SmoothingSelect } from '../charts/view-controls.tsx';
 import { Select } from '../components/field.tsx';
 import { ErrorState } from '../components/states.tsx';
 import { Segmented } from '../components/tabs.tsx';
@@ -43,21 +44,14 @@ interface ChartsTabProps {
   onPoint: (point: Point) => void;
 }
 
-const scaleSchema = z.enum(['linear', 'log']);
-const smoothingSchema = z.number().min(0).max(0.99);
 const pinnedSchema = z.array(z.string());
 const NONE_PINNED: string[] = [];
-const SMOOTHINGS = [0, 0.6, 0.9, 0.97];
 /** A select of thousands of runs would help nobody; the newest are offered. */
 const MOST_BASELINES = 200;
 const AXES = [
   { value: 'update', label: 'Update' },
   { value: 'episodes', label: 'Episode' },
   { value: 'time', label: 'Time' },
-] as const;
-const SCALES = [
-  { value: 'linear', label: 'Linear' },
-  { value: 'log', label: 'Log' },
 ] as const;
 const HISTOGRAMS = [
   { name: 'advantage', title: 'Distribution of advantages' },
@@ -157,13 +151,8 @@ function Controls({ run, axis, setAxis, scale, setScale, smoothing, setSmoothing
   return (
     <div className={styles.controls}>
       <Segmented label="X axis" value={axis} onValue={setAxis} options={AXES} />
-      <Segmented label="Y axis" value={scale} onValue={setScale} options={SCALES} />
-      <Select
-        aria-label="Smoothing"
-        value={String(smoothing)}
-        options={SMOOTHINGS.map((value) => ({ value: String(value), label: value === 0 ? 'No smoothing' : `Smoothing ${value}` }))}
-        onValue={(value) => setSmoothing(Number(value))}
-      />
+      <ScaleSwitch value={scale} onValue={setScale} />
+      <SmoothingSelect value={smoothing} onValue={setSmoothing} />
       <span className={styles.baseline}>
         <Select
           aria-label="Baseline run"

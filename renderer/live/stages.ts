@@ -2,7 +2,7 @@
 
 import type { LiveProgress, RunRow, Stage } from '../../preload/contract/runs.ts';
 import { formatDuration } from '../format.ts';
-import { secondsLeft } from '../state/runs.ts';
+import { secondsLeft } from '../state/seconds-left.ts';
 
 export interface StageProgress {
   readonly stage: Stage;
@@ -14,7 +14,7 @@ export interface StageProgress {
 
 const NAMES: Readonly<Record<Stage, string>> = { reference: 'Reference', vstar: 'V*', training: 'Training', test: 'Test' };
 
-type Progressed = Pick<RunRow, 'state' | 'updates' | 'planned' | 'seconds'>;
+type Progressed = Pick<RunRow, 'state' | 'updates' | 'planned' | 'seconds' | 'pace'>;
 
 /** Which stage it is in; what it reported last counts, else what its record says. Null before the first. */
 function currentStage({ updates }: Progressed, progress: LiveProgress | null): Stage | null {

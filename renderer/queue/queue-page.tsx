@@ -9,7 +9,8 @@ import { Progress } from '../components/stat.tsx';
 import { EmptyState, ErrorState, Loading } from '../components/states.tsx';
 import { formatDuration } from '../format.ts';
 import { QueuePanel } from '../new-run/queue-panel.tsx';
-import { active, queued, secondsLeft, shareDone, steer, useRuns } from '../state/runs.ts';
+import { active, queued, shareDone, steer, useRuns } from '../state/runs.ts';
+import { secondsLeft } from '../state/seconds-left.ts';
 import util from '../theme/utilities.module.css';
 import styles from './queue.module.css';
 

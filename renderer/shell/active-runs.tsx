@@ -5,7 +5,8 @@ import { Icon } from '../components/icons.tsx';
 import { Progress } from '../components/stat.tsx';
 import { Tooltip } from '../components/tooltip.tsx';
 import { formatDuration } from '../format.ts';
-import { active, queued, secondsLeft, shareDone, useRuns } from '../state/runs.ts';
+import { active, queued, shareDone, useRuns } from '../state/runs.ts';
+import { secondsLeft } from '../state/seconds-left.ts';
 import styles from './sidebar.module.css';
 
 const SHOWN = 3;

@@ -86,11 +86,6 @@ export function active(runs: readonly RunRow[]): RunRow[] {
 
 export const shareDone = ({ updates, planned }: RunRow): number | null => (planned > 0 ? Math.min(1, updates / planned) : null);
 
-/** From the run's speed so far; null before its first update. */
-export function secondsLeft({ updates, planned, seconds }: Pick<RunRow, 'updates' | 'planned' | 'seconds'>): number | null {
-  return updates > 0 && seconds > 0 ? ((planned - updates) * seconds) / updates : null;
-}
-
 /** A name that distinguishes runs with the same name. */
 export const runName = ({ id, name, seed }: RunRow): string => `#${id} ${isolated(name)}, seed ${seed}`;
 

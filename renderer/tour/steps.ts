@@ -109,7 +109,7 @@ export async function loadSteps(id: number, client: QueryClient): Promise<TourSt
 
 function verdictOf(claims: readonly Claim[]): string {
   const decided = claims.find((claim) => headline(claim) !== 'inconclusive') ?? claims[0];
-  const example = decided ? ` “${decided.claim}”: ${headline(decided)}.` : '';
+  const example = decided ? ` “${decided.claim.replace(/\.$/, '')}”: ${headline(decided)}.` : '';
   return `The study tests ${claims.length} claims: ${countVerdicts(claims)}.${example} Open a claim to see the statistics behind it.`;
 }
 

@@ -4,9 +4,11 @@
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { SlurmCluster, slurmMissing } from '../cluster/slurm-cluster.ts';
-import { accessibilityProblems, closeDialog, gone, launch, visit } from './app.ts';
+import { accessibilityProblems, closeDialog, gone, launch, resize, stickingOut, visit } from './app.ts';
 import type { Lab } from './app.ts';
 
+/** From right to left, with emoji, and with a word that cannot be broken. */
+const LONG_NAME = `\u05e0\u05d9\u05e1\u05d5\u05d9 \u{1f9ea}\u{1f600} ${'unbroken'.repeat(14)}`.slice(0, 120);
 const missing = slurmMissing();
 const patience = { timeout: 90_000 };
 
@@ -51,11 +53,23 @@ describe.skipIf(missing !== null)(`clusters in the window${missing === null ? ''
     await closeDialog(lab);
     expect(slurm.run('squeue', '-h')).toBe('');
 
+    await page.getByRole('textbox', { name: 'Name', exact: true }).fill(LONG_NAME);
+    await page
+      .getByRole('table', { name: /^Changed from/ })
+      .getByText(LONG_NAME)
+      .waitFor();
     await page.getByRole('button', { name: 'Submit 1 to here' }).click();
     const tasks = page.getByRole('table', { name: 'Tasks' });
     await tasks.getByText('pending', { exact: true }).waitFor(patience);
     expect(slurm.run('squeue', '-h', '-o', '%T %r')).toBe('PENDING JobHeldUser');
     expect(await accessibilityProblems(lab)).toEqual([]);
+    for (const [width, height] of [
+      [640, 400],
+      [1024, 700],
+    ] as const) {
+      await resize(lab, width, height);
+      expect([width, await stickingOut(lab)]).toEqual([width, []]);
+    }
     await page.getByRole('button', { name: 'Cancel all' }).click();
     await tasks.getByText('cancelled', { exact: true }).waitFor(patience);
     expect(slurm.run('squeue', '-h')).toBe('');

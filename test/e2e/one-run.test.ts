@@ -1,10 +1,11 @@
 // One run that was really trained, in the real window. "What if": another checkpoint continues from a step of a recorded episode,
 // checked against the same job done here. Live: alerts and log as the database has them.
 
-import { existsSync, mkdtempSync, readFileSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { projectFolder } from '../../main/paths.ts';
 import { readReplay } from '../../main/replay/replay.ts';
 import { runResample } from '../../main/replay/resample.ts';
 import type { Step } from '../../main/rollout/trajectory.ts';
@@ -188,6 +189,16 @@ describe('one trained run', () => {
       expect((await figure.locator('output').innerText()).replace(' · checkpoint', '')).toBe(words);
       await lab.page.keyboard.press('Escape');
     }
+    // A chart that is pinned is the first, here and next time, until it is let go.
+    const first = lab.page.getByRole('figure').first();
+    for (const [item, name] of [
+      ['Pin to the top', 'Loss'],
+      ['Unpin', 'Success'],
+    ] as const) {
+      await lab.page.getByRole('button', { name: 'Menu of Loss', exact: true }).click();
+      await lab.page.getByRole('menuitem', { name: item }).click();
+      await until(`${name} at the top`, async () => (await first.getAttribute('aria-label')) === name);
+    }
     const histogram = lab.page.getByRole('figure', { name: 'Distribution of advantages' });
     // Charts out of sight are not drawn.
     await lab.page.evaluate(() => {
@@ -251,20 +262,46 @@ describe('one trained run', () => {
     await lineage.getByRole('link', { name: `run ${run + 1}` }).click();
     await lab.page.getByText('done', { exact: true }).first().waitFor({ timeout: 90_000 });
     expect(store.runs.get(run + 1)).toMatchObject({ state: 'done', updates: 1, origin: { run, update: 1 } });
+
+    // The parent laid under the charts of its branch.
+    await lab.page.getByRole('combobox', { name: 'Baseline run' }).selectOption(String(run));
+    const last = (name: string): number => store.metrics.series(run, name).values.at(-1) ?? Number.NaN;
+    for (const [chart, value] of [
+      ['Success', formatValue(last('rollout.success'), 'share')],
+      ['Return', formatValue(last('rollout.return'))],
+    ] as const) {
+      const entry = lab.page.getByRole('figure', { name: chart, exact: true }).getByRole('button', { name: `Baseline #${run}` });
+      await entry.waitFor();
+      expect([chart, await entry.innerText()]).toEqual([chart, expect.stringContaining(value)]);
+    }
+    await lab.page.getByRole('combobox', { name: 'Baseline run' }).selectOption('');
+    await gone(lab.page.getByRole('button', { name: `Baseline #${run}` }));
   }, 150_000);
 
   test('a name of 120 characters, from right to left and with emoji, fits on every page, also at 200% zoom', async () => {
     const name = `\u05e0\u05d9\u05e1\u05d5\u05d9 \u{1f9ea}\u{1f600} ${'unbroken'.repeat(14)}`.slice(0, 120);
     await lab.page.evaluate((text) => window.astrolab.call('runs.change', { run: 1, name: text }), name);
+    const saved = await lab.page.evaluate((text) => window.astrolab.call('studies.save', { id: null, name: text, runs: [1, 2] }), name);
+    if (!saved.ok) throw new Error(saved.error.message);
+    // A study's definition with long words everywhere.
+    mkdirSync(join(lab.data, 'studies'), { recursive: true });
+    const definition: object = JSON.parse(readFileSync(join(projectFolder(), 'resources/studies/aids.json'), 'utf8'));
+    writeFileSync(join(lab.data, 'studies/long.json'), JSON.stringify({ ...definition, title: name, question: name }));
     for (const [width, height] of [
       [1024, 700],
       [640, 400],
     ] as const) {
       await resize(lab, width, height);
-      for (const address of ['/', '/runs/1', '/replay/1', '/compare/1', '/new/run-1', '/queue']) {
+      const study = `/compare/study-${saved.value.study.id}`;
+      for (const address of ['/', '/runs/1', '/replay/1', study, '/new/run-1', '/queue', '/studies', '/play', '/settings', '/clusters']) {
         await visit(lab, address);
         await gone(lab.page.getByRole('status', { name: /^Loading/ }));
+        if (address === '/studies') await lab.page.getByRole('combobox', { name: 'Study' }).selectOption('long');
         expect([width, address, await stickingOut(lab)]).toEqual([width, address, []]);
+        if (address === '/' && width === 1024) {
+          const grid = lab.page.getByRole('grid', { name: 'Runs' }).locator('..');
+          expect(await grid.evaluate(({ scrollWidth, clientWidth }) => scrollWidth - clientWidth), 'the list scrolls sideways by').toBe(0);
+        }
       }
     }
     await resize(lab, 1280, 800);

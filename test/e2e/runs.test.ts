@@ -13,6 +13,7 @@ import type { Lab } from './app.ts';
 
 let lab: Lab;
 const UPDATES = 6;
+const FINAL_TASKS = 500;
 
 /** Reads the database as it is on disk, beside the application. */
 function stored<T>(read: (store: Store) => T): T {
@@ -60,6 +61,11 @@ describe('setting a run up', () => {
     await setField('training.learningRate', 'Learning rate', '7');
     await lab.page.getByText('Enter at most 1').first().waitFor();
     expect(await button('Start').isDisabled()).toBe(true);
+    // From the error to its field.
+    await lab.page.getByLabel('Find a setting').fill('');
+    await lab.page.getByRole('list', { name: 'Errors' }).getByRole('button').click();
+    const field = lab.page.getByLabel('Learning rate', { exact: true });
+    await until('the focus in the field', () => field.evaluate((element) => element === document.activeElement));
   });
 
   test('changes are listed against the preset, seeds multiply the runs, and the command says the same', async () => {
@@ -72,6 +78,26 @@ describe('setting a run up', () => {
     expect(await shown(button('Start 3 runs'))).toBe(true);
     await lab.page.getByText('for seed in 1 2 3; do npm run lab -- train --preset shop-tiny').waitFor();
     await lab.page.getByText('--set training.learningRate=0.004').waitFor();
+    // A sweep from a range: every value with every seed, listed before anything starts, and the same as a command.
+    await button('Sweep a setting').click();
+    await lab.page.getByLabel('Swept setting', { exact: true }).fill('training.temperature');
+    await button('Fill from a range…').click();
+    const range = lab.page.getByRole('group', { name: 'Range of values' });
+    for (const [name, value] of [
+      ['From', '0.5'],
+      ['To', '2'],
+      ['Count', '3'],
+    ] as const)
+      await range.getByLabel(name, { exact: true }).fill(value);
+    await range.getByRole('button', { name: 'Fill in' }).click();
+    expect(await lab.page.getByLabel('Values of training.temperature').inputValue()).toBe('0.5, 1, 2');
+    expect(await shown(button('Start 9 runs'))).toBe(true);
+    await lab.page
+      .getByRole('list', { name: 'Runs of this order' })
+      .getByText('shop-tiny, temperature 0.5, seed 1', { exact: true })
+      .waitFor();
+    await button('Remove sweep').click();
+    await button('Start 3 runs').waitFor();
     await lab.page.getByLabel('Seeds', { exact: true }).fill('3-1');
     expect(await shown(lab.page.getByText('“3-1” runs backwards; write 1-3', { exact: true }))).toBe(true);
   });
@@ -94,6 +120,23 @@ describe('what it will cost', () => {
   });
 });
 
+/** Stops the training process (SIGSTOP) at its first report of the final evaluation, so that the evaluation cannot end before the test acts. */
+const haltInFinalEvaluation = () =>
+  lab.app.evaluate(({ utilityProcess }) => {
+    const { fork } = utilityProcess;
+    utilityProcess.fork = (...given) => {
+      const child = fork(...given);
+      const watch = (message: unknown): void => {
+        if (child.pid === undefined || !JSON.stringify(message).includes('evaluating on test tasks')) return;
+        process.kill(child.pid, 'SIGSTOP');
+        process.env.HALTED = String(child.pid);
+        child.off('message', watch);
+        utilityProcess.fork = fork;
+      };
+      return child.on('message', watch);
+    };
+  });
+
 describe('a run from preset to done', () => {
   test('starts from the form and opens where it can be watched', async () => {
     await visit(lab, '/');
@@ -101,9 +144,10 @@ describe('a run from preset to done', () => {
     await setField('reference.demonstrations', 'Demonstrations', '32');
     await setField('reference.checkTasks', 'Check tasks', '2');
     await setField('training.updates', 'Updates', String(UPDATES));
-    await setField('evaluation.finalTasks', 'Final tasks', '5');
+    await setField('evaluation.finalTasks', 'Final tasks', String(FINAL_TASKS));
     await lab.page.getByLabel('Find a setting').fill('');
     await until('the start button', () => button('Start').isEnabled());
+    await haltInFinalEvaluation();
     await button('Start').click();
     await lab.page.getByRole('region', { name: 'Run status' }).waitFor();
     expect(stored((store) => store.runs.get(1))).toMatchObject({ variant: 'astar-po', preset: 'shop-tiny', planned: UPDATES });
@@ -120,6 +164,16 @@ describe('a run from preset to done', () => {
     const stages = lab.page.getByRole('list', { name: 'Stages' });
     expect(await stages.getByRole('listitem').allInnerTexts()).toEqual(['Reference', 'V*', 'Training', 'Test']);
     expect(await shown(stages.locator('li[aria-current="step"]'))).toBe(true);
+    // Quitting while it trains asks first, and "Keep training" keeps everything.
+    await lab.app.evaluate(({ app, dialog }) => {
+      dialog.showMessageBoxSync = ((options: { message: string }) => {
+        process.env.ASKED = options.message;
+        return 0;
+      }) as typeof dialog.showMessageBoxSync;
+      app.quit();
+    });
+    expect(await until('the question', () => lab.app.evaluate(() => process.env.ASKED))).toBe('A run is training.');
+    expect(await lab.app.evaluate(({ BrowserWindow }) => BrowserWindow.getAllWindows().length)).toBe(1);
     await button('Pause').click();
     await button('Step one update').waitFor({ timeout: 90_000 });
     const before = stored((store) => store.runs.get(1));
@@ -129,6 +183,21 @@ describe('a run from preset to done', () => {
     await until('one more update', async () => stored((store) => store.runs.get(1).updates) === before.updates + 1, 60_000);
     await state(1, 'paused');
     await expect.poll(() => lab.page.getByTestId('updates').innerText()).toBe(String(before.updates + 1));
+  });
+
+  test('resumes, and pauses during the final evaluation too', async () => {
+    await button('Resume').click();
+    const halted = await until('the final evaluation', () => lab.app.evaluate(() => process.env.HALTED), 90_000);
+    try {
+      await lab.page.getByRole('list', { name: 'Stages' }).locator('li[aria-current="step"]').filter({ hasText: 'Test' }).waitFor();
+      await button('Pause').click();
+      await lab.page.getByText('pausing after the work under way').waitFor();
+    } finally {
+      process.kill(Number(halted), 'SIGCONT');
+    }
+    await button('Step one update').waitFor({ timeout: 90_000 });
+    expect(stored((store) => store.runs.get(1))).toMatchObject({ state: 'paused', updates: UPDATES, test: null });
+    expect(await shown(lab.page.getByText(`Paused after update ${UPDATES}`).first())).toBe(true);
   });
 
   test('resumes, and ends with the numbers that the database has', async () => {
@@ -146,6 +215,7 @@ describe('a run from preset to done', () => {
       .poll(() => figure.getByRole('button', { name: /Training success/ }).innerText())
       .toContain(percent(success.values.at(-1) ?? 0));
     const { k, n } = run.test ?? { k: 0, n: 0 };
+    expect(n).toBe(FINAL_TASKS);
     const { rate, low, high } = wilson(k, n);
     const overview = lab.page.getByRole('region', { name: 'Run status' });
     await overview.getByText(percent(rate)).first().waitFor();

@@ -56,7 +56,7 @@ test('the log is in order of time, whatever update its entries are about', () =>
 
 describe('stages', () => {
   const all: Stage[] = ['reference', 'vstar', 'training', 'test'];
-  const run = { state: 'running' as const, updates: 10, planned: 40, seconds: 20 };
+  const run = { state: 'running' as const, updates: 10, planned: 40, seconds: 20, pace: null };
   const at = (phase: string, done: number, total: number, secondsLeft: number | null = null, update = 0): LiveProgress => ({
     stage: stageOf(phase, update),
     phase,
@@ -85,8 +85,9 @@ describe('stages', () => {
   test('says what it does and how long that still takes', () => {
     expect(doingWords({ ...run, updates: 0, seconds: 0 }, null)).toBe('starting');
     expect(doingWords(run, at(PHASES.vstar, 64, 256, 30))).toBe('valuing tasks (V*), 64 of 256 · about 30 s left');
-    // 30 more updates at 2 s
+    // 30 more updates at 2 s, and at the speed that it has lately
     expect(doingWords(run, at(PHASES.training, 10, 40, 1, 10))).toBe('training · about 1 min 00 s left');
+    expect(doingWords({ ...run, pace: 1 }, at(PHASES.training, 10, 40, 1, 10))).toBe('training · about 30 s left');
     expect(doingWords(run, at(PHASES.test, 50, 200, 12, 40))).toBe('evaluating on test tasks, 50 of 200 · about 12 s left');
   });
 });

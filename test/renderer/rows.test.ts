@@ -25,6 +25,7 @@ function run(id: number, change: Partial<RunRow> = {}): RunRow {
     episodes: 100,
     tokens: 1000,
     seconds: 10,
+    pace: null,
     test: null,
     validation: null,
     best: null,

@@ -60,7 +60,7 @@ test('five seeds are one arm although three of them were made before a setting e
   expect(groups.map((group) => group.runs)).toEqual([runs]);
   expect(groupPairs).toEqual([]);
   expect(diff.map(({ key }) => key)).toEqual(['seed']);
-  const rows = store.runs.list().map((one) => rowOf(store.runs, one));
+  const rows = store.runs.list().map((one) => rowOf(store, one));
   expect(new Set(rows.map(({ group }) => group)).size).toBe(1);
 });
 

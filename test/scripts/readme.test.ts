@@ -74,8 +74,11 @@ test('every command of the command line is in docs/COMMANDS.md', () => {
   expect(commands.filter((name) => !new RegExp(`\`${name}[ \`]`).test(commandPage))).toEqual([]);
 });
 
-test('every test that docs/STATISTICS.md names exists', () => {
-  const [, table = ''] = text('docs/STATISTICS.md').split('## Which test holds which number');
+test.each([
+  ['docs/STATISTICS.md', 'Which test holds which number'],
+  ['docs/WINDOW.md', 'Which test holds which behaviour'],
+])('every test that %s names exists', (page, heading) => {
+  const [, table = ''] = text(page).split(`## ${heading}`);
   const named = [...table.matchAll(/`(test\/[^`]+)`: ((?:\*(?:[^*\\]|\\\*)+\*(?:, )?)+)/g)];
   expect(named.length).toBeGreaterThan(15);
   for (const [, file = '', names = ''] of named)

@@ -88,7 +88,7 @@ export class Fort {
       };
       const problems = checkIntegrity(store.db);
       if (problems.length > 0) fail(`the database is damaged: ${problems.join('; ')}`);
-      const list = calls['runs.list'].answer.parse({ runs: store.runs.list().map((one) => rowOf(store.runs, one)) });
+      const list = calls['runs.list'].answer.parse({ runs: store.runs.list().map((one) => rowOf(store, one)) });
       const bad = list.runs.find(({ damaged }) => damaged !== null);
       if (bad) fail(`run ${bad.id} is damaged: ${bad.damaged}`);
       const known = store.runs.find(run);

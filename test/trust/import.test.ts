@@ -231,7 +231,7 @@ describe('a damaged run', () => {
     store.db.prepare('UPDATE runs SET spark = ? WHERE id = ?').run(Buffer.from([1, 0, 0]), curve);
     store.db.prepare('UPDATE runs SET seconds = 1e999 WHERE id = ?').run(time);
     store.db.prepare(`UPDATE runs SET config = 'not json', group_hash = 'x' WHERE id = ?`).run(time);
-    const { runs } = calls['runs.list'].answer.parse({ runs: store.runs.list().map((run) => rowOf(store.runs, run)) });
+    const { runs } = calls['runs.list'].answer.parse({ runs: store.runs.list().map((run) => rowOf(store, run)) });
     expect(runs.map(({ id, damaged }) => [id, damaged === null])).toEqual([
       [time, false],
       [curve, false],
