@@ -23,7 +23,9 @@ interface CaptionProps {
 export function Caption({ title, unit, explain, stale, sample, shown, all, smoothing, dropped, onReset, menu }: CaptionProps) {
   return (
     <figcaption className={styles.caption}>
-      <span className={styles.title}>{title}</span>
+      <span className={styles.title} title={title}>
+        {title}
+      </span>
       {unit && unit !== 'share' && <span className={styles.unit}>{unit}</span>}
       {explain}
       <span className={styles.notes}>
@@ -35,7 +37,11 @@ export function Caption({ title, unit, explain, stale, sample, shown, all, smoot
           </span>
         )}
         {smoothing > 0 && <span title="The raw value stands in brackets">smoothing {smoothing}</span>}
-        {dropped > 0 && <span>{dropped} values ≤ 0 not on a log axis</span>}
+        {dropped > 0 && (
+          <span className={styles.dropped} title={`A log axis cannot show ${dropped} values that are zero or less`}>
+            {dropped} values ≤ 0 not shown
+          </span>
+        )}
         {onReset && (
           <button type="button" className={styles.reset} onClick={onReset}>
             Reset zoom

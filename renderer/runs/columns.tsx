@@ -113,7 +113,7 @@ export const COLUMNS: readonly Column[] = [
   {
     id: 'time',
     title: 'Time',
-    width: 76,
+    width: 92,
     numeric: true,
     sort: ({ seconds }) => seconds,
     cell: ({ seconds }) => (seconds > 0 ? formatDuration(seconds) : ''),
