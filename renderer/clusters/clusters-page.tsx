@@ -65,35 +65,39 @@ export default function ClustersPage() {
 function Submissions({ all, chosen }: { all: readonly SubmissionSummary[]; chosen: string | undefined }) {
   const [, navigate] = useLocation();
   return (
-    <Table label="Submissions">
-      <thead>
-        <tr>
-          <Head>Submission</Head>
-          <Head>Cluster</Head>
-          <Head>What</Head>
-          <Head>States</Head>
-          <Head>Submitted</Head>
-        </tr>
-      </thead>
-      <tbody>
-        {all.map(({ id, cluster, title, counts, source, createdAt }) => (
-          <Row key={`${cluster} ${id}`} selected={id === chosen} onClick={() => navigate(`/clusters/${cluster}/${id}`)}>
-            <Cell>
-              <Link href={`/clusters/${cluster}/${id}`}>{id}</Link>
-            </Cell>
-            <Cell>{cluster}</Cell>
-            <Cell>{title}</Cell>
-            <Cell>
-              {Object.entries(counts)
-                .flatMap(([state, count]) => (count > 0 ? [`${count} ${state}`] : []))
-                .join(', ')}
-              {source === null && ' (the scheduler is silent)'}
-            </Cell>
-            <Cell muted>{formatDate(createdAt)}</Cell>
-          </Row>
-        ))}
-      </tbody>
-    </Table>
+    <div className={styles.wide}>
+      <Table label="Submissions">
+        <thead>
+          <tr>
+            <Head>Submission</Head>
+            <Head>Cluster</Head>
+            <Head>What</Head>
+            <Head>States</Head>
+            <Head>Submitted</Head>
+          </tr>
+        </thead>
+        <tbody>
+          {all.map(({ id, cluster, title, counts, source, createdAt }) => (
+            <Row key={`${cluster} ${id}`} selected={id === chosen} onClick={() => navigate(`/clusters/${cluster}/${id}`)}>
+              <Cell>
+                <Link href={`/clusters/${cluster}/${id}`}>{id}</Link>
+              </Cell>
+              <Cell>{cluster}</Cell>
+              <Cell>
+                <span className={styles.name}>{title}</span>
+              </Cell>
+              <Cell>
+                {Object.entries(counts)
+                  .flatMap(([state, count]) => (count > 0 ? [`${count} ${state}`] : []))
+                  .join(', ')}
+                {source === null && ' (the scheduler is silent)'}
+              </Cell>
+              <Cell muted>{formatDate(createdAt)}</Cell>
+            </Row>
+          ))}
+        </tbody>
+      </Table>
+    </div>
   );
 }
 
@@ -135,24 +139,26 @@ function Tasks({ submission: { cluster, id } }: { submission: SubmissionSummary 
           {reason}
         </p>
       ))}
-      <Table label="Tasks">
-        <thead>
-          <tr>
-            <Head>Task</Head>
-            <Head>Run</Head>
-            <Head numeric>Seed</Head>
-            <Head>State</Head>
-            <Head>Progress</Head>
-            <Head>Node</Head>
-            <Head>Actions</Head>
-          </tr>
-        </thead>
-        <tbody>
-          {data.tasks.map((task) => (
-            <TaskRow key={task.id} task={task} onLog={() => void showLog(task.id)} onAct={(name) => void act(name, [task.id])} />
-          ))}
-        </tbody>
-      </Table>
+      <div className={styles.wide}>
+        <Table label="Tasks">
+          <thead>
+            <tr>
+              <Head>Task</Head>
+              <Head>Run</Head>
+              <Head numeric>Seed</Head>
+              <Head>State</Head>
+              <Head>Progress</Head>
+              <Head>Node</Head>
+              <Head>Actions</Head>
+            </tr>
+          </thead>
+          <tbody>
+            {data.tasks.map((task) => (
+              <TaskRow key={task.id} task={task} onLog={() => void showLog(task.id)} onAct={(name) => void act(name, [task.id])} />
+            ))}
+          </tbody>
+        </Table>
+      </div>
       <Dialog open={log !== null} onClose={() => setLog(null)} title={`Log of task ${log?.task ?? ''}`} width={820}>
         <pre className={styles.log} tabIndex={0} aria-label="Log">
           {log?.text || 'It has printed nothing yet.'}
@@ -173,7 +179,11 @@ function TaskRow({ task, onLog, onAct }: TaskRowProps) {
   return (
     <Row>
       <Cell>{id}</Cell>
-      <Cell>{run === null ? name : <Link href={`/runs/${run}`}>{`${run}: ${name}`}</Link>}</Cell>
+      <Cell>
+        <span className={styles.name} dir="auto">
+          {run === null ? name : <Link href={`/runs/${run}`}>{`${run}: ${name}`}</Link>}
+        </span>
+      </Cell>
       <Cell numeric>{seed ?? ''}</Cell>
       <Cell>
         <Badge tone={TONES[state]}>{state}</Badge> <span className={util.muted}>{reason}</span>
