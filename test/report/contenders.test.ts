@@ -67,7 +67,7 @@ test('five seeds are one arm although three of them were made before a setting e
 test('the limit of memory is no part of an arm: its default may change', () => {
   const runs = [run(1, undefined, ['memory=4000']), run(2, undefined, ['memory=1000'])];
   expect(compare(runs.map((id) => contenderOf(store, id))).groups.map((group) => group.runs)).toEqual([runs]);
-  const rows = runs.map((id) => rowOf(store.runs, store.runs.get(id)));
+  const rows = runs.map((id) => rowOf(store, store.runs.get(id)));
   expect(new Set(rows.map(({ group }) => group)).size).toBe(1);
 });
 
