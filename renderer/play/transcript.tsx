@@ -46,6 +46,9 @@ export function Transcript({ game, drawing, onRandom, onRestart }: TranscriptPro
   );
 }
 
+/** Pixels from the end that count as the end: the padding below the last page is not scrolled to. */
+const NEAR = 48;
+
 /** Whoever looks at the end of a list still does after the window has changed its size. */
 function useStayAtEnd() {
   const list = useRef<HTMLElement>(null);
@@ -54,7 +57,7 @@ function useStayAtEnd() {
     if (!element) return undefined;
     let atEnd = true;
     const look = (): void => {
-      atEnd = element.scrollHeight - element.scrollTop - element.clientHeight < 8;
+      atEnd = element.scrollHeight - element.scrollTop - element.clientHeight < NEAR;
     };
     const observer = new ResizeObserver(() => {
       if (atEnd) element.scrollTop = element.scrollHeight;

@@ -10,7 +10,7 @@ const CELLS: Readonly<Record<string, PageCell>> = {
   X: { text: 'X', tone: 'near', label: 'box' },
   '√': { text: '√', tone: 'good', label: 'box on the target' },
   P: { text: 'P', tone: 'agent', label: 'you' },
-  S: { text: 'P', tone: 'agent', label: 'you, on the target' },
+  S: { text: 'PO', tone: 'agent', label: 'you, on the target' },
 };
 
 export const drawLevelPage = (text: string, size: number): DrawnPage | undefined =>
