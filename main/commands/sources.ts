@@ -11,9 +11,10 @@ import { estimateRun } from '../queue/estimate.ts';
 import { newRun } from '../queue/new-run.ts';
 import { policyOfRun } from '../replay/policies.ts';
 import { textTable } from '../report/report.ts';
-import { evaluationOn, findSystemRun, loadSystems, measureSystem, type System, systemConfig } from '../report/sources.ts';
-import { SOURCES_HEADER, sourcesMarkdown, sourcesRow } from '../report/sources-page.ts';
 import type { Store } from '../store/store.ts';
+import { evaluationOn, loadSystems, measureSystem, type System, systemConfig } from '../study/sources.ts';
+import { SOURCES_HEADER, sourcesMarkdown, sourcesRow } from '../study/sources-page.ts';
+import { runFinder } from '../study/work.ts';
 import { worldHash } from '../training/run-setup.ts';
 import { answer, CallError, note } from './output.ts';
 import { withStore } from './store.ts';
@@ -59,7 +60,8 @@ async function run(store: Store, options: Options): Promise<void> {
   const { size, set: changes } = options;
   if (options.plan === true) return plan(store, systems, seeds, options);
   if (options.train === true && !(await train(store, systems, seeds, options))) return;
-  const measured = systems.map((system) => measureSystem(store, system, { size, seeds, changes }));
+  const find = runFinder(store);
+  const measured = systems.map((system) => measureSystem(store, find, system, { size, seeds, changes }));
   const command = `npm run lab -- sources --size ${size} --seeds ${options.seeds}${changes.map((change) => ` --set ${change}`).join('')}`;
   if (options.out !== undefined) writeFileSync(options.out, sourcesMarkdown(measured, command));
   answer(
@@ -79,10 +81,11 @@ function chosen(only: string | undefined): readonly System[] {
 }
 
 function plan(store: Store, systems: readonly System[], seeds: readonly number[], { size, set }: Options): void {
+  const find = runFinder(store);
   const rows = systems.flatMap((system) =>
     seeds.map((seed) => {
       const config = systemConfig(system, size, seed, set);
-      const state = findSystemRun(store, config)?.state ?? 'missing';
+      const state = find(config)?.state ?? 'missing';
       return {
         system: system.id,
         seed,
@@ -104,10 +107,11 @@ function plan(store: Store, systems: readonly System[], seeds: readonly number[]
 
 /** The first seed of every system, then the second, so that an early end leaves something of each; false when a run was stopped. */
 async function train(store: Store, systems: readonly System[], seeds: readonly number[], { size, set }: Options): Promise<boolean> {
+  const find = runFinder(store);
   for (const seed of seeds) {
     for (const system of systems) {
       const config = systemConfig(system, size, seed, set);
-      const known = findSystemRun(store, config);
+      const known = find(config);
       const id = known?.id ?? store.runs.create(newRun(config, system.preset, ['sources'])).id;
       if (known?.state !== 'done') {
         note(`Run ${id}: ${system.title}, seed ${seed}`);

@@ -4,7 +4,7 @@
 import { failureMeaning, inOrder } from '../evaluation/failures.ts';
 import { percent, signedPoints } from '../format.ts';
 import { mean } from '../statistics.ts';
-import { markdownTable } from './report.ts';
+import { markdownTable } from '../report/report.ts';
 import type { MeasuredRun, MeasuredSystem } from './sources.ts';
 
 export const SOURCES_HEADER = [

@@ -3,7 +3,7 @@
 
 import { readFileSync } from 'node:fs';
 import { z } from 'zod';
-import { configHash, type RunConfig } from '../config/config.ts';
+import type { RunConfig } from '../config/config.ts';
 import { applyOverrides } from '../config/overrides.ts';
 import { loadPreset, type Size, sized } from '../config/presets.ts';
 import { findWorld } from '../environment/registry.ts';
@@ -12,8 +12,8 @@ import { type EvaluationTable, tabulate } from '../evaluation/evaluate.ts';
 import { resourceFile } from '../paths.ts';
 import { type Proportion, wilson } from '../statistics.ts';
 import type { Evaluation } from '../store/evaluations.ts';
-import type { RunSummary } from '../store/runs.ts';
 import type { Store } from '../store/store.ts';
+import type { runFinder } from './work.ts';
 
 const Shares = z.record(z.string(), z.number().min(0).max(1));
 const System = z.strictObject({
@@ -43,8 +43,6 @@ export function systemConfig(system: System, size: Size, seed: number, changes: 
   return applyOverrides(sized(loadPreset(system.preset), size), [...own, ...changes, `seed=${seed}`, `name=${system.id}-${size}`]);
 }
 
-export const findSystemRun = (store: Store, config: RunConfig): RunSummary | undefined => store.runs.findByConfig(configHash(config));
-
 /** The evaluation of a run's final policy on a split; on training tasks it is one that was asked for. */
 export const evaluationOn = (store: Store, run: number, split: 'test' | 'train'): Evaluation | undefined =>
   store.evaluations
@@ -66,15 +64,19 @@ export interface MeasuredSystem {
   readonly runs: readonly MeasuredRun[];
 }
 
+/** Finds the run of a config; one for all systems, because it goes through every run. */
+type Find = ReturnType<typeof runFinder>;
+
 /** What the finished runs of a system say. */
 export function measureSystem(
   store: Store,
+  find: Find,
   system: System,
   { size, seeds, changes = [] }: { readonly size: Size; readonly seeds: readonly number[]; readonly changes?: readonly string[] },
 ): MeasuredSystem {
   const runs = seeds.flatMap((seed): MeasuredRun[] => {
     const config = systemConfig(system, size, seed, changes);
-    const run = findSystemRun(store, config);
+    const run = find(config);
     const final = run?.state === 'done' ? evaluationOn(store, run.id, 'test') : undefined;
     if (!run || !final) return [];
     const results = store.evaluations.results(final.id);

@@ -2,9 +2,13 @@
 
 import { expect, test } from 'vitest';
 import { SIZES } from '../../main/config/presets.ts';
+import { findWorld } from '../../main/environment/registry.ts';
+import { newRun } from '../../main/queue/new-run.ts';
 import { wilson } from '../../main/statistics.ts';
-import { loadSystems, type MeasuredRun, type MeasuredSystem, systemConfig } from '../../main/report/sources.ts';
-import { breakdowns, SOURCES_HEADER, sourcesMarkdown, sourcesRow } from '../../main/report/sources-page.ts';
+import { loadSystems, type MeasuredRun, type MeasuredSystem, measureSystem, systemConfig } from '../../main/study/sources.ts';
+import { breakdowns, SOURCES_HEADER, sourcesMarkdown, sourcesRow } from '../../main/study/sources-page.ts';
+import { runFinder } from '../../main/study/work.ts';
+import { openStore, temporaryFolder } from '../store/helpers.ts';
 
 const systems = loadSystems();
 const slides = systems.find(({ id }) => id === 'slides');
@@ -77,4 +81,36 @@ test('categories and failures stand beside what the authors gave, coverage besid
   const page = sourcesMarkdown([one, { system: slides, updates: 60, runs: [] }], 'npm run lab -- sources');
   expect(page).toContain('### Success by category');
   expect(page.match(/^## /gm)).toHaveLength(1);
+});
+
+test('the runs of a data folder are found by their configs, with the gap to training tasks', () => {
+  const store = openStore(temporaryFolder());
+  const config = systemConfig(slides, 'quick', 1);
+  const { id } = store.runs.create(newRun(config, slides.preset));
+  const measure = () => measureSystem(store, runFinder(store), slides, { size: 'quick', seeds: [1, 2] }).runs;
+  expect(measure(), 'not before it is done').toEqual([]);
+  const environment = findWorld('shop').create(config.world.settings);
+  const evaluate = (split: 'test' | 'train', kind: 'final' | 'manual', successes: number): void => {
+    const results = environment
+      .tasks(split)
+      .slice(0, 10)
+      .map(({ id: task, category, tier }, i) => ({
+        task,
+        category,
+        tier,
+        seed: i,
+        success: i < successes,
+        return: 0,
+        steps: 3,
+        failure: null,
+      }));
+    const about = { update: 2, kind, agent: 'policy', world: 'shop', worldHash: 'x', split, temperature: 0, seconds: 1 };
+    store.evaluations.add(id, { ...about, results }, []);
+  };
+  evaluate('test', 'final', 4);
+  evaluate('train', 'manual', 7);
+  store.runs.change(id, { state: 'done' });
+  const [run, ...others] = measure();
+  expect(others).toEqual([]);
+  expect([run?.run, run?.table.success.k, run?.train?.rate, run?.conduct.stepShare]).toEqual([id, 4, 0.7, 0.2]);
 });
