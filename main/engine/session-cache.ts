@@ -54,16 +54,16 @@ export class MemoryPool {
   }
 
   /**
-   * The smallest session that is enough, else the largest: making a session again takes time, so few are given up. Where one large
-   * session takes the place of another, all the small ones stay. Among equals the least recently used one goes.
+   * Of the sessions that are large enough the least recently used one; where none is, the largest. Making a session again takes time, so few
+   * are given up: where one large session takes the place of another, the small ones stay.
    */
   #victim(missing: number): Held | undefined {
-    let best: Held | undefined;
+    let largest: Held | undefined;
     for (const held of this.#held) {
-      const better = !best || (best.bytes >= missing ? held.bytes >= missing && held.bytes < best.bytes : held.bytes > best.bytes);
-      if (better) best = held;
+      if (held.bytes >= missing) return held;
+      if (!largest || held.bytes > largest.bytes) largest = held;
     }
-    return best;
+    return largest;
   }
 
   add(held: Held): void {

@@ -255,7 +255,7 @@ test('caches that share a pool of memory stay below its limit together: as few s
   await two.get('c', () => planned('c', 60, log)); // a and b are equally large: the one not used for longer goes
   expect(log).toEqual(['make a', 'make b', 'dispose b', 'make c']);
   expect(pool.bytes).toBe(100);
-  await one.get('d', () => planned('d', 50, log)); // the smallest one that is enough
+  await one.get('d', () => planned('d', 50, log)); // a was not used for longest, but would not be enough
   expect(log.slice(4)).toEqual(['dispose c', 'make d']);
   await one.get('e', () => planned('e', 150, log)); // larger than the limit: alone
   expect(log.slice(6)).toEqual(['dispose d', 'dispose a', 'make e']);
