@@ -64,8 +64,10 @@ describe('setting a run up', () => {
     // From the error to its field.
     await lab.page.getByLabel('Find a setting').fill('');
     await lab.page.getByRole('list', { name: 'Errors' }).getByRole('button').click();
-    const field = lab.page.getByLabel('Learning rate', { exact: true });
+    // The reference has a learning rate too: the one with the error is meant.
+    const field = lab.page.locator('input[aria-invalid="true"]');
     await until('the focus in the field', () => field.evaluate((element) => element === document.activeElement));
+    expect(await field.inputValue()).toBe('7');
   });
 
   test('changes are listed against the preset, seeds multiply the runs, and the command says the same', async () => {

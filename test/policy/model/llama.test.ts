@@ -15,11 +15,7 @@ import { temporaryFolder } from './samples.ts';
 
 const LORA = { rank: 4, alpha: 8, targets: ['q_proj', 'v_proj', 'down_proj'] } as const;
 
-const PROMPTS = [
-  'The capital of France is Paris.',
-  'User wants to buy red running shoes under $50. search red running shoes',
-  '1 + 2 = 3, 4 + 5 = 9',
-];
+const PROMPTS = ['The capital of France is Paris.', 'User wants to buy red running shoes under $50. search red running shoes'];
 
 describe.runIf(peersRunHere)('MiniMind2 beside llama.cpp', () => {
   it('has the same probabilities, alone and with an adapter', async () => {
@@ -42,7 +38,7 @@ describe.runIf(peersRunHere)('MiniMind2 beside llama.cpp', () => {
     const model = (values: typeof tuned): TrainedModel => ({ source, trained: LORA, layout: network.layout, values });
     // What the model itself says is probable, so that the probabilities that are compared are not all next to zero.
     const beginnings = PROMPTS.map((prompt) => text.encode(prompt));
-    const greedy = { maxTokens: 16, greedy: true, endTokens: [], seed: 1 };
+    const greedy = { maxTokens: 12, greedy: true, endTokens: [], seed: 1 };
     const answers = await generateTokens(network, alone, beginnings, greedy);
     const prompts = beginnings.map((tokens, i) => [...tokens, ...(answers[i] ?? [])]);
     const [base, adapter] = [join(folder, 'base.gguf'), join(folder, 'adapter.gguf')];
@@ -50,27 +46,29 @@ describe.runIf(peersRunHere)('MiniMind2 beside llama.cpp', () => {
     await exportModel(model(tuned), 'gguf-adapter', adapter);
 
     const [ours, oursTuned] = [await scoreTokens(network, alone, prompts), await scoreTokens(network, tuned, prompts)];
-    const theirs = await llamaProbabilities(base, undefined, prompts);
-    const theirsTuned = await llamaProbabilities(base, adapter, prompts);
+    const [theirs, theirsTuned] = await llamaProbabilities(base, adapter, prompts);
     expect(largest(ours, theirs)).toBeLessThan(5e-4);
     expect(largest(oursTuned, theirsTuned)).toBeLessThan(5e-4);
     expect(largest(ours, theirsTuned)).toBeGreaterThan(1e-2); // so the adapter does change something
   });
 });
 
-async function llamaProbabilities(file: string, adapter: string | undefined, prompts: readonly number[][]): Promise<number[][]> {
+/** Of the model alone, and with its adapter. */
+async function llamaProbabilities(file: string, adapter: string, prompts: readonly number[][]): Promise<[number[][], number[][]]> {
   const llama = await openLlama();
   try {
     const model = await llama.loadModel({ modelPath: file });
-    const results: number[][] = [];
-    for (const tokens of prompts) {
-      const lora = adapter === undefined ? {} : { lora: { adapters: [{ filePath: adapter }] } };
-      const context = await model.createContext({ ...EXACT, ...lora });
-      const next = await nextProbabilities(context, tokens);
-      results.push(tokens.slice(1).map((token, i) => next[i]?.get(token) ?? Number.NaN));
-      await context.dispose();
-    }
-    return results;
+    const score = async (options: Readonly<Record<string, unknown>>): Promise<number[][]> => {
+      const results: number[][] = [];
+      for (const tokens of prompts) {
+        const context = await model.createContext({ ...EXACT, ...options });
+        const next = await nextProbabilities(context, tokens);
+        results.push(tokens.slice(1).map((token, i) => next[i]?.get(token) ?? Number.NaN));
+        await context.dispose();
+      }
+      return results;
+    };
+    return [await score({}), await score({ lora: { adapters: [{ filePath: adapter }] } })];
   } finally {
     await llama.dispose();
   }
