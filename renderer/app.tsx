@@ -1,13 +1,13 @@
 // The frame around every page: navigation at the left, the page, and above them palette, keys and messages. It
 // registers the actions that exist everywhere.
 
-import { Suspense, useEffect, useState } from 'react';
+import { useEffect, useState } from 'react';
 import { Route, Switch, useLocation } from 'wouter';
 import type { MenuCommand, Theme } from '../preload/contract.ts';
 import { call, useEvent } from './bridge.ts';
 import { LinkButton } from './components/button.tsx';
 import { Page } from './components/page.tsx';
-import { EmptyState, Loading } from './components/states.tsx';
+import { EmptyState } from './components/states.tsx';
 import { baseAddress, pageKey, PAGES } from './pages.ts';
 import { ErrorBoundary } from './shell/error-boundary.tsx';
 import { useKeyboard } from './shell/keyboard.ts';
@@ -49,14 +49,12 @@ export function App() {
       <main className={styles.main} aria-label="Page">
         {/* A new address gets a new boundary, so leaving a broken page heals it. */}
         <ErrorBoundary key={pageKey(location)} where={`the page ${location}`}>
-          <Suspense fallback={<Loading label="Loading page" />}>
-            <Switch>
-              {PAGES.map(({ path, component }) => (
-                <Route key={path} path={path} component={component} />
-              ))}
-              <Route component={NotFound} />
-            </Switch>
-          </Suspense>
+          <Switch>
+            {PAGES.map(({ path, component }) => (
+              <Route key={path} path={path} component={component} />
+            ))}
+            <Route component={NotFound} />
+          </Switch>
         </ErrorBoundary>
         <Tour />
       </main>

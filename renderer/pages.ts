@@ -2,17 +2,17 @@
 // when first needed; only Runs, where the window opens, comes with it. A new page is a folder and one entry here; the
 // navigation, the palette, the keyboard and the menu follow.
 
-import { lazy } from 'react';
-import type { ComponentType, LazyExoticComponent } from 'react';
+import type { ComponentType } from 'react';
 import type { MenuCommand } from '../preload/contract.ts';
 import type { IconName } from './components/icons.tsx';
 import RunsPage from './runs/runs-page.tsx';
+import { laterPage } from './shell/later-page.tsx';
 
 interface PageEntry {
   /** wouter pattern. Parameters arrive through useParams. */
   readonly path: string;
   readonly title: string;
-  readonly component: ComponentType | LazyExoticComponent<ComponentType>;
+  readonly component: ComponentType;
   /** The address changes while the page is used (another episode, another selection): it stays mounted. */
   readonly steady?: true;
   /** Absent for pages that are reached from within another (a run, an episode). */
@@ -27,14 +27,13 @@ interface PageEntry {
   };
 }
 
-type LoadPage = () => Promise<{ default: ComponentType }>;
-
-const loads: LoadPage[] = [];
+const loads: (() => Promise<void>)[] = [];
 
 /** A page whose code comes later. */
-function later(load: LoadPage): LazyExoticComponent<ComponentType> {
+function later(fetchCode: () => Promise<{ default: ComponentType }>): ComponentType {
+  const { component, load } = laterPage(fetchCode);
   loads.push(load);
-  return lazy(load);
+  return component;
 }
 
 export const PAGES: readonly PageEntry[] = [
