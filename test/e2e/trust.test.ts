@@ -1,4 +1,4 @@
-// What the window does after an unclean end: it offers the interrupted run once, and looks for damage on request.
+// What the window does after an unclean end: it offers the interrupted run once, asks before it drops a record, and looks for damage on request.
 
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { Store } from '../../main/store/store.ts';
@@ -12,6 +12,8 @@ beforeAll(async () => {
   // As a loss of power leaves it: still "running", with nobody who trains it.
   const { id } = store.runs.create(newRun());
   store.runs.change(id, { state: 'running', position: null, startedAt: 1 });
+  const lost = store.runs.create(newRun()).id;
+  store.runs.change(lost, { state: 'paused', position: null, updates: 2 });
   store.close();
   lab = await launch({ data });
 }, 60_000);
@@ -23,6 +25,18 @@ test('a run that an unclean end interrupted is offered for resuming', async () =
   await lab.page.getByRole('button', { name: 'Resume' }).first().waitFor();
   const store = Store.read(lab.data);
   expect(store.runs.get(1)).toMatchObject({ state: 'interrupted' });
+  store.close();
+});
+
+test('a run without a sound checkpoint is not resumed from nothing: the window asks', async () => {
+  await visit(lab, '/runs/2');
+  await lab.page.getByRole('main').getByRole('button', { name: 'Resume', exact: true }).click();
+  const messages = lab.page.getByRole('region', { name: /^Messages/ });
+  await messages.getByText('No checkpoint can be read').waitFor();
+  await messages.getByText('Starting again drops what it recorded.').waitFor();
+  await messages.getByRole('button', { name: 'Restart from the beginning' }).waitFor();
+  const store = Store.read(lab.data);
+  expect(store.runs.get(2)).toMatchObject({ state: 'paused', updates: 2 });
   store.close();
 });
 
