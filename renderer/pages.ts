@@ -29,10 +29,11 @@ interface PageEntry {
 
 const loads: (() => Promise<void>)[] = [];
 
-/** A page whose code comes later. */
-function later(fetchCode: () => Promise<{ default: ComponentType }>): ComponentType {
+/** A page whose code comes later; `soon`: before the others, for it is opened most. */
+function later(fetchCode: () => Promise<{ default: ComponentType }>, soon = false): ComponentType {
   const { component, load } = laterPage(fetchCode);
-  loads.push(load);
+  if (soon) loads.unshift(load);
+  else loads.push(load);
   return component;
 }
 
@@ -55,19 +56,19 @@ export const PAGES: readonly PageEntry[] = [
     component: later(() => import('./queue/queue-page.tsx')),
     navigation: { command: 'queue', icon: 'clock', key: 'q', place: 'top' },
   },
-  { path: '/runs/:run', title: 'Live', component: later(() => import('./live/live-page.tsx')) },
+  { path: '/runs/:run', title: 'Live', component: later(() => import('./live/live-page.tsx'), true) },
   {
     path: '/replay/:run?/:episode?/:step?',
     title: 'Replay',
     steady: true,
-    component: later(() => import('./replay/replay-page.tsx')),
+    component: later(() => import('./replay/replay-page.tsx'), true),
     navigation: { command: 'replay', icon: 'replay', key: 'e', place: 'top' },
   },
   {
     path: '/compare/:study?',
     title: 'Compare',
     steady: true,
-    component: later(() => import('./compare/compare-page.tsx')),
+    component: later(() => import('./compare/compare-page.tsx'), true),
     navigation: { command: 'compare', icon: 'compare', key: 'c', place: 'top' },
   },
   {

@@ -90,6 +90,7 @@ const FOUNDATION = [
   'paths.ts',
   'program.ts',
   'random.ts',
+  'slices.ts',
   'settings.ts',
   'statistics.ts',
   'vocabulary.ts',

@@ -92,6 +92,7 @@ export function openCalls(dataFolder: string, settings: SettingsFile, openWindow
       await setTimeout(PAUSE, undefined, { ref: false });
       await handlersOf(feature);
     }
+    await (await import('./compare.ts')).rehearseComparison(context);
   };
   return {
     answer: async (caller, name, input) => {

@@ -4,20 +4,29 @@ import type { compareCalls } from '../../preload/contract/compare.ts';
 import type { Difference } from '../config/overrides.ts';
 import { placedCurve } from '../report/axes.ts';
 import { armProfiles, scoredArms, TAUS } from '../report/profiles.ts';
-import { allSettings, armBudgets, comparedArms, comparedPairs, type Grouped, openComparison, taskMatrix } from '../report/side-by-side.ts';
+import {
+  allSettings,
+  armBudgets,
+  comparedArms,
+  comparedPairs,
+  type Grouped,
+  openingComparison,
+  taskMatrix,
+} from '../report/side-by-side.ts';
 import type { Context } from './context.ts';
 import type { Handlers } from './dispatch.ts';
 import { createReports } from './report.ts';
 import { groupsOfKnown, knownRuns } from './known.ts';
 import { plain } from './runs.ts';
+import { inSlices } from '../slices.ts';
 
 export function compareHandlers(context: Context): Handlers<typeof compareCalls> {
   const known = (runs: readonly number[]): number[] => knownRuns(context, runs);
   const knownGroups = (groups: readonly Grouped[]): readonly Grouped[] => groupsOfKnown(context, groups);
   const reports = createReports(context);
   return {
-    'compare.open': ({ runs }) => {
-      const { diff, ...rest } = openComparison(context.lab.store, known(runs));
+    'compare.open': async ({ runs }) => {
+      const { diff, ...rest } = await inSlices(openingComparison(context.lab.store, known(runs)));
       return { ...rest, diff: diff.map(plainSetting) };
     },
 
@@ -57,6 +66,16 @@ export function compareHandlers(context: Context): Handlers<typeof compareCalls>
       return {};
     },
   };
+}
+
+/** So many of the newest runs. */
+const REHEARSED = 20;
+
+/** Compares the newest runs for nobody, so that the first comparison finds its code compiled and its worlds and configs read. */
+export async function rehearseComparison(context: Context): Promise<void> {
+  const { store } = context.lab;
+  const newest = store.runs.list().flatMap(({ id, state }) => (state === 'done' ? [id] : []));
+  await inSlices(openingComparison(store, newest.slice(-REHEARSED)));
 }
 
 const plainSetting = ({ key, values }: Difference) => ({

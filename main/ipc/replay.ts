@@ -39,15 +39,10 @@ export function replayHandlers(context: Context): Handlers<typeof replayCalls> {
     'episodes.list': async ({ run, filter: { deep, ...filter }, order, descending, offset, limit }) => {
       const { store } = context.lab;
       const wanted = given(filter);
-      const observations = deep && filter.text ? await search.texts(store, known(run), filter.text) : undefined;
-      const { total, episodes } = store.episodes.page(
-        known(run),
-        { ...wanted, ...(observations && { observations }) },
-        order,
-        descending,
-        limit,
-        offset,
-      );
+      const found = deep && filter.text ? await search.episodes(store, known(run), wanted) : undefined;
+      const { total, episodes } = found
+        ? store.episodes.pageOf(found, order, descending, limit, offset)
+        : store.episodes.page(known(run), wanted, order, descending, limit, offset);
       const notes = store.notes.ofRun(run);
       return {
         total,

@@ -9,6 +9,7 @@ import { damage, type settingsCalls, type StoragePart } from '../../preload/cont
 import { WORLDS } from '../environment/registry.ts';
 import { freeBytes } from '../store/disk-space.ts';
 import { purge } from '../store/maintenance.ts';
+import { aside } from './aside.ts';
 import type { Context } from './context.ts';
 import type { Handlers } from './dispatch.ts';
 import { readPreferences, writePreferences } from './preferences.ts';
@@ -29,37 +30,30 @@ const PARTS: readonly (readonly [start: string, name: string, what: string])[] =
 const OTHER = 'Other files';
 
 const trace = z.object({ losses: z.array(z.number()), norms: z.array(z.number()) });
-const tested = z
-  .object({
-    version: z.string(),
-    testedAt: z.number(),
-    devices: z.array(
-      z.object({
-        id: z.string(),
-        name: z.string(),
-        memory: z.number().nullable(),
-        ok: z.boolean(),
-        reason: z.string(),
-        check: z.object({ cpu: trace, device: trace, seconds: z.number() }).nullable(),
-      }),
-    ),
-  })
-  .nullable();
+const testedDevices = z.array(
+  z.object({
+    id: z.string(),
+    name: z.string(),
+    memory: z.number().nullable(),
+    ok: z.boolean(),
+    reason: z.string(),
+    check: z
+      .object({ cpu: trace, device: trace, seconds: z.number() })
+      .nullish()
+      .transform((check) => check ?? null),
+  }),
+);
+const tested = z.object({ version: z.string(), testedAt: z.number(), devices: testedDevices }).nullable();
 type Tested = NonNullable<z.infer<typeof tested>>;
 const TESTED = 'devices.tested';
 
 export function settingsHandlers(context: Context): Handlers<typeof settingsCalls> {
   let testing: Promise<Tested> | null = null;
 
-  /** Every device in a separate process; the engine is loaded only now, it is no part of the window. */
+  /** In a separate process: the engine is no part of the window, and loading it takes a while. */
   async function testDevices(): Promise<Tested> {
-    const { listDevices } = await import('../engine/device.ts');
-    const devices = await listDevices();
-    const result: Tested = {
-      version: app.getVersion(),
-      testedAt: Date.now(),
-      devices: devices.map(({ check, ...device }) => ({ ...device, check: check ?? null })),
-    };
+    const devices = z.object({ devices: testedDevices }).parse(await aside({ kind: 'devices' }, 'The devices were not tested')).devices;
+    const result: Tested = { version: app.getVersion(), testedAt: Date.now(), devices };
     context.lab.store.settings.set(TESTED, result);
     return result;
   }

@@ -6,7 +6,7 @@ import { armDifferences } from '../evaluation/arms.ts';
 import { sampleStudyFile } from '../paths.ts';
 import { armsOf } from '../report/side-by-side.ts';
 import type { Study } from '../store/studies.ts';
-import { upToDate } from '../study/findings.ts';
+import { bringingUpToDate } from '../study/findings.ts';
 import { ASSUMED, planStudy, powerAt, spreadOf, worldComponents } from '../study/planner.ts';
 import { readRecord } from '../study/record.ts';
 import type { Context } from './context.ts';
@@ -14,6 +14,7 @@ import { CallFailure } from './dispatch.ts';
 import type { Handlers } from './dispatch.ts';
 import { groupsOfKnown, knownRuns } from './known.ts';
 import { importSample } from './sample.ts';
+import { inSlices } from '../slices.ts';
 
 export function studyHandlers(context: Context): Handlers<typeof studyCalls> {
   let opening: Promise<number> | null = null;
@@ -44,10 +45,10 @@ export function studyHandlers(context: Context): Handlers<typeof studyCalls> {
       return { study: rowOf(context.lab.store.studies.get(await opening)) };
     },
 
-    'studies.claims': ({ id }) => {
+    'studies.claims': async ({ id }) => {
       const { studies } = context.lab.store;
       const stored = readRecord(studies.get(id).plan);
-      const record = stored && upToDate(context.lab.store, stored);
+      const record = stored && (await inSlices(bringingUpToDate(context.lab.store, stored)));
       // Decided by today's rule once, and kept, so that reports say the same.
       if (record && record !== stored) studies.change(id, { plan: record });
       const claims = record?.claims.map((one) => ({

@@ -31,6 +31,8 @@ const job = z.discriminatedUnion('kind', [
   }),
   /** Adds the runs of an exported file; how far it is goes out as progress. */
   z.object({ kind: z.literal('import'), dataFolder: z.string(), file: z.string() }),
+  /** Tries every device of this machine (engine/device.ts). */
+  z.object({ kind: z.literal('devices') }),
   /** Looks for damage in the data folder (store/check.ts). */
   z.object({ kind: z.literal('check'), dataFolder: z.string() }),
   /** Writes runs into one file, with or without their checkpoints. */

@@ -2,6 +2,7 @@
 // (process.parentPort) and as a forked child (process.send). Each job is one function. A process that is given a run to train
 // is that run's training process and ends with it; the others (self-test, resampling, import) are worker processes.
 
+import { constants, setPriority } from 'node:os';
 import { toWorker } from './messages.ts';
 import type { FromWorker, Job, JobResult } from './messages.ts';
 import { runSelfTest } from './self-test.ts';
@@ -43,6 +44,8 @@ function run(job: Job): Promise<JobResult> {
       return resample(job);
     case 'import':
       return importRuns(job);
+    case 'devices':
+      return devices();
     case 'check':
       return check(job);
     case 'export':
@@ -57,6 +60,13 @@ async function resample(job: Extract<Job, { kind: 'resample' }>): Promise<JobRes
   const { runResample } = await import('../replay/resample.ts');
   await (await import('../plugin/load.ts')).loadPlugins(job.dataFolder);
   return { ...(await runResample(job)) };
+}
+
+/** After everything else that wants to compute: nobody waits for it, and its children inherit that. */
+async function devices(): Promise<JobResult> {
+  setPriority(constants.priority.PRIORITY_BELOW_NORMAL);
+  const { listDevices } = await import('../engine/device.ts');
+  return { devices: await listDevices() };
 }
 
 async function check({ dataFolder }: Extract<Job, { kind: 'check' }>): Promise<JobResult> {

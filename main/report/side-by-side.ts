@@ -21,11 +21,20 @@ export interface Grouped {
 
 type Opened = Omit<Answer<'compare.open'>, 'diff'> & { readonly diff: readonly Difference[] };
 
-export function openComparison(store: Store, ids: readonly number[]): Opened {
-  const contenders = ids.map((id) => contenderOf(store, id, false));
-  const metrics = new Set(ids.flatMap((id) => store.metrics.names(id)));
+/** Stops after each run: a hundred of them take a while. */
+export function* openingComparison(store: Store, ids: readonly number[]): Generator<void, Opened, void> {
+  const contenders: StoredContender[] = [];
+  const runs: ComparedRun[] = [];
+  const metrics = new Set<string>();
+  for (const id of ids) {
+    const contender = contenderOf(store, id, false);
+    contenders.push(contender);
+    runs.push(comparedRun(store, contender));
+    for (const name of store.metrics.names(id)) metrics.add(name);
+    yield;
+  }
   return {
-    runs: contenders.map((contender) => comparedRun(store, contender)),
+    runs,
     mismatches: mismatches(contenders).map(({ what, words }) => ({ what, words })),
     diff: settingsThatDiffer(contenders),
     metrics: [...metrics].sort(),

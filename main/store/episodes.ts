@@ -86,7 +86,7 @@ function merged(rows: readonly FacetRow[]): FacetRow[] {
 }
 
 /** Where a text may occur; `observations` are the texts that have it, undefined where only actions and tasks are searched. */
-function whereText(run: number, text: string, observations: readonly number[] | undefined) {
+function whereText(range: readonly [number, number], text: string, observations: readonly number[] | undefined) {
   const pattern = `%${text.replaceAll(/[\\%_]/g, (mark) => `\\${mark}`)}%`;
   const like = `LIKE ? ESCAPE '\\'`;
   const parts = [
@@ -102,13 +102,15 @@ function whereText(run: number, text: string, observations: readonly number[] | 
       `id IN (SELECT episode_id FROM steps WHERE episode_id BETWEEN ? AND ? AND
         (thought ${like} OR observation IN (SELECT value FROM json_each(?))))`,
     );
-    values.push(ids, ...episodeRange(run), pattern, ids);
+    values.push(ids, ...range, pattern, ids);
   }
   return { parts, values };
 }
 
 /** So many are gone through in about 10 ms. */
 const EPISODES_AT_A_TIME = 3000;
+
+const NOTHING: EpisodePage = { total: 0, episodes: [] };
 
 const COLUMNS =
   'id, recorded, acted, purpose, split, task, category, tier, failure, seed, success, return, vstar, advantage, surprise, steps, tokens, actions';
@@ -128,7 +130,7 @@ export class EpisodeList {
   /** One page of a run's episodes and how many there are in all. */
   page(run: number, filter: EpisodeFilter, order: EpisodeOrder = 'time', descending = false, limit = 100, offset = 0): EpisodePage {
     const where = this.#where(run, filter);
-    if (where === undefined) return { total: 0, episodes: [] };
+    if (where === undefined) return NOTHING;
     const direction = descending ? 'DESC' : 'ASC';
     const sort = order === 'time' ? `id ${direction}` : `${ORDERS[order]} ${direction}, id`;
     const everything = Object.values(filter).every((value) => value === undefined || value === '');
@@ -148,6 +150,50 @@ export class EpisodeList {
       total: everything ? this.count(run) : (counted.get(...where.values)?.n ?? 0),
       episodes: rows.map((row) => this.#fromRow(row)),
     };
+  }
+
+  /** One page of these episodes, which `matching` found. */
+  pageOf(ids: readonly number[], order: EpisodeOrder, descending: boolean, limit: number, offset: number): EpisodePage {
+    const total = ids.length;
+    if (order === 'time') {
+      const shown = descending
+        ? ids.slice(Math.max(0, total - offset - limit), Math.max(0, total - offset)).reverse()
+        : ids.slice(offset, offset + limit);
+      return { total, episodes: shown.map((id) => this.get(id)) };
+    }
+    const rows = this.#db
+      .prepare<[string, number, number], Row>(
+        `SELECT ${COLUMNS} FROM episodes WHERE id IN (SELECT value FROM json_each(?))
+         ORDER BY ${ORDERS[order]} ${descending ? 'DESC' : 'ASC'}, id LIMIT ? OFFSET ?`,
+      )
+      .all(JSON.stringify(ids), limit, offset);
+    return { total, episodes: rows.map((row) => this.#fromRow(row)) };
+  }
+
+  /** Ids of the matching episodes in their order, some thousand episodes gone through at a time. */
+  *matching(run: number, filter: EpisodeFilter): Generator<number[], void> {
+    for (const range of this.#windows(run)) {
+      const where = this.#where(run, filter, range);
+      if (where === undefined) return;
+      yield this.#db
+        .prepare<(number | string)[], number>(`SELECT id FROM episodes WHERE ${where.sql} ORDER BY id`)
+        .pluck()
+        .all(...where.values);
+    }
+  }
+
+  /** The episodes of a run in parts: the first and the last id of each. */
+  *#windows(run: number): Generator<readonly [number, number], void> {
+    const [begin, end] = episodeRange(run);
+    const next = this.#db
+      .prepare<number[], number>(`SELECT id FROM episodes WHERE id BETWEEN ? AND ? ORDER BY id LIMIT 1 OFFSET ${EPISODES_AT_A_TIME}`)
+      .pluck();
+    for (let from = begin; ;) {
+      const to = next.get(from, end);
+      yield [from, to === undefined ? end : to - 1];
+      if (to === undefined) return;
+      from = to;
+    }
   }
 
   /** All episodes of a run. */
@@ -214,9 +260,9 @@ export class EpisodeList {
   }
 
   /** Undefined when nothing can match: a label that no episode has. */
-  #where(run: number, filter: EpisodeFilter): { sql: string; values: (number | string)[] } | undefined {
+  #where(run: number, filter: EpisodeFilter, range = episodeRange(run)): { sql: string; values: (number | string)[] } | undefined {
     const parts = ['id BETWEEN ? AND ?'];
-    const values: (number | string)[] = [...episodeRange(run)];
+    const values: (number | string)[] = [...range];
     if (filter.fromUpdate !== undefined || filter.toUpdate !== undefined) {
       parts.push('run_id = ? AND recorded BETWEEN ? AND ?');
       values.push(run, filter.fromUpdate ?? 0, filter.toUpdate ?? Number.MAX_SAFE_INTEGER);
@@ -235,7 +281,7 @@ export class EpisodeList {
     }
     if (filter.starred === true) parts.push('id IN (SELECT episode_id FROM episode_notes WHERE starred = 1)');
     if (filter.text !== undefined && filter.text !== '') {
-      const found = whereText(run, filter.text, filter.observations);
+      const found = whereText(range, filter.text, filter.observations);
       parts.push(`(${found.parts.join(' OR ')})`);
       values.push(...found.values);
     }
@@ -244,25 +290,17 @@ export class EpisodeList {
 
   /** Ids of everything that the world showed in a run's episodes, some thousand episodes at a time: what they add to those before. */
   *textsOf(run: number): Generator<number[], void> {
-    const [begin, end] = episodeRange(run);
-    const next = this.#db
-      .prepare<number[], number>(`SELECT id FROM episodes WHERE id BETWEEN ? AND ? ORDER BY id LIMIT 1 OFFSET ${EPISODES_AT_A_TIME}`)
-      .pluck();
     const texts = this.#db
       .prepare<number[], number>(
-        `SELECT observation FROM steps WHERE episode_id >= ? AND episode_id < ?
-         UNION SELECT final_text FROM episodes WHERE id >= ? AND id < ?`,
+        `SELECT observation FROM steps WHERE episode_id BETWEEN ? AND ?
+         UNION SELECT final_text FROM episodes WHERE id BETWEEN ? AND ?`,
       )
       .pluck();
     const seen = new Set<number>();
-    for (let from = begin; ;) {
-      const to = next.get(from, end);
-      const until = to ?? end + 1;
-      const fresh = texts.all(from, until, from, until).filter((id) => !seen.has(id));
+    for (const range of this.#windows(run)) {
+      const fresh = texts.all(...range, ...range).filter((id) => !seen.has(id));
       for (const id of fresh) seen.add(id);
       yield fresh;
-      if (to === undefined) return;
-      from = to;
     }
   }
 

@@ -13,6 +13,7 @@ import type { ClaimRecord, StudyRecord, TestRecord } from './record.ts';
 import { TaskClusters } from '../evaluation/clusters.ts';
 import { ALPHA } from '../evaluation/inference.ts';
 import { type Chances, chancesOf, correctedChances, judge, LEAST_SEEDS, pairArms, type Paired, together } from './verdict.ts';
+import { atOnce } from '../slices.ts';
 import { points, pValue, signedPoints } from '../format.ts';
 import type { Verdict } from '../vocabulary.ts';
 
@@ -35,8 +36,13 @@ export function armRecord(store: Store, id: string, title: string, runs: readonl
   return { id, title, runs: rows, mean, iqm, budget };
 }
 
+type Sides = Pick<StudyRecord, 'arms' | 'baselines' | 'seeds'>;
+
 /** The results of every arm by seed, and of every baseline under all seeds. */
-export function resultsOf(store: Store, record: Pick<StudyRecord, 'arms' | 'baselines' | 'seeds'>): Map<string, ResultsBySeed> {
+export const resultsOf = (store: Store, record: Sides): Map<string, ResultsBySeed> => atOnce(readingResults(store, record));
+
+/** As resultsOf, with a stop after each arm. */
+function* readingResults(store: Store, record: Sides): Generator<void, Map<string, ResultsBySeed>, void> {
   const sides = new Map<string, ResultsBySeed>();
   const clusters = new TaskClusters();
   const marked = (run: number, results: readonly StoredResult[]) => clusters.mark(store.runs.get(run).config, results);
@@ -47,6 +53,7 @@ export function resultsOf(store: Store, record: Pick<StudyRecord, 'arms' | 'base
       return results.length > 0 ? [[seed, results] as const] : [];
     });
     sides.set(id, new Map(bySeed));
+    yield;
   }
   const holder = record.baselines === null ? undefined : store.runs.findByUid(record.baselines);
   const evaluations = holder ? store.evaluations.list(holder.id) : [];
@@ -58,19 +65,30 @@ export function resultsOf(store: Store, record: Pick<StudyRecord, 'arms' | 'base
   return sides;
 }
 
+interface Claimed {
+  readonly claims: readonly Claim[];
+  readonly margin?: number | undefined | null;
+}
+
 /** Every claim with the verdicts of its tests, each by itself and corrected for all tests of the study. */
-export function decide(
-  { claims, margin = null }: { readonly claims: readonly Claim[]; readonly margin?: number | undefined | null },
+export const decide = (claimed: Claimed, sides: ReadonlyMap<string, ResultsBySeed>, titles: (id: string) => string): ClaimRecord[] =>
+  atOnce(deciding(claimed, sides, titles));
+
+/** As decide, with a stop after each test. */
+function* deciding(
+  { claims, margin = null }: Claimed,
   sides: ReadonlyMap<string, ResultsBySeed>,
   titles: (id: string) => string,
-): ClaimRecord[] {
-  const asked = claims.flatMap((claim) =>
-    claim.tests.map((test) => {
+): Generator<void, ClaimRecord[], void> {
+  const asked: (Asked & { readonly claim: Claim })[] = [];
+  for (const claim of claims) {
+    for (const test of claim.tests) {
       const paired = pairArms(sides.get(test.a) ?? new Map(), sides.get(test.b) ?? new Map(), test.measure);
       const own = test.margin ?? margin;
-      return { claim, test, paired, margin: own, chances: chancesOf(paired?.difference, test, own) };
-    }),
-  );
+      asked.push({ claim, test, paired, margin: own, chances: chancesOf(paired?.difference, test, own) });
+      yield;
+    }
+  }
   const corrected = correctedChances(asked.map(({ chances }) => chances));
   const tests = asked.map(({ claim, ...one }, index) => ({ claim, record: testRecord(one, corrected[index] ?? one.chances, titles) }));
   return claims.map((claim) => {
@@ -91,14 +109,14 @@ export function decide(
 
 /**
  * The record with its claims decided by today's rule: studies from before there was a correction keep the verdicts of another one.
- * The same record when there is nothing to do, or when none of its runs is here to decide by.
+ * The same record when there is nothing to do, or when none of its runs is here to decide by. Stops now and then: a hundred runs take a while.
  */
-export function upToDate(store: Store, record: StudyRecord): StudyRecord {
+export function* bringingUpToDate(store: Store, record: StudyRecord): Generator<void, StudyRecord, void> {
   if (record.claims.every(({ corrected }) => corrected !== null)) return record;
-  const sides = resultsOf(store, record);
+  const sides = yield* readingResults(store, record);
   if ([...sides.values()].every(({ size }) => size === 0)) return record;
   const titles = (id: string): string => record.arms.find((arm) => arm.id === id)?.title ?? id;
-  return { ...record, claims: decide({ claims: record.claims.map(asClaim) }, sides, titles) };
+  return { ...record, claims: yield* deciding({ claims: record.claims.map(asClaim) }, sides, titles) };
 }
 
 function asClaim({ id, claim, source, experiment, discussion, tests }: ClaimRecord): Claim {

@@ -1,8 +1,9 @@
 // The small dialogs of the list: which columns to show, tags for many runs, name and notes of one.
 
+import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import type { RunRow } from '../../preload/contract/runs.ts';
-import { call, useCall } from '../bridge.ts';
+import { call, callOptions } from '../bridge.ts';
 import { Button } from '../components/button.tsx';
 import { Dialog } from '../components/dialog.tsx';
 import { Checkbox, Field, Select, TextInput } from '../components/field.tsx';
@@ -12,9 +13,9 @@ import { DEFAULT_COLUMNS } from './fit-columns.ts';
 import util from '../theme/utilities.module.css';
 import styles from './runs.module.css';
 
-/** Every key of the schema, for grouping and columns. */
-export function useConfigKeys(): string[] {
-  const schema = useCall('setup.schema', {});
+/** Every key of the schema, for grouping and columns; asked for when it is first `wanted`, for describing it takes a while. */
+export function useConfigKeys(wanted: boolean): string[] {
+  const schema = useQuery({ ...callOptions('setup.schema', {}), enabled: wanted });
   const keys = schema.data?.groups.flatMap((group) => group.knobs.map(({ key }) => key)) ?? [];
   return [...new Set(['algorithm.id', ...keys])].filter((key) => key !== 'name');
 }
@@ -30,7 +31,7 @@ export function ColumnsDialog({
   chosen: readonly string[];
   onChosen: (columns: string[]) => void;
 }) {
-  const keys = useConfigKeys();
+  const keys = useConfigKeys(open);
   const extra = chosen.filter((id) => id.startsWith('config:'));
   const set = (id: string, on: boolean): void => {
     const wanted = new Set(chosen.filter((other) => other !== id));

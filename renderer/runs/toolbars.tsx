@@ -1,5 +1,6 @@
 // The two toolbars above the list of runs: filter, grouping and columns, or, once runs are selected, what can be done with them.
 
+import { useState } from 'react';
 import type { ReactNode, RefObject } from 'react';
 import { useLocation } from 'wouter';
 import { z } from 'zod';
@@ -66,7 +67,8 @@ interface FilterBarProps {
 
 /** Filter, grouping and columns: the toolbar while nothing is selected. */
 export function FilterBar({ runs, filter, onFilter, groupKey, onGroup, onColumns, saved, search }: FilterBarProps) {
-  const keys = useConfigKeys();
+  const [reached, setReached] = useState(false);
+  const keys = useConfigKeys(reached);
   const distinct = (values: readonly string[]): string[] => [...new Set(values)].sort();
   const any = (label: string, values: readonly string[]) => [{ value: '', label }, ...values.map((value) => ({ value, label: value }))];
   const states = [...(runs.some(({ state }) => state === 'running') ? ['live'] : []), ...distinct(runs.map(({ state }) => state))];
@@ -102,13 +104,14 @@ export function FilterBar({ runs, filter, onFilter, groupKey, onGroup, onColumns
       )}
       {saved}
       <span className={util.spacer} />
-      <div className={styles.group}>
+      <div className={styles.group} onPointerEnter={() => setReached(true)}>
         <Select
           aria-label="Group by"
+          onFocus={() => setReached(true)}
           value={groupKey}
           options={[
             { value: '', label: 'No grouping' },
-            ...[...Object.keys(GROUP_KEYS), ...keys.filter((key) => !(key in GROUP_KEYS))].map((key) => ({
+            ...[...new Set([...Object.keys(GROUP_KEYS), ...keys, ...(groupKey === '' ? [] : [groupKey])])].map((key) => ({
               value: key,
               label: `By ${key}`,
             })),

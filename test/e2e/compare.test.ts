@@ -6,7 +6,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { z } from 'zod';
-import { comparedArms, openComparison, taskMatrix } from '../../main/report/side-by-side.ts';
+import { comparedArms, openingComparison, taskMatrix } from '../../main/report/side-by-side.ts';
+import { atOnce } from '../../main/slices.ts';
 import { readReplay } from '../../main/replay/replay.ts';
 import { Store } from '../../main/store/store.ts';
 import { accessibilityProblems, freshDataFolder, launch, setTheme, shown, until, visit } from './app.ts';
@@ -89,7 +90,7 @@ describe('replay, compare and report', () => {
   }, 60_000);
 
   test('two algorithms are compared as arms and as runs: success, interval and words as the database says', async () => {
-    const { runs } = openComparison(store, [1, 2]);
+    const { runs } = atOnce(openingComparison(store, [1, 2]));
     const groups = runs.map(({ run, variant }) => ({ key: variant, runs: [run] }));
     const { pairs } = comparedArms(store, groups, 'grpo');
     await visit(lab, '/compare/1,2');
@@ -201,7 +202,7 @@ describe('replay, compare and report', () => {
     await choice.getByRole('button', { name: 'Choose a folder…' }).click();
     await lab.page.getByText('Report exported: 14 files', { exact: true }).waitFor({ timeout: 90_000 });
     const written = join(folder, 'astrolab-report-runs-1-2');
-    const { runs } = openComparison(store, [1, 2]);
+    const { runs } = atOnce(openingComparison(store, [1, 2]));
     const markdown = readFileSync(join(written, 'report.md'), 'utf8');
     for (const { success } of runs) expect(markdown).toContain(`${success?.k} of ${success?.n}`);
     expect(readFileSync(join(written, 'audit.jsonl'), 'utf8').trim().split('\n')).toHaveLength(

@@ -156,12 +156,26 @@ describe('the list of episodes', () => {
       { ...strange, finalObservation: 'over', steps: [{ ...step, thought: 'a quagga, surely' }] },
       { ...strange, finalObservation: 'over', steps: [{ ...step, observation: 'Results: quagga_blue' }] },
     ]);
-    const found = async (text: string): Promise<number> =>
-      store.episodes.page(run, { text, observations: await search.texts(store, run, text) }).total;
+    const found = async (text: string): Promise<number> => (await search.episodes(store, run, { text })).length;
     expect(store.episodes.page(run, { text: 'quagga' }).total).toBe(0);
     expect(await found('Quagga')).toBe(3);
     expect(await found('quagga_')).toBe(1);
     expect(await found('100% of')).toBe(1);
+  });
+
+  it('shows what a search in observations found page by page, in every order, as one query would', async () => {
+    const { store, run } = filled(120);
+    const found = await new EpisodeSearch().episodes(store, run, { text: 'e', success: true });
+    const observations = [...store.episodes.textsOf(run)].flat().filter((text) => store.episodes.textHas(text, 'e'));
+    expect(found.length).toBeGreaterThan(20);
+    for (const order of ['time', 'return', 'steps'] as const) {
+      for (const descending of [false, true]) {
+        const whole = store.episodes.page(run, { text: 'e', success: true, observations }, order, descending, 7, 14);
+        expect(store.episodes.pageOf(found, order, descending, 7, 14)).toEqual(whole);
+      }
+    }
+    expect(store.episodes.pageOf(found, 'time', true, 50, found.length - 3).episodes).toHaveLength(3);
+    expect(store.episodes.pageOf(found, 'time', true, 50, found.length + 9).episodes).toHaveLength(0);
   });
 
   it('keeps a star and a comment with the episode, finds them, and lets them go with it', () => {
