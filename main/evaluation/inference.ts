@@ -160,21 +160,29 @@ export function expectedError(
 
 /** Power: the probability that a study of this size finds a true difference, at a level of significance. */
 export function powerOf(difference: number, components: Components, size: Size, alpha = ALPHA): number {
-  if (size.seeds < 2 || size.tasks < 2 * size.clusterSize) return 0;
+  return powerCurve(components, size, alpha)(difference);
+}
+
+/** Power by true difference; what does not depend on the difference is worked out once. */
+function powerCurve(components: Components, size: Size, alpha: number): (difference: number) => number {
+  if (size.seeds < 2 || size.tasks < 2 * size.clusterSize) return () => 0;
   const { error, freedom } = expectedError(components, size);
-  if (error === 0) return difference === 0 ? 0 : 1;
+  if (error === 0) return (difference) => (difference === 0 ? 0 : 1);
   const critical = studentQuantile(alpha / 2, Math.min(size.seeds, Math.floor(size.tasks / size.clusterSize)) - 1);
-  const shift = Math.abs(difference) / error;
-  return noncentralTail(critical, freedom, shift) + noncentralTail(critical, freedom, -shift);
+  return (difference) => {
+    const shift = Math.abs(difference) / error;
+    return noncentralTail(critical, freedom, shift) + noncentralTail(critical, freedom, -shift);
+  };
 }
 
 /** The smallest difference that a study of this size finds with the given power. */
 export function detectableDifference(components: Components, size: Size, power = 0.8, alpha = ALPHA): number {
   let [low, high] = [0, 1];
-  if (powerOf(1, components, size, alpha) < power) return 1;
+  const powerAt = powerCurve(components, size, alpha);
+  if (powerAt(1) < power) return 1;
   for (let i = 0; i < 40; i++) {
     const middle = (low + high) / 2;
-    if (powerOf(middle, components, size, alpha) < power) low = middle;
+    if (powerAt(middle) < power) low = middle;
     else high = middle;
   }
   return high;

@@ -26,6 +26,7 @@ export function compareHandlers(context: Context): Handlers<typeof compareCalls>
   const reports = createReports(context);
   return {
     'compare.open': async ({ runs }) => {
+      compared.add(context);
       const { diff, ...rest } = await inSlices(openingComparison(context.lab.store, known(runs)));
       return { ...rest, diff: diff.map(plainSetting) };
     },
@@ -69,13 +70,21 @@ export function compareHandlers(context: Context): Handlers<typeof compareCalls>
 }
 
 /** So many of the newest runs. */
-const REHEARSED = 20;
+const REHEARSED = 100;
+/** Contexts whose pages have compared something. */
+const compared = new WeakSet<Context>();
 
-/** Compares the newest runs for nobody, so that the first comparison finds its code compiled and its worlds and configs read. */
+/**
+ * Compares the newest runs for nobody, until somebody compares some: the first comparison then finds its code compiled, and its
+ * configs, worlds and results read.
+ */
 export async function rehearseComparison(context: Context): Promise<void> {
   const { store } = context.lab;
-  const newest = store.runs.list().flatMap(({ id, state }) => (state === 'done' ? [id] : []));
-  await inSlices(openingComparison(store, newest.slice(-REHEARSED)));
+  await inSlices(whileNotCompared(context, openingComparison(store, store.runs.newestDone(REHEARSED))));
+}
+
+function* whileNotCompared(context: Context, work: Generator): Generator<void, void, void> {
+  while (!compared.has(context) && work.next().done !== true) yield;
 }
 
 const plainSetting = ({ key, values }: Difference) => ({

@@ -52,7 +52,8 @@ export function settingsHandlers(context: Context): Handlers<typeof settingsCall
 
   /** In a separate process: the engine is no part of the window, and loading it takes a while. */
   async function testDevices(): Promise<Tested> {
-    const devices = z.object({ devices: testedDevices }).parse(await aside({ kind: 'devices' }, 'The devices were not tested')).devices;
+    const answer = await aside({ kind: 'devices' }, 'The devices were not tested', { gentle: true });
+    const { devices } = z.object({ devices: testedDevices }).parse(answer);
     const result: Tested = { version: app.getVersion(), testedAt: Date.now(), devices };
     context.lab.store.settings.set(TESTED, result);
     return result;

@@ -1,14 +1,21 @@
 // A worker or training process inside the window's application: an Electron utility process, whose native crash leaves the
 // application alive.
 
+import { constants, setPriority } from 'node:os';
 import { app, utilityProcess } from 'electron';
 import { workerEnvironment, workerFile } from '../process/child.ts';
 import type { WorkerProcess } from '../process/supervisor.ts';
 
 const SERVICE = 'Astrolab worker';
 
-export function spawnUtility(): WorkerProcess {
+/** `gentle`: it and its children compute after everything else that wants to. */
+export function spawnUtility({ gentle = false } = {}): WorkerProcess {
   const child = utilityProcess.fork(workerFile(), [], { serviceName: SERVICE, env: workerEnvironment(), stdio: 'inherit' });
+  if (gentle) {
+    child.once('spawn', () => {
+      if (child.pid !== undefined) setPriority(child.pid, constants.priority.PRIORITY_BELOW_NORMAL);
+    });
+  }
   return {
     get pid() {
       return child.pid;

@@ -2,7 +2,6 @@
 // (process.parentPort) and as a forked child (process.send). Each job is one function. A process that is given a run to train
 // is that run's training process and ends with it; the others (self-test, resampling, import) are worker processes.
 
-import { constants, setPriority } from 'node:os';
 import { toWorker } from './messages.ts';
 import type { FromWorker, Job, JobResult } from './messages.ts';
 import { runSelfTest } from './self-test.ts';
@@ -62,9 +61,7 @@ async function resample(job: Extract<Job, { kind: 'resample' }>): Promise<JobRes
   return { ...(await runResample(job)) };
 }
 
-/** After everything else that wants to compute: nobody waits for it, and its children inherit that. */
 async function devices(): Promise<JobResult> {
-  setPriority(constants.priority.PRIORITY_BELOW_NORMAL);
   const { listDevices } = await import('../engine/device.ts');
   return { devices: await listDevices() };
 }

@@ -249,6 +249,12 @@ export class RunStore {
       .map(summary);
   }
 
+  /** The newest runs that are done, the newest first. */
+  newestDone(count: number): number[] {
+    const sql = `SELECT id FROM runs WHERE state = 'done' AND deleted_at IS NULL ORDER BY id DESC LIMIT ?`;
+    return this.#db.prepare<[number], number>(sql).pluck().all(count);
+  }
+
   /** The waiting runs in the order they will start. */
   queue(): RunSummary[] {
     const sql = `SELECT ${SUMMARY_COLUMNS} FROM runs WHERE state = 'queued' AND deleted_at IS NULL ORDER BY position, id`;
