@@ -6,7 +6,7 @@ import { z } from 'zod';
 import { CurriculumSettings } from '../algorithm/curriculum.ts';
 import { algorithms } from '../algorithm/registry.ts';
 import { RewardKind, scheduled, VstarSettings } from '../algorithm/vstar.ts';
-import { mistakesOf } from '../environment/demonstrations.ts';
+import { configuredMistakes } from '../environment/demonstrations.ts';
 import type { Plain } from '../environment/environment.ts';
 import { DEFAULT_WORLD, WORLDS } from '../environment/registry.ts';
 import { between, group, knob, whole } from '../knob.ts';
@@ -46,6 +46,16 @@ const LanguageModel = group(
       'Which matrices carry the adapter: all, those of attention, or queries and values.',
     ),
     system: knob(z.string().max(4000), '', 'System message of the chat; empty: the text of the world.'),
+    lowerCase: knob(
+      z.boolean(),
+      false,
+      'Show pages in lower case, as small policies read them: a word of the task and the same word on a page are then the same tokens.',
+    ),
+    emptyThought: knob(
+      z.boolean(),
+      true,
+      'Without thoughts: begin each answer with the empty thought that some templates have for that (Qwen3, MiniMind2). Off: fewer tokens, for models that are cloned first.',
+    ),
     answers: knob(
       z.enum(['grammar', 'free']),
       'grammar',
@@ -411,7 +421,7 @@ export function checkConfig(input: unknown): z.ZodSafeParseResult<RunConfig> {
   const { reference } = result.data;
   return {
     success: true,
-    data: { ...result.data, reference: { ...reference, imperfection: { ...mistakesOf(world, reference.imperfection) } } },
+    data: { ...result.data, reference: { ...reference, imperfection: { ...configuredMistakes(world, reference.imperfection) } } },
   };
 }
 
@@ -470,7 +480,9 @@ export function configHash(config: RunConfig): string {
   // A small Transformer is what every config meant before there were language models and LSTMs: its hash stays.
   const { kind, model, architecture, ...scratch } = policy;
   const network =
-    kind === 'scratch' ? { ...scratch, ...(architecture !== 'transformer' && { architecture }) } : { kind, model, ...scratch };
+    kind === 'scratch'
+      ? { ...scratch, ...(architecture !== 'transformer' && { architecture }) }
+      : { kind, model: namedSettings(model), ...scratch };
   const { beam, ...measured } = evaluation;
   return contentHash({
     ...rest,
@@ -478,6 +490,11 @@ export function configHash(config: RunConfig): string {
     reference: recipeSettings(reference),
     evaluation: { ...measured, ...(beam.width > 1 && { beam }) },
   }).slice(0, 16);
+}
+
+/** The settings of a language model without those that came later and are as if they did not exist. */
+function namedSettings({ lowerCase, emptyThought, ...model }: RunConfig['policy']['model']): object {
+  return { ...model, ...(lowerCase && { lowerCase }), ...(!emptyThought && { emptyThought }) };
 }
 
 /** Learning rate of an update (0-based): warm-up, held for a part of the run, then the chosen fall. */

@@ -2,7 +2,7 @@
 // of the schema; a key that does not exist is answered with the nearest one that does.
 
 import { algorithms } from '../algorithm/registry.ts';
-import { mistakesOf } from '../environment/demonstrations.ts';
+import { configuredMistakes } from '../environment/demonstrations.ts';
 import { WORLDS } from '../environment/registry.ts';
 import { AlgorithmConfig, ConfigError, parseConfig, type RunConfig } from './config.ts';
 
@@ -47,7 +47,7 @@ function setKey(tree: Tree, key: string, text: string): void {
     // Another world has other settings, and its demonstrator makes other mistakes: its defaults replace the old ones.
     tree.world = { name: text, settings: {} };
     const world = WORLDS.find(({ name }) => name === text);
-    if (isTree(tree.reference)) tree.reference.imperfection = world ? { ...mistakesOf(world) } : {};
+    if (isTree(tree.reference)) tree.reference.imperfection = world ? { ...configuredMistakes(world) } : {};
     return;
   }
   const parts = key.split('.');
@@ -60,13 +60,20 @@ function setKey(tree: Tree, key: string, text: string): void {
   }
   // The world checks its settings itself: any name may be set there.
   const free = key === 'world.settings' || key.startsWith('world.settings.');
-  const before = node[last];
+  const before = node[last] ?? unsetMistake(tree, key);
   if (!free && before === undefined) throw unknownKey(key, tree);
   if (!free && isTree(before)) {
     const inside = Object.keys(before).map((name) => `${key}.${name}`);
     throw new ConfigError(`${key} is a group of settings; set one of ${inside.join(', ')}`);
   }
   node[last] = parseValue(key, text, before);
+}
+
+/** The chance of a mistake that configs hold only where it is given. */
+function unsetMistake({ world }: Tree, key: string): number | undefined {
+  const name = /^reference\.imperfection\.(\w+)$/.exec(key)?.[1];
+  const found = isTree(world) ? WORLDS.find((one) => one.name === world.name) : undefined;
+  return name === undefined ? undefined : found?.mistakes[name]?.chance;
 }
 
 /** The text as the kind of value that stands there now. */

@@ -166,6 +166,8 @@ export interface Mistake {
   readonly meaning: string;
   /** What it was called in configs of version 0.1.0, which had the shop's names for all worlds. */
   readonly formerly?: string;
+  /** It came later: configs that do not give it are without it, so that they stay equal to those of before. */
+  readonly later?: true;
 }
 
 /** Chances in [0, 1] of the mistakes that a world declares, by name. */

@@ -45,6 +45,12 @@ export const PURCHASE_MISTAKES = {
   earlyPurchase: { chance: 0.4, meaning: 'Chance that the demonstrator buys before it has looked closely enough.' },
   uselessClick: { chance: 0.1, meaning: 'Chance of a step that brings nothing.' },
 } as const satisfies Readonly<Record<string, Mistake>>;
+/** Of the shop alone. Not quite a mistake: searching for either finds the product. */
+export const SHOP_MISTAKES = {
+  ...PURCHASE_MISTAKES,
+  userWords: { chance: 0.5, meaning: 'Chance that a demonstrated search is in the words of the user instead of those of the shop.', later: true },
+} as const satisfies Readonly<Record<string, Mistake>>;
+export type ShopMistakes = Readonly<Record<keyof typeof SHOP_MISTAKES, number>>;
 export type PurchaseMistakes = Readonly<Record<keyof typeof PURCHASE_MISTAKES, number>>;
 
 const FIELD = 'Search the shop';

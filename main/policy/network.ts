@@ -24,6 +24,8 @@ export interface PolicyNetwork extends BatchLayout {
   readonly streams: readonly Stream[];
   /** The sampler's log-probabilities deviate from the scorer's by more than rounding: what is learned from must be scored again. */
   readonly approximateSampling?: boolean;
+  /** A token costs so much that batches are cut to measure rather than padded. */
+  readonly fineShapes?: boolean;
   tensors(graph: Graph, parameters: Parameters, shape: BatchShape, options?: PolicyOptions): PolicyTensors & { readonly logits: Tensor };
   /** See `samplingGraph`: reads `count` tokens per row. */
   samplingGraph(count: number, parameters: (graph: Graph) => Parameters): Graph;

@@ -14,6 +14,7 @@ import type { MicroBatch, LossAndMetrics, Poll, StepReport, Trainer } from '../e
 import { type BatchShape, PackedBatch, type PolicyOptions, type LossInput, type PolicyTensors } from '../policy/batch.ts';
 import { type PolicyModel, type PolicyNetwork, networkOf, policyObjective } from '../policy/network.ts';
 import { memoryLimit } from './session-pool.ts';
+import { COARSE, FEWEST_MASKS, FINE, MOST_ROWS, type Rounding, microBatches, powerOfTwo, sessionShape } from './batch-shapes.ts';
 import type { EncodedRow } from '../policy/prompt.ts';
 
 /** One episode to learn from: its rows and the numbers the loss asks for. */
@@ -33,13 +34,8 @@ export interface LossDefinition {
   readonly extra?: (batch: PackedBatch, samples: readonly TrainingEpisode[]) => Promise<Feeds>;
 }
 
-/** Fixed cost of one more micro-batch, in tokens: measured on the flagship's model (6 ms, where a token takes 0.07 ms). */
-const MICRO_BATCH_COST = 80;
-/** Rows of a micro-batch. */
-const MOST_ROWS = 32;
 /** How many rows a micro-batch may have where memory is short. */
 const ROW_LIMITS = [MOST_ROWS, 8, 4, 2, 1];
-const FEWEST_MASKS = 32;
 /** Below this share of the configured micro-batch a lack of memory has another cause. */
 const SMALLEST_SHARE = 1 / 32;
 
@@ -65,6 +61,7 @@ export class MinibatchTrainer {
   readonly #trainer: Trainer;
   readonly #network: PolicyNetwork;
   readonly #settings: MinibatchSettings;
+  readonly #rounding: Rounding;
   readonly #rows = new Map<string, number>();
   /** What is left of the limits after memory ran out: 1, ½, ¼, … */
   #share = 1;
@@ -73,6 +70,7 @@ export class MinibatchTrainer {
     this.#trainer = trainer;
     this.#network = networkOf(config);
     this.#settings = settings;
+    this.#rounding = this.#network.fineShapes ? FINE : COARSE;
   }
 
   /** One optimizer step over all samples. */
@@ -134,12 +132,14 @@ export class MinibatchTrainer {
     most = MOST_ROWS,
   ): { part: L[]; shape: BatchShape }[] {
     const { contextLength } = this.#network;
-    const agentTokens = powerOfTwo(Math.max(8, ...samples.flatMap(({ rows }) => rows.map((row) => row.agent.length))));
+    const agentTokens = powerOfTwo(
+      Math.max(this.#rounding.agentTokens, ...samples.flatMap(({ rows }) => rows.map((row) => row.agent.length))),
+    );
     const mostRows = (time: number): number =>
       Math.max(1, Math.floor(this.#share * Math.min(most, this.#mostRows(Math.min(contextLength, time), agentTokens, objective))));
-    return microBatches(samples, this.#share * this.#settings.microBatch, mostRows).map((part) => ({
+    return microBatches(samples, this.#share * this.#settings.microBatch, mostRows, this.#rounding).map((part) => ({
       part,
-      shape: sessionShape(part, contextLength, mostRows),
+      shape: sessionShape(part, contextLength, mostRows, this.#rounding),
     }));
   }
 
@@ -170,71 +170,3 @@ export class MinibatchTrainer {
 }
 
 export const tokensOf = ({ rows }: Pick<TrainingEpisode, 'rows'>): number => rows.reduce((sum, row) => sum + row.agent.length, 0);
-
-/** The longest row of an episode, up to the last hidden state that matters. */
-function lengthOf({ rows }: Pick<TrainingEpisode, 'rows'>): number {
-  return Math.max(1, ...rows.map((row) => (row.agent.at(-1)?.position ?? 0) + 1));
-}
-
-const powerOfTwo = (size: number): number => 2 ** Math.ceil(Math.log2(size));
-const up = (size: number, step: number): number => Math.max(step, Math.ceil(size / step) * step);
-const timeBucket = (length: number): number => up(length, length <= 128 ? 8 : 64);
-/**
- * 8 or 32 rows; more only where a single episode has more rows. A new shape costs a session, which takes as long as thousands of tokens,
- * while one more call costs little: so few sizes, used several times. Small calls also stay in the processor's cache.
- */
-const rowBucket = (rows: number, most: number): number =>
-  rows <= Math.min(8, most) ? Math.min(8, most) : powerOfTwo(Math.max(most, rows));
-
-/** Coarser than the engine's buckets: few shapes, because each is a session that takes a while to make. No row is longer than the context. */
-export function sessionShape(
-  samples: readonly Pick<TrainingEpisode, 'rows'>[],
-  contextLength: number,
-  mostRows: (time: number) => number = () => MOST_ROWS,
-): BatchShape {
-  const rows = samples.flatMap((sample) => sample.rows);
-  const masks = new Set(rows.flatMap((row) => row.agent.map(({ mask }) => mask)));
-  const time = timeBucket(Math.max(1, ...samples.map(lengthOf)));
-  const size = rowBucket(rows.length, mostRows(time));
-  return {
-    rows: size,
-    time: Math.min(contextLength, time),
-    agentTokens: powerOfTwo(Math.max(8, ...rows.map((row) => row.agent.length))),
-    masks: powerOfTwo(Math.max(FEWEST_MASKS, masks.size + 1)),
-    episodes: size, // an episode has at least one row
-  };
-}
-
-/** Cuts episodes, sorted by length, where the padding saved is worth another micro-batch; never past the budget. */
-export function microBatches<L extends Pick<TrainingEpisode, 'rows'>>(
-  samples: readonly L[],
-  budget: number,
-  mostRows: (time: number) => number = () => MOST_ROWS,
-): L[][] {
-  const sorted = samples
-    .map((sample, index) => ({ sample, index, time: timeBucket(lengthOf(sample)), rows: sample.rows.length }))
-    .sort((a, b) => a.time - b.time || a.index - b.index);
-  const count = sorted.length;
-  // best[i]: the least cost of the first i episodes; cut[i]: where the last of their micro-batches begins.
-  const best = new Float64Array(count + 1).fill(Number.POSITIVE_INFINITY);
-  const cut = new Int32Array(count + 1);
-  best[0] = 0;
-  for (let end = 1; end <= count; end++) {
-    const time = at(sorted, end - 1).time;
-    const most = mostRows(time);
-    let rows = 0;
-    for (let start = end - 1; start >= 0; start--) {
-      rows += at(sorted, start).rows;
-      const size = rowBucket(rows, most) * time;
-      if ((size > budget || rows > most) && start < end - 1) break;
-      const cost = at(best, start) + size + MICRO_BATCH_COST;
-      if (cost < at(best, end)) {
-        best[end] = cost;
-        cut[end] = start;
-      }
-    }
-  }
-  const parts: L[][] = [];
-  for (let end = count; end > 0; end = at(cut, end)) parts.unshift(sorted.slice(at(cut, end), end).map(({ sample }) => sample));
-  return parts;
-}

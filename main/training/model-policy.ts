@@ -6,7 +6,7 @@ import type { Flat } from '../engine/parameters.ts';
 import type { Environment, World } from '../environment/environment.ts';
 import { TARGETS, type LoraShape, readAdapter } from '../policy/model/adapter.ts';
 import { ActionAutomaton } from '../policy/model/automaton.ts';
-import { type ChatCodec, chatTemplate } from '../policy/model/chat-text.ts';
+import { type ChatCodec, type ChatSettings, chatTemplate } from '../policy/model/chat-text.ts';
 import { modelNetwork } from '../policy/model/model-network.ts';
 import { ModelRegistry, type OpenModel } from '../policy/model/registry.ts';
 import { ModelText } from '../policy/model/text.ts';
@@ -80,6 +80,16 @@ function chatCodec(
   const { text, automaton } = textOf(source);
   const { endTokens } = source.config;
   const system = policy.model.system || (world.instruction ?? `${world.summary} Reply with one action.`);
+  const prompt: ChatSettings = {
+    system,
+    contextLength,
+    thoughts: policy.thoughts,
+    maxThoughtTokens: policy.thoughtTokens,
+    maxAnswerTokens: policy.model.answerTokens,
+    constrained: policy.model.answers === 'grammar',
+    ...(policy.model.lowerCase && { lowerCase: true }),
+    ...(!policy.model.emptyThought && { emptyThought: false }),
+  };
   return {
     chat: text,
     tokenizer: {
@@ -90,15 +100,8 @@ function chatCodec(
     },
     automaton,
     endTokens,
-    template: chatTemplate(text, system, policy.thoughts, endTokens),
-    prompt: {
-      system,
-      contextLength,
-      thoughts: policy.thoughts,
-      maxThoughtTokens: policy.thoughtTokens,
-      maxAnswerTokens: policy.model.answerTokens,
-      constrained: policy.model.answers === 'grammar',
-    },
+    template: chatTemplate(text, prompt, endTokens),
+    prompt,
     names: policy.aids.relabelIds ? environment.interchangeable : [],
   };
 }

@@ -132,6 +132,11 @@ test('a world declares its demonstrator’s mistakes; configs of version 0.1.0 w
   expect(parseConfig({}).reference.imperfection).toEqual({ wrongWord: 0.4, earlyPurchase: 0.4, uselessClick: 0.1 });
   const old = { wrongWord: 0.3, earlyPurchase: 0.2, uselessClick: 0.05 };
   expect(parseConfig({ reference: { imperfection: old } }).reference.imperfection).toEqual(old);
+  // What came later is there only where it is given, so that configs of before keep their hashes.
+  expect(applyOverrides({}, ['reference.imperfection.userWords=0']).reference.imperfection).toEqual({
+    ...parseConfig({}).reference.imperfection,
+    userWords: 0,
+  });
   const maths = parseConfig({ world: { name: 'maths' }, reference: { imperfection: old } });
   expect(maths.reference.imperfection).toEqual({ slip: 0.3, guess: 0.2, detour: 0.05 });
   expect(parseConfig(maths)).toEqual(maths);

@@ -1,6 +1,7 @@
 // What is cloned of a demonstration: all that the demonstrator said, or, with skipMistakes, only what was right, in the same context.
 
 import { expect, test } from 'vitest';
+import { demonstrations } from '../../main/environment/demonstrations.ts';
 import { demonstrated } from '../../main/training/reference.ts';
 import { openRun } from '../../main/training/run-setup.ts';
 import { smallest } from './host.ts';
@@ -25,4 +26,21 @@ test('mistakes are played either way, and left out of what is learned where that
   expect(right.every(({ tokens }) => texts.has(tokens.join(' ')))).toBe(true);
   expect(rows(true, 0)).toEqual(rows(false, 0));
   expect(rows(true, 1)).toEqual([]);
+});
+
+test('who searches in the words of the shop names the product; by default half of the searches are in those of the user', () => {
+  const { world, environment } = openRun(smallest({ world: { name: 'shop' } }));
+  const exact = { wrongWord: 0, earlyPurchase: 0, uselessClick: 0 };
+  const translated = (imperfection: Record<string, number>): number => {
+    const shown = [...demonstrations(world, environment, { count: 200, seed: 1, imperfection })].map(({ task, turns }) => {
+      const words = turns[0]?.action.split(' ').slice(1) ?? [];
+      return words.every((word) => task.instruction.includes(word));
+    });
+    return shown.filter((literal) => !literal).length;
+  };
+  const always = translated({ ...exact, userWords: 0 });
+  expect(always).toBeGreaterThan(60); // tasks that name it otherwise
+  expect(translated({ ...exact, userWords: 1 })).toBe(0);
+  expect(translated(exact)).toBeGreaterThan(0.3 * always);
+  expect(translated(exact)).toBeLessThan(0.7 * always);
 });

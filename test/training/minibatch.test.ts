@@ -8,7 +8,8 @@ import { gradientGraph } from '../../main/engine/training-graphs.ts';
 import { Trainer, freshState } from '../../main/engine/training-step.ts';
 import { networkOf, policyObjective } from '../../main/policy/network.ts';
 import { type ModelConfig, modelLayout } from '../../main/policy/transformer.ts';
-import { type LossDefinition, MinibatchTrainer, microBatches, sessionShape } from '../../main/training/minibatch.ts';
+import { FINE, microBatches, sessionShape } from '../../main/training/batch-shapes.ts';
+import { type LossDefinition, MinibatchTrainer } from '../../main/training/minibatch.ts';
 
 const mask = tokenMask([1, 2]);
 const row = (length: number): EncodedRow => ({ tokens: [], flags: [], agent: [{ position: length - 1, target: 1, mask }] });
@@ -34,6 +35,24 @@ test('micro-batches hold every episode once, in 8 or 32 rows, within the budget'
       }
     }),
     { numRuns: 100, examples: [[Array.from({ length: 100 }, () => [8])]] },
+  );
+});
+
+test('the micro-batches of a language model hold every episode once, within the budget, and pad little', () => {
+  const budget = 2560;
+  const lengths = fc.array(fc.integer({ min: 150, max: 230 }), { minLength: 8, maxLength: 64 });
+  fc.assert(
+    fc.property(lengths, (all) => {
+      const episodes = all.map((length, index) => ({ index, rows: [row(length)] }));
+      const parts = microBatches(episodes, budget, undefined, FINE);
+      expect(new Set(parts.flat())).toEqual(new Set(episodes));
+      const shapes = parts.map((part) => sessionShape(part, 512, undefined, FINE));
+      for (const { rows, time } of shapes) expect(rows * time).toBeLessThanOrEqual(budget);
+      const padded = shapes.reduce((sum, { rows, time }) => sum + rows * time, 0);
+      const real = all.reduce((sum, length) => sum + length, 0);
+      expect(padded / real).toBeLessThan(1.35);
+    }),
+    { numRuns: 100 },
   );
 });
 

@@ -2,7 +2,7 @@
 // whole run trains, repeats and resumes. The model is tiny and random; what it says is nonsense within the world's grammar.
 
 import { describe, expect, test } from 'vitest';
-import { ConfigError } from '../../main/config/config.ts';
+import { ConfigError, configHash } from '../../main/config/config.ts';
 import { Trainer, freshState } from '../../main/engine/training-step.ts';
 import { neg } from '../../main/engine/operators.ts';
 import { PackedBatch } from '../../main/policy/batch.ts';
@@ -116,6 +116,23 @@ describe('a language model in the shop', () => {
     const { trajectory } = episode.finish();
     expect(trajectory.steps.map(({ action }) => action)).toEqual(actions);
     expect([trajectory.success, turn.success]).toEqual([true, true]);
+  });
+
+  test('shows pages in lower case where that is asked for', () => {
+    const page = (changes: Record<string, unknown>): string => {
+      const { setup, requests } = play(model(changes));
+      const [request] = requests;
+      if (!request || !('chat' in setup.codec)) throw new Error('There is no chat');
+      const [row] = new EpisodeInPlay(setup.environment, setup.codec, request).rows;
+      return setup.codec.chat.decode(row?.tokens ?? []);
+    };
+    const usual = page({});
+    expect(usual).toMatch(/TASK: User .*Available/s);
+    const lower = page({ lowerCase: true });
+    expect(lower).toMatch(/task: user .*available/s);
+    expect(lower.toLowerCase()).toBe(usual.toLowerCase());
+    expect(configHash(model({ lowerCase: false, emptyThought: true }))).toBe(configHash(model()));
+    expect(configHash(model({ lowerCase: true }))).not.toBe(configHash(model()));
   });
 
   test('begins a new row with the task when the context is full', async () => {

@@ -3,7 +3,7 @@
 // the demonstrator knows the synonyms and reads pages with care, unless it makes a mistake.
 
 import type { Turn } from '../environment.ts';
-import type { PurchaseMistakes } from '../purchases.ts';
+import type { ShopMistakes } from '../purchases.ts';
 import type { Wish } from './baskets.ts';
 import type { Product } from './catalog.ts';
 import { nextWish, offered, read, type Reading } from './reader.ts';
@@ -84,7 +84,7 @@ export function heuristic(shop: Shop, { state }: Turn<ShopState>, random: () => 
 export function demonstrate(
   shop: Shop,
   turn: Turn<ShopState>,
-  mistakes: PurchaseMistakes,
+  mistakes: ShopMistakes,
   random: () => number,
 ): { thought: string; action: string } {
   const { state } = turn;
@@ -113,7 +113,7 @@ export function demonstrate(
 }
 
 /** A careful reader who now and then searches for something else, buys before having read, or opens a page a second time. */
-function demonstrateWish(shop: Shop, state: ShopState, wish: Wish, mistakes: PurchaseMistakes, random: () => number): Reading {
+function demonstrateWish(shop: Shop, state: ShopState, wish: Wish, mistakes: ShopMistakes, random: () => number): Reading {
   const offers = offered(shop, state, wish).filter(({ id }) => shop.reachable(id));
   const chosen = pick(offers, random);
   if (!chosen) {
@@ -129,10 +129,10 @@ function demonstrateWish(shop: Shop, state: ShopState, wish: Wish, mistakes: Pur
 }
 
 /** Searches for what the task names: in the shop's words or in those of the task, and sometimes with too few or wrong ones. */
-function lookFor(shop: Shop, task: ShopTask, mistakes: PurchaseMistakes, random: () => number): { thought: string; action: string } {
+function lookFor(shop: Shop, task: ShopTask, mistakes: ShopMistakes, random: () => number): { thought: string; action: string } {
   const sayable = (words: readonly string[]): string[] => words.filter((word) => shop.searchable.has(word));
   const proper = sayable(wordsOf(task.product.name));
-  const words = random() < 0.5 ? proper : sayable(wordsOf(task.wanted));
+  const words = random() < 1 - mistakes.userWords ? proper : sayable(wordsOf(task.wanted));
   if (words.length === 0 || random() < mistakes.wrongWord) {
     const stray = pick([...shop.searchable], random) ?? 'shoes';
     const some = random() < 0.7 ? words.filter(() => random() < 0.5) : [...words.slice(0, -1), stray];

@@ -1,7 +1,7 @@
 // The shop as registry.ts lists it.
 
 import type { World } from '../environment.ts';
-import { PURCHASE_MISTAKES } from '../purchases.ts';
+import { SHOP_MISTAKES } from '../purchases.ts';
 import { blind, demonstrate, heuristic } from './demonstrator.ts';
 import { SHOP_FAILURES } from './failures.ts';
 import { shopSettings } from './settings.ts';
@@ -16,7 +16,7 @@ export const shopWorld = {
     '497 products in 8 categories; search, click and buy the one the user wants. Near-duplicate names, synonyms, prices and categories decide.',
   example: '201-plain-1',
   settings: shopSettings,
-  mistakes: PURCHASE_MISTAKES,
+  mistakes: SHOP_MISTAKES,
   failures: SHOP_FAILURES,
   flagship: 'shop-astar-po',
   instruction: 'You shop for the user. Reply with one action: search WORDS, click ID or buy ID.',

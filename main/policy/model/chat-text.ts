@@ -19,6 +19,10 @@ export interface ChatSettings {
   readonly maxAnswerTokens: number;
   /** Whether answers are held to the grammar, or free and only parsed. */
   readonly constrained: boolean;
+  /** Pages are shown in lower case. Set only where they are, like `emptyThought`: equal settings, equal recipe as before they existed. */
+  readonly lowerCase?: true;
+  /** Without thoughts, answers begin without the template's empty one. */
+  readonly emptyThought?: false;
 }
 
 /** How a language model reads and writes in a world. */
@@ -50,8 +54,13 @@ const THINK = '<think>\n';
 const END_OF_THOUGHT = '</think>';
 
 /** Finds the pieces by rendering a chat of known words. */
-export function chatTemplate(text: ModelText, system: string, thoughts: boolean, endTokens: readonly number[]): ChatTemplate {
-  const render = (messages: Parameters<ModelText['render']>[0]): string => text.render(messages, true, thoughts ? undefined : false);
+export function chatTemplate(
+  text: ModelText,
+  { system, thoughts, emptyThought }: Pick<ChatSettings, 'system' | 'thoughts' | 'emptyThought'>,
+  endTokens: readonly number[],
+): ChatTemplate {
+  const thinking = thoughts || emptyThought === false ? undefined : false;
+  const render = (messages: Parameters<ModelText['render']>[0]): string => text.render(messages, true, thinking);
   const chat = [
     { role: 'user', content: FIRST_PAGE },
     { role: 'assistant', content: ANSWER },
@@ -117,7 +126,10 @@ export class ChatText implements EpisodeText {
     const { chat, prompt, template, automaton } = this.#codec;
     const room = prompt.contextLength - this.#reserve - template.opening.length - template.turning.length - template.answering.length;
     const first = this.rows.length === 0;
-    const page = chat.encode(this.#names?.forward(text) ?? text).slice(0, Math.max(8, first ? room : room - this.#opening.length));
+    const shown = this.#names?.forward(text) ?? text;
+    const page = chat
+      .encode(prompt.lowerCase ? shown.toLowerCase() : shown)
+      .slice(0, Math.max(8, first ? room : room - this.#opening.length));
     const last = this.rows.at(-1)?.tokens.at(-1) ?? 0;
     // An answer that was cut has no end token.
     const ended = this.#codec.endTokens.includes(last) ? template.turning : [...this.#codec.endTokens.slice(0, 1), ...template.turning];

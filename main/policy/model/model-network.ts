@@ -50,6 +50,7 @@ export function modelNetwork(options: ModelNetworkOptions): PolicyNetwork {
     contextLength,
     aids: { matchFlag: false, pointer: false, tokenShift: 0 },
     compactMasks: true,
+    fineShapes: true,
     layout: new ParameterLayout([...trainedSpecs(config, trained), ...(valueHead ? valueSpecs(config) : [])]),
     description: { model: hash, trained: describeTrained(trained), contextLength, valueHead, ...(precision !== 'f32' && { precision }) },
     approximateSampling: precision === 'int8' || precision === 'int4',
@@ -169,18 +170,18 @@ function tensors(
     throw new Error('A language model has no KL over the whole vocabulary; choose an estimator by tokens (algorithm.klEstimator)');
   const { rows, agentTokens, masks } = shape;
   const { tokens, positions, targets, ...rest } = batchInputs(graph, shape);
-  const states = net.hiddenStates(graph, parts, config, tokens, recompute);
+  const count = rows * agentTokens;
+  const flat = (x: Tensor): Tensor => op.reshape(x, [count]);
+  const row = graph.constant(
+    Int32Array.from({ length: rows }, (_, i) => i),
+    [rows, 1],
+    'int32',
+    'row',
+  );
+  const places = flat(op.add(op.mul(positions, rows), row));
+  const hidden = net.hiddenStates(graph, parts, config, { tokens, places }, recompute);
   return graph.scope('policy', () => {
-    const row = graph.constant(
-      Int32Array.from({ length: rows }, (_, i) => i),
-      [rows, 1],
-      'int32',
-      'row',
-    );
-    const count = rows * agentTokens;
-    const flat = (x: Tensor): Tensor => op.reshape(x, [count]);
     const square = (x: Tensor): Tensor => op.reshape(x, [rows, agentTokens]);
-    const hidden = op.gather(states, flat(op.add(op.mul(positions, rows), row)));
     const table = masks > 0 ? graph.input('maskTable', 'bool', [masks, config.vocabulary]) : undefined;
     const maskIndex = masks > 0 ? flat(graph.input('maskIndex', 'int32', [rows, agentTokens])) : undefined;
     const masked = (x: Tensor, start: number, end: number): Tensor => {

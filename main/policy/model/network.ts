@@ -74,16 +74,26 @@ export function feedForward(parts: ModelParts, config: LanguageModelConfig, laye
 export const finalNorm = (parts: ModelParts, config: LanguageModelConfig, x: Tensor): Tensor =>
   op.rmsNorm(x, parts.weight('model.norm.weight'), config.epsilon);
 
-/** The final hidden states of sequences int32 [R, T], time-major [T · R, width]. With `recompute` each layer is computed again for its gradient. */
-export function hiddenStates(graph: Graph, parts: ModelParts, config: LanguageModelConfig, tokens: Tensor, recompute = false): Tensor {
+/**
+ * The final hidden states of sequences int32 [R, T] at the given places int32 [n] of the time-major [T · R]: [n, width]. With `recompute` each
+ * layer is computed again for its gradient. After the last attention nobody looks at other places any more, so the rest is computed there alone.
+ */
+export function hiddenStates(
+  graph: Graph,
+  parts: ModelParts,
+  config: LanguageModelConfig,
+  { tokens, places }: { readonly tokens: Tensor; readonly places: Tensor },
+  recompute = false,
+): Tensor {
   const [rows = 0, time = 0] = tokens.sizes;
   let x = graph.scope('embed', () => parts.embed(op.reshape(op.transpose(tokens, [1, 0]), [time * rows])));
   const attend = causalAttention(graph, config, rows, time);
   for (let layer = 0; layer < config.layers; layer++) {
+    const chosen = (of: Tensor): Tensor => (layer === config.layers - 1 ? op.gather(of, places) : of);
     const block = (input: Tensor): Tensor => {
       const attended = graph.scope('attention', () => {
         const gathered = attend(projections(parts, config, layer, input));
-        return attentionOutput(parts, layer, input, gathered);
+        return attentionOutput(parts, layer, chosen(input), chosen(gathered));
       });
       return graph.scope('feedForward', () => feedForward(parts, config, layer, attended));
     };

@@ -1,0 +1,105 @@
+// Which episodes go through the model together, and in what shape. Every shape is a session that takes a while to make and memory to keep,
+// and padding is paid like real tokens: how sizes are rounded up is a trade between the two, which depends on what a token costs.
+
+import { at } from '../indexed.ts';
+import type { BatchShape } from '../policy/batch.ts';
+import type { EncodedRow } from '../policy/prompt.ts';
+
+/** An episode as far as its length matters. */
+export interface HasRows {
+  readonly rows: readonly EncodedRow[];
+}
+
+/** Fixed cost of one more micro-batch, in tokens: measured on the flagship's model (6 ms, where a token takes 0.07 ms). */
+const MICRO_BATCH_COST = 80;
+/** Rows of a micro-batch. */
+export const MOST_ROWS = 32;
+export const FEWEST_MASKS = 32;
+
+export const powerOfTwo = (size: number): number => 2 ** Math.ceil(Math.log2(size));
+const up = (size: number, step: number): number => Math.max(step, Math.ceil(size / step) * step);
+
+/** How sizes are rounded up. */
+export interface Rounding {
+  time(length: number): number;
+  rows(rows: number, most: number): number;
+  /** The fewest agent tokens of a row. */
+  readonly agentTokens: number;
+}
+
+/**
+ * Of small policies: 8 or 32 rows; more only where a single episode has more rows. A new shape costs a session, which takes as long as
+ * thousands of tokens, while one more call costs little: so few sizes, used several times. Small calls also stay in the processor's cache.
+ */
+export const COARSE: Rounding = {
+  time: (length) => up(length, length <= 128 ? 8 : 64),
+  rows: (rows, most) => (rows <= Math.min(8, most) ? Math.min(8, most) : powerOfTwo(Math.max(most, rows))),
+  agentTokens: 8,
+};
+
+/** Of language models, where a session takes as long as a thousand tokens, so that padding is soon dearer. */
+export const FINE: Rounding = {
+  time: (length) => up(length, length <= 512 ? 32 : 64),
+  rows: (rows) => powerOfTwo(rows),
+  agentTokens: 32,
+};
+
+/** The longest row of an episode, up to the last hidden state that matters. */
+function lengthOf({ rows }: HasRows): number {
+  return Math.max(1, ...rows.map((row) => (row.agent.at(-1)?.position ?? 0) + 1));
+}
+
+/** Coarser than the engine's buckets: few shapes, because each is a session that takes a while to make. No row is longer than the context. */
+export function sessionShape(
+  samples: readonly HasRows[],
+  contextLength: number,
+  mostRows: (time: number) => number = () => MOST_ROWS,
+  rounding: Rounding = COARSE,
+): BatchShape {
+  const rows = samples.flatMap((sample) => sample.rows);
+  const masks = new Set(rows.flatMap((row) => row.agent.map(({ mask }) => mask)));
+  const time = rounding.time(Math.max(1, ...samples.map(lengthOf)));
+  const size = rounding.rows(rows.length, mostRows(time));
+  return {
+    rows: size,
+    time: Math.min(contextLength, time),
+    agentTokens: powerOfTwo(Math.max(rounding.agentTokens, ...rows.map((row) => row.agent.length))),
+    masks: powerOfTwo(Math.max(FEWEST_MASKS, masks.size + 1)),
+    episodes: size, // an episode has at least one row
+  };
+}
+
+/** Cuts episodes, sorted by length, where the padding saved is worth another micro-batch; never past the budget. */
+export function microBatches<L extends HasRows>(
+  samples: readonly L[],
+  budget: number,
+  mostRows: (time: number) => number = () => MOST_ROWS,
+  rounding: Rounding = COARSE,
+): L[][] {
+  const sorted = samples
+    .map((sample, index) => ({ sample, index, time: rounding.time(lengthOf(sample)), rows: sample.rows.length }))
+    .sort((a, b) => a.time - b.time || a.index - b.index);
+  const count = sorted.length;
+  // best[i]: the least cost of the first i episodes; cut[i]: where the last of their micro-batches begins.
+  const best = new Float64Array(count + 1).fill(Number.POSITIVE_INFINITY);
+  const cut = new Int32Array(count + 1);
+  best[0] = 0;
+  for (let end = 1; end <= count; end++) {
+    const time = at(sorted, end - 1).time;
+    const most = mostRows(time);
+    let rows = 0;
+    for (let start = end - 1; start >= 0; start--) {
+      rows += at(sorted, start).rows;
+      const size = rounding.rows(rows, most) * time;
+      if ((size > budget || rows > most) && start < end - 1) break;
+      const cost = at(best, start) + size + MICRO_BATCH_COST;
+      if (cost < at(best, end)) {
+        best[end] = cost;
+        cut[end] = start;
+      }
+    }
+  }
+  const parts: L[][] = [];
+  for (let end = count; end > 0; end = at(cut, end)) parts.unshift(sorted.slice(at(cut, end), end).map(({ sample }) => sample));
+  return parts;
+}
