@@ -48,7 +48,11 @@ export const PURCHASE_MISTAKES = {
 /** Of the shop alone. Not quite a mistake: searching for either finds the product. */
 export const SHOP_MISTAKES = {
   ...PURCHASE_MISTAKES,
-  userWords: { chance: 0.5, meaning: 'Chance that a demonstrated search is in the words of the user instead of those of the shop.', later: true },
+  userWords: {
+    chance: 0.5,
+    meaning: 'Chance that a demonstrated search is in the words of the user instead of those of the shop.',
+    later: true,
+  },
 } as const satisfies Readonly<Record<string, Mistake>>;
 export type ShopMistakes = Readonly<Record<keyof typeof SHOP_MISTAKES, number>>;
 export type PurchaseMistakes = Readonly<Record<keyof typeof PURCHASE_MISTAKES, number>>;
