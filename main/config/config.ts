@@ -68,6 +68,12 @@ const Policy = group(
           'Number of preceding tokens that are mixed into each token’s input (a short window over names and prices); 0: none.',
           'tokens',
         ),
+        letters: knob(
+          whole(0, 32),
+          0,
+          'Words of at least this many letters are read and said by their letters: such a token is the sum of vectors for its letters at their places instead of having a vector of its own. 0: none.',
+          'letters',
+        ),
       },
       'Copying aids, each a switch so that its effect can be measured.',
     ),
@@ -435,8 +441,10 @@ export const referenceKey = ({ world, policy, reference }: RunConfig): string =>
 /** Short name of everything that decides a run's numbers: the config without its name. */
 export function configHash(config: RunConfig): string {
   const { name: _name, policy, reference, evaluation, ...rest } = config;
-  // A small Transformer is what every config meant before there were language models and LSTMs: its hash stays.
-  const { kind, model, architecture, ...scratch } = policy;
+  // A small Transformer is what every config meant before there were language models, LSTMs and words by their letters: its hash stays.
+  const { kind, model, architecture, aids: allAids, ...others } = policy;
+  const { letters, ...aids } = allAids;
+  const scratch = { ...others, aids: letters > 0 ? allAids : aids };
   const network =
     kind === 'scratch'
       ? { ...scratch, ...(architecture !== 'transformer' && { architecture }) }

@@ -105,7 +105,7 @@ export function deviceSamplingGraph(config: ModelConfig, count: number, paramete
 
   const hidden = net.finalNorm(p, x); // [rows, count, width]
   const final = graph.scope('last', () => pickLast(hidden, last));
-  let logits = net.vocabularyLogits(p, final); // [rows, vocabulary]
+  let logits = net.vocabularyLogits(p, config, final); // [rows, vocabulary]
   if (aids.pointer) {
     logits = graph.scope('pointer', () => {
       const keys = cache.write('pointer.key', op.transpose(net.pointerKey(p, hidden), [0, 2, 1]));

@@ -78,7 +78,7 @@ export function samplingGraph(config: ModelConfig, count: number, parameters: (g
 
   const hidden = net.finalNorm(p, x); // [rows, count, width]
   const last = count === 1 ? op.reshape(hidden, ['rows', width]) : pickRow(hidden, graph.input('last', 'int64', ['rows', 1]));
-  graph.output('logits', net.vocabularyLogits(p, last));
+  graph.output('logits', net.vocabularyLogits(p, config, last));
   if (aids.pointer) {
     graph.scope('pointer', () => {
       const channels = net.pointerSize(config);

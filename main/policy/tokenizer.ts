@@ -133,6 +133,11 @@ export class Tokenizer {
     return known;
   }
 
+  /** Every token, by its id. */
+  get tokens(): readonly string[] {
+    return this.#tokens;
+  }
+
   token(id: number): string {
     const token = this.#tokens[id];
     if (token === undefined) throw new RangeError(`Token id ${id} is outside the vocabulary of ${this.size}`);

@@ -11,6 +11,7 @@ import * as op from '../engine/operators.ts';
 import { ParameterLayout } from '../engine/parameters.ts';
 import type { ParameterSpec, Parameters } from '../engine/parameters.ts';
 import { lstmLayer, lstmParameters } from './lstm.ts';
+import { embeddingRows, type Spellings, spellingTable } from './spelling.ts';
 
 export interface ModelConfig {
   /** Missing: layers of attention. Then heads, feedForward and gate do not apply. */
@@ -23,6 +24,8 @@ export interface ModelConfig {
   readonly gate: 'swiglu' | 'relu' | 'relu2' | 'silu';
   readonly contextLength: number;
   readonly valueHead: boolean;
+  /** Missing: every token has a vector of its own. */
+  readonly spellings?: Spellings;
   /** `tokenShift`: how many of the tokens before it each token sees directly; 0 is none. */
   readonly aids: { readonly matchFlag: boolean; readonly pointer: boolean; readonly tokenShift: number };
 }
@@ -39,7 +42,7 @@ export const pointerSize = (config: ModelConfig): number => Math.min(config.widt
 
 /** Every parameter by name, as matrices [out, in] like PyTorch's. */
 export function modelLayout(config: ModelConfig): ParameterLayout {
-  const { vocabulary, width, layers, feedForward, gate, aids, valueHead } = config;
+  const { vocabulary, width, layers, feedForward, gate, aids, valueHead, spellings } = config;
   if (config.architecture !== 'lstm' && (width % config.heads !== 0 || headSize(config) % 2 !== 0)) {
     throw new RangeError(`A width of ${width} cannot be shared by ${config.heads} heads: each needs an even number of channels`);
   }
@@ -51,7 +54,7 @@ export function modelLayout(config: ModelConfig): ParameterLayout {
   });
   const vector = (name: string, size: number, mean: number): ParameterSpec => ({ name, shape: [size], decay: false, mean });
   const residual = 1 / Math.sqrt(2 * layers);
-  const specs = [matrix('embedding', vocabulary, width, 0.5 / Math.sqrt(width))];
+  const specs = [matrix('embedding', spellings ? embeddingRows(spellings) : vocabulary, width, 0.5 / Math.sqrt(width))];
   if (aids.matchFlag) specs.push(vector('match', width, 0));
   // Each distance mixes in with different random signs, so that layers can distinguish the neighbours.
   for (let back = 1; back <= aids.tokenShift; back++) specs.push({ name: shiftName(back), shape: [width], decay: false, deviation: 0.5 });
@@ -84,7 +87,9 @@ const linear = (x: Tensor, weight: Tensor): Tensor => op.matmul(x, weight, { tra
 
 /** Token ids [n], and match flags [n] (0 or 1) where the model uses them. */
 export function embed(p: Parameters, config: ModelConfig, tokens: Tensor, flags: Tensor | undefined): Tensor {
-  const x = op.gather(p('embedding'), tokens);
+  const x = config.spellings
+    ? op.matmul(op.gather(spellingTable(tokens.graph, config.spellings), tokens), p('embedding'))
+    : op.gather(p('embedding'), tokens);
   if (!config.aids.matchFlag) return x;
   if (!flags) throw new RangeError('The model has the match flag, but no flags were given');
   return op.add(x, op.matmul(op.reshape(flags, [...flags.shape, 1]), op.reshape(p('match'), [1, config.width])));
@@ -145,7 +150,12 @@ export function feedForward(p: Parameters, config: ModelConfig, layer: number, x
 }
 
 export const finalNorm = (p: Parameters, x: Tensor): Tensor => op.rmsNorm(x, p('norm'), EPSILON);
-export const vocabularyLogits = (p: Parameters, hidden: Tensor): Tensor => linear(hidden, p('embedding'));
+
+export function vocabularyLogits(p: Parameters, { spellings }: ModelConfig, hidden: Tensor): Tensor {
+  const logits = linear(hidden, p('embedding'));
+  return spellings ? linear(logits, spellingTable(hidden.graph, spellings)) : logits;
+}
+
 export const pointerQuery = (p: Parameters, hidden: Tensor): Tensor => linear(hidden, p('pointer.query'));
 export const pointerKey = (p: Parameters, hidden: Tensor): Tensor => linear(hidden, p('pointer.key'));
 /** How much a full attention weight adds to its token's logit: [n, 1]. */
@@ -242,7 +252,7 @@ export function logitsAt(
       'row',
     );
     const chosen = op.gather(hidden, op.reshape(op.add(op.mul(positions, rows), row), [rows * count]));
-    const logits = vocabularyLogits(p, chosen);
+    const logits = vocabularyLogits(p, config, chosen);
     if (!config.aids.pointer) return { hidden: chosen, logits };
 
     const width = pointerSize(config);

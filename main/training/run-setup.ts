@@ -8,6 +8,7 @@ import { findWorld } from '../environment/registry.ts';
 import { GrammarMasks } from '../policy/grammar-mask.ts';
 import { nameGroup } from '../policy/prompt.ts';
 import { Tokenizer, type TokenizerOptions, trainTokenizer } from '../policy/tokenizer.ts';
+import { spellingsOf } from '../policy/spelling.ts';
 import { type PolicyModel, networkOf } from '../policy/network.ts';
 import type { ScratchCodec } from '../policy/scratch-text.ts';
 import type { ModelConfig } from '../policy/transformer.ts';
@@ -93,7 +94,8 @@ function scratchPolicy(
       .map((names) => nameGroup(tokenizer, names))
       .filter((names) => names.length > 1),
   };
-  const { matchFlag, compareFlag, pointer, tokenShift } = policy.aids;
+  const { matchFlag, compareFlag, pointer, tokenShift, letters } = policy.aids;
+  const spellings = spellingsOf(tokenizer.tokens, letters);
   const { width, layers, heads, feedForward, gate, contextLength } = policy;
   const referenceModel: ModelConfig = {
     ...(policy.architecture === 'lstm' && { architecture: 'lstm' }),
@@ -105,6 +107,7 @@ function scratchPolicy(
     gate,
     contextLength,
     valueHead: false,
+    ...(spellings && { spellings }),
     aids: { matchFlag: matchFlag || compareFlag, pointer, tokenShift },
   };
   const model: ModelConfig = { ...referenceModel, valueHead: critic };
