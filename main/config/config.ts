@@ -71,7 +71,7 @@ const Policy = group(
         letters: knob(
           whole(0, 32),
           0,
-          'Words of at least this many letters are read and said by their letters: such a token is the sum of vectors for its letters at their places instead of having a vector of its own. 0: none.',
+          'Words of at least this many letters are read and said by their letters: such a token is the sum of vectors for its letters at their places, not one vector for the word. 0: none.',
           'letters',
         ),
       },
