@@ -1,6 +1,6 @@
 // Calls that set runs up and steer them.
 
-import type { Order, queueCalls } from '../../preload/contract/queue.ts';
+import type { Order, Preset, queueCalls } from '../../preload/contract/queue.ts';
 import { algorithms } from '../algorithm/registry.ts';
 import { WORLDS } from '../environment/registry.ts';
 import { type CommandBase, presetBase, trainCommands } from '../config/command.ts';
@@ -14,6 +14,7 @@ import { type CheckedOrder, checkOrder } from '../config/orders.ts';
 import { allPresets, loadPreset, sized } from '../config/presets.ts';
 import { probe } from '../queue/probe.ts';
 import { NoSoundCheckpoint } from '../queue/resume.ts';
+import { inSlices } from '../slices.ts';
 import type { Context } from './context.ts';
 import { CallFailure } from './dispatch.ts';
 import type { Handlers } from './dispatch.ts';
@@ -26,12 +27,7 @@ const PREVIEW = 12;
 export function queueHandlers(context: Context): Handlers<typeof queueCalls> {
   let probing = false;
   return {
-    'setup.presets': () => ({
-      presets: allPresets().map(({ id, title, description, adapted, config }) => {
-        const { seconds } = estimateRun(context.lab.store, config);
-        return { id, title, description, adapted: [...adapted], config: tree(config), seconds };
-      }),
-    }),
+    'setup.presets': async () => ({ presets: await inSlices(describingPresets(context)) }),
 
     'setup.schema': schemaOfSettings,
 
@@ -94,6 +90,17 @@ export function queueHandlers(context: Context): Handlers<typeof queueCalls> {
       return {};
     },
   };
+}
+
+/** Stops after each: looking for runs like it takes a moment. */
+function* describingPresets({ lab: { store } }: Context): Generator<void, Preset[], void> {
+  const presets: Preset[] = [];
+  for (const { id, title, description, adapted, config } of allPresets()) {
+    const { seconds, elsewhere } = estimateRun(store, config);
+    presets.push({ id, title, description, adapted: [...adapted], config: tree(config), seconds, elsewhere });
+    yield;
+  }
+  return presets;
 }
 
 /** An order, checked; one that branches from a checkpoint is compared with the run it branches from. */

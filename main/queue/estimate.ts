@@ -1,14 +1,16 @@
 // What a run will cost before it is started: time, memory, disk. It rests on measurements only: finished updates of
-// runs with the same model in the same world, or a probe of two updates. Without either it says so instead of guessing.
+// runs with the same model in the same world, or a probe of two updates; for a run like a preset, where there is neither, on what the preset
+// took elsewhere. Without any it says so instead of guessing.
 
 import { availableParallelism } from 'node:os';
-import { z } from 'zod';
 import { algorithmOf } from '../algorithm/registry.ts';
 import { contentHash } from '../canonical.ts';
 import { freeBytes } from '../store/disk-space.ts';
 import { estimate as diskEstimate, measuredBytesPerStep } from '../store/maintenance.ts';
+import type { Run } from '../store/runs.ts';
 import type { Store } from '../store/store.ts';
 import { parseConfig, type RunConfig } from '../config/config.ts';
+import { type Measurement, measurement, readShippedSpeeds, shippedSpeed } from './speeds.ts';
 
 export interface Estimate {
   readonly seconds: number | null;
@@ -16,19 +18,9 @@ export interface Estimate {
   readonly diskBytes: number;
   readonly freeBytes: number;
   readonly basis: string;
+  /** The time was measured on another machine, with one thread. */
+  readonly elsewhere: boolean;
 }
-
-/** What one measurement says of a kind of run. */
-export const measurement = z.object({
-  secondsPerEpisode: z.number(),
-  /** Of an update, by episode: playing, scoring, learning. */
-  secondsPerUpdateEpisode: z.number(),
-  /** Null when the reference was found ready. */
-  secondsPerCloningStep: z.number().nullable(),
-  memoryBytes: z.number(),
-  stepsPerEpisode: z.number(),
-});
-export type Measurement = z.infer<typeof measurement>;
 
 const LOOKED_AT = 60;
 const ENOUGH = 3;
@@ -37,17 +29,20 @@ const METRICS = 45;
 /** Adam keeps two numbers beside each weight; checkpoints hold all three. */
 const NUMBERS_PER_WEIGHT = 3;
 
-export function estimateRun(store: Store, config: RunConfig): Estimate {
+/** `elsewhere`: the speeds that came with the lab. */
+export function estimateRun(store: Store, config: RunConfig, elsewhere = readShippedSpeeds()): Estimate {
   const probed = store.settings.get(probeKey(config), measurement.nullable(), null);
   const similar = similarRuns(store, config);
-  const measured = similar.length > 0 ? medians(similar.map(({ measured: one }) => one)) : probed;
+  const here = similar.length > 0 ? medians(similar.map(({ measured: one }) => one)) : probed;
+  const shipped = here ? undefined : shippedSpeed(elsewhere, config);
+  const measured = here ?? shipped ?? null;
   const cloning = measured?.secondsPerCloningStep ?? probed?.secondsPerCloningStep ?? null;
   const referenceKnown = similar.some((run) => run.sameReference);
   const disk = diskOf(store, config, measured);
   const free = freeBytes(store.dataFolder);
   if (!measured) {
     const basis = 'No estimate yet: no run with this model in this world was trained here. Measure it, or start without.';
-    return { seconds: null, memoryBytes: null, diskBytes: disk, freeBytes: free, basis };
+    return { seconds: null, memoryBytes: null, diskBytes: disk, freeBytes: free, basis, elsewhere: false };
   }
   const { training, evaluation, reference } = config;
   const evaluations = evaluation.every > 0 ? (Math.floor(training.updates / evaluation.every) + 1) * evaluation.tasks : 0;
@@ -56,8 +51,9 @@ export function estimateRun(store: Store, config: RunConfig): Estimate {
     training.updates * training.batch * measured.secondsPerUpdateEpisode +
     played * measured.secondsPerEpisode +
     (referenceKnown || cloning === null ? 0 : reference.steps * cloning);
-  const source =
-    similar.length > 0
+  const source = shipped
+    ? `a probe of two updates with one thread on another machine (${elsewhere.machine})`
+    : similar.length > 0
       ? `the median of ${similar.length === 1 ? 'run' : 'runs'} ${similar.map(({ id }) => id).join(', ')} with the same model in the same world`
       : 'a probe of two updates with this config, with a policy that has learned nothing yet';
   const stage = referenceKnown
@@ -70,7 +66,10 @@ export function estimateRun(store: Store, config: RunConfig): Estimate {
     memoryBytes: measured.memoryBytes,
     diskBytes: disk,
     freeBytes: free,
-    basis: `From ${source}, on ${availableParallelism()} threads; other work on the machine makes it longer. ${stage}`,
+    basis: shipped
+      ? `From ${source}; more threads take less. Measure it here for a better estimate. ${stage}`
+      : `From ${source}, on ${availableParallelism()} threads; other work on the machine makes it longer. ${stage}`,
+    elsewhere: shipped !== undefined,
   };
 }
 
@@ -85,7 +84,7 @@ function similarRuns(store: Store, config: RunConfig): { id: number; measured: M
     .list({ worlds: [config.world.name] })
     .filter(({ updates, device }) => updates > 0 && device === config.device);
   for (const { id } of candidates.slice(0, LOOKED_AT)) {
-    const other = readConfig(store.runs.get(id).config);
+    const other = configOf(store, store.runs.get(id));
     if (!other || !same(other.policy, config.policy) || other.algorithm.id !== config.algorithm.id) continue;
     const { training } = other;
     const series = store.metrics.many(id, ['system/time.total', 'system/time.rollout', 'system/memory', 'rollout.steps']);
@@ -133,7 +132,22 @@ function vstarEpisodes(config: RunConfig): number {
   return algorithmOf(config.algorithm).needs.vstar ? config.training.tasks * (config.vstar.samples[0] ?? 0) : 0;
 }
 
+/** Configs of runs as they were parsed: they never change, and the time of each preset asks for those of many runs. */
+const parsed = new WeakMap<Store, Map<string, RunConfig | null>>();
+const MOST_PARSED = 500;
+
 /** A run of an older version may not fit the schema any more; then it is no measure. */
+function configOf(store: Store, { uid, config }: Run): RunConfig | null {
+  let known = parsed.get(store);
+  if (!known) parsed.set(store, (known = new Map()));
+  let read = known.get(uid);
+  if (read === undefined) {
+    if (known.size >= MOST_PARSED) known.clear();
+    known.set(uid, (read = readConfig(config)));
+  }
+  return read;
+}
+
 function readConfig(stored: unknown): RunConfig | null {
   try {
     return parseConfig(stored);

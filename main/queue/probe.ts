@@ -8,12 +8,13 @@ import { Store } from '../store/store.ts';
 import type { RunConfig } from '../config/config.ts';
 import { loadedPlugins } from '../plugin/load.ts';
 import { addFolder } from '../plugin/permissions.ts';
-import type { Measurement } from './estimate.ts';
+import type { Measurement } from './speeds.ts';
 import { newRun, writerOptions } from './new-run.ts';
 import { type Launch, RunQueue } from './queue.ts';
 
 const UPDATES = 2;
-const CLONING_STEPS = 4;
+/** Some of them build what the others use (a session for each size of batch); the median is the pace of the others. */
+const CLONING_STEPS = 12;
 const MOST_EPISODES = 64;
 
 /** `launchIn` starts a training process with the given data folder. */
@@ -23,15 +24,14 @@ export async function probe(config: RunConfig, launchIn: (dataFolder: string) =>
   // Its training process finds the same plug-ins there.
   for (const plugin of loadedPlugins()) addFolder(folder, plugin.folder, plugin.allowed);
   const small = shrunk(config);
-  let cloning: { first: number; last: number; steps: number } | null = null;
+  const cloning: Seen[] = [];
   const queue = new RunQueue({
     store,
     launch: launchIn(folder),
     writer: writerOptions,
     onReport: (_run, report) => {
       if (report.type !== 'progress' || !report.phase.startsWith('cloning')) return;
-      const now = performance.now();
-      cloning = cloning ? { ...cloning, last: now, steps: report.done - 1 } : { first: now, last: now, steps: 0 };
+      cloning.push({ time: performance.now(), done: report.done });
     },
   });
   try {
@@ -57,8 +57,19 @@ export async function probe(config: RunConfig, launchIn: (dataFolder: string) =>
   }
 }
 
-function perStep(seen: { first: number; last: number; steps: number } | null): number | null {
-  return seen && seen.steps > 0 ? (seen.last - seen.first) / 1000 / seen.steps : null;
+interface Seen {
+  /** Milliseconds. */
+  readonly time: number;
+  readonly done: number;
+}
+
+/** Seconds of a usual step; reports may leave some out. Null when there were none. */
+function perStep(seen: readonly Seen[]): number | null {
+  const paces = seen.flatMap(({ time, done }, index) => {
+    const before = seen[index - 1];
+    return before && done > before.done ? [(time - before.time) / 1000 / (done - before.done)] : [];
+  });
+  return paces.toSorted((a, b) => a - b)[Math.floor(paces.length / 2)] ?? null;
 }
 
 /** The same model, world and algorithm with as little work as still shows its speed. */
@@ -69,7 +80,7 @@ function shrunk({ branch: _branch, ...config }: RunConfig): RunConfig {
     ...config,
     reference: {
       ...reference,
-      demonstrations: Math.min(reference.demonstrations, reference.batch * 2),
+      demonstrations: Math.min(reference.demonstrations, reference.batch * CLONING_STEPS),
       steps: CLONING_STEPS,
       checkEvery: 1000,
       checkTasks: 1,

@@ -38,8 +38,10 @@ const preset = z.object({
   description: z.string(),
   adapted: z.array(z.string()),
   config,
-  /** Expected time on this machine; null while nothing comparable was measured. */
+  /** Expected time; null while nothing comparable was measured. */
   seconds: z.number().nullable(),
+  /** It was measured on another machine, with one thread. */
+  elsewhere: z.boolean(),
 });
 export type Preset = z.infer<typeof preset>;
 
@@ -62,6 +64,8 @@ const estimate = z.object({
   freeBytes: z.number(),
   /** What it rests on, in words. */
   basis: z.string(),
+  /** The time was measured on another machine, with one thread. */
+  elsewhere: z.boolean(),
 });
 export type Estimate = z.infer<typeof estimate>;
 

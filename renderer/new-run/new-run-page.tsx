@@ -17,7 +17,8 @@ const FIRST_PRESET = 'shop-tiny';
 
 export default function NewRunPage() {
   const { base: address } = useParams<{ base?: string }>();
-  const presets = useCall('setup.presets', {});
+  // What was trained since may have made their times better known.
+  const presets = useQuery({ ...callOptions('setup.presets', {}), refetchOnMount: 'always' });
   const schema = useCall('setup.schema', {});
   const runNumber = Number(/^run-(\d+)$/.exec(address ?? '')?.[1] ?? 0);
   const run = useQuery({ ...callOptions('runs.get', { run: Math.max(1, runNumber) }), enabled: runNumber > 0 });

@@ -61,7 +61,7 @@ export function Cost({ estimate, runs, config }: { estimate: Estimate | null; ru
   const client = useQueryClient();
   const measuring = useMutation({
     mutationFn: (wanted: Input<'setup.probe'>) => call('setup.probe', wanted),
-    onSuccess: () => client.invalidateQueries({ queryKey: ['setup.check'] }),
+    onSuccess: () => client.invalidateQueries({ predicate: ({ queryKey: [name] }) => name === 'setup.check' || name === 'setup.presets' }),
     onError: (error) => toastError('Measuring failed', error),
   });
   if (!estimate || !config) return <p className={util.muted}>Fix the errors to see an estimate.</p>;

@@ -14,9 +14,13 @@ interface Entry {
   readonly title: string;
   readonly words: string;
   readonly algorithm: string;
-  /** Seconds; null when nothing comparable was measured here. */
+  /** Seconds; null when nothing comparable was measured. */
   readonly seconds: number | null;
+  /** Measured on another machine. */
+  readonly elsewhere: boolean;
 }
+
+const ELSEWHERE = 'Measured with one thread on another machine; more threads take less.';
 
 const FIRST = ['shop-tiny', 'shop-demo'];
 const FLAGSHIP = ['shop-astar-po', 'maths-multiplication', 'maths-countdown', 'webshop-products', 'webshop-original'];
@@ -58,7 +62,7 @@ export function PresetList({ presets, runs, current }: { presets: readonly Prese
                     <strong>{entry.title}</strong>
                     <span className={styles.words}>{entry.words}</span>
                     <code>{entry.algorithm}</code>
-                    <span className={styles.time}>{entry.seconds === null ? '' : `≈ ${formatDuration(entry.seconds)}`}</span>
+                    <ExpectedTime {...entry} />
                   </button>
                 ))}
               </div>
@@ -66,13 +70,24 @@ export function PresetList({ presets, runs, current }: { presets: readonly Prese
         )}
         {groups.every(({ entries }) => entries.length === 0) && <p className={styles.none}>No results</p>}
       </div>
+      {presets.some(({ seconds, elsewhere }) => elsewhere && seconds !== null) && <p className={styles.note}>* {ELSEWHERE}</p>}
     </div>
   );
 }
 
+function ExpectedTime({ seconds, elsewhere }: Entry) {
+  if (seconds === null) return <span />;
+  return (
+    <span className={styles.time} title={elsewhere ? ELSEWHERE : undefined}>
+      ≈ {formatDuration(seconds)}
+      <span className={styles.mark}>{elsewhere ? '*' : ''}</span>
+    </span>
+  );
+}
+
 function groupsOf(presets: readonly Preset[], runs: readonly RunRow[]): { name: string; entries: Entry[] }[] {
-  const preset = ({ id, title, description, config, seconds }: Preset): Entry => {
-    return { id: `preset-${id}`, title, words: description, algorithm: showValue(getKey(config, 'algorithm.id')), seconds };
+  const preset = ({ id, title, description, config, seconds, elsewhere }: Preset): Entry => {
+    return { id: `preset-${id}`, title, words: description, algorithm: showValue(getKey(config, 'algorithm.id')), seconds, elsewhere };
   };
   const pick = (ids: readonly string[]): Entry[] => ids.flatMap((id) => presets.find((one) => one.id === id) ?? []).map(preset);
   const others = presets.filter(({ id }) => !FIRST.includes(id) && !FLAGSHIP.includes(id));
@@ -92,7 +107,8 @@ function latest(runs: readonly RunRow[]): Entry[] {
     if (seen.has(group)) continue;
     seen.add(group);
     const words = `run ${id} on ${world}, ${state}`;
-    list.push({ id: `run-${id}`, title: name, words, algorithm: variant, seconds: state === 'done' && seconds > 0 ? seconds : null });
+    const took = state === 'done' && seconds > 0 ? seconds : null;
+    list.push({ id: `run-${id}`, title: name, words, algorithm: variant, seconds: took, elsewhere: false });
     if (list.length === YOURS) break;
   }
   return list;

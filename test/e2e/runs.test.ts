@@ -6,6 +6,8 @@ import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { loadPreset } from '../../main/config/presets.ts';
+import { estimateRun } from '../../main/queue/estimate.ts';
 import { wilson } from '../../main/statistics.ts';
 import { Store } from '../../main/store/store.ts';
 import { accessibilityProblems, closeDialog, launch, setTheme, shown, until, visit } from './app.ts';
@@ -106,11 +108,13 @@ describe('setting a run up', () => {
 });
 
 describe('what it will cost', () => {
-  test('is missing before anything was measured, and shown after the probe', async () => {
+  test('says what it rests on before anything was measured here, and after the probe', async () => {
     await visit(lab, '/');
     await visit(lab, '/new/preset-shop-tiny');
     const cost = lab.page.getByRole('region', { name: 'Estimated cost' });
-    await cost.getByText('No estimate yet').waitFor();
+    const { basis } = stored((store) => estimateRun(store, loadPreset('shop-tiny').config));
+    expect(basis).toMatch(/^No estimate yet|with one thread on another machine/);
+    await cost.getByText(basis, { exact: true }).waitFor();
     await button('Measure on this machine').click();
     const measured = cost.getByRole('status');
     await measured.waitFor({ timeout: 100_000 });
