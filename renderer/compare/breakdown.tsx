@@ -18,6 +18,7 @@ import { useView } from '../state/view.ts';
 import { useGroupLooks } from './curves.tsx';
 import { type Group, meanCurve, shown } from './groups.ts';
 import util from '../theme/utilities.module.css';
+import { Scrolled } from './scrolled.tsx';
 import styles from './compare.module.css';
 
 export function Failures({ data, groups }: { data: Answer<'compare.open'>; groups: readonly Group[] }) {
@@ -89,7 +90,7 @@ export function Categories({ runs, groups }: { runs: readonly ComparedRun[]; gro
 /** A table with a column per run or group. */
 function Grid({ label, corner, columns, rows }: { label: string; corner: string; columns: readonly string[]; rows: readonly GridRow[] }) {
   return (
-    <div className={styles.tall}>
+    <Scrolled label={label}>
       <Table label={label}>
         <thead>
           <tr>
@@ -114,7 +115,7 @@ function Grid({ label, corner, columns, rows }: { label: string; corner: string;
           ))}
         </tbody>
       </Table>
-    </div>
+    </Scrolled>
   );
 }
 

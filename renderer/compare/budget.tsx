@@ -5,7 +5,7 @@ import { useCall } from '../bridge.ts';
 import { Section } from '../components/page.tsx';
 import { Cell, Head, Row, Table } from '../components/table.tsx';
 import type { Group } from './groups.ts';
-import styles from './compare.module.css';
+import { Scrolled } from './scrolled.tsx';
 
 const NAMES = { episodes: 'Episodes', optimizerSteps: 'Optimizer steps', tokens: 'Tokens', vstarSamples: 'V* samples' } as const;
 const KEYS = ['episodes', 'optimizerSteps', 'tokens', 'vstarSamples'] as const;
@@ -18,7 +18,7 @@ export function BudgetTable({ groups }: { groups: readonly Group[] }) {
   const { budgets, unequal } = data;
   return (
     <Section title="Budget" hint={unequal.length > 0 ? `Per run. Unequal: ${unequal.join('; ')}.` : 'Per run; equal within 10%.'}>
-      <div className={styles.tall}>
+      <Scrolled label="Budget">
         <Table label="Budget">
           <thead>
             <tr>
@@ -43,7 +43,7 @@ export function BudgetTable({ groups }: { groups: readonly Group[] }) {
             ))}
           </tbody>
         </Table>
-      </div>
+      </Scrolled>
     </Section>
   );
 }

@@ -17,6 +17,7 @@ import { useView } from '../state/view.ts';
 import { runStyle, useRunStyles } from '../theme/runs.ts';
 import { type Group, runPairs } from './groups.ts';
 import util from '../theme/utilities.module.css';
+import { Scrolled } from './scrolled.tsx';
 import styles from './compare.module.css';
 
 interface RunsProps {
@@ -77,7 +78,7 @@ function RunTable({ data: { runs, mismatches }, paired, groups, baseline }: Runs
   // Across a difference that matters nothing is the best.
   const best = mismatches.length > 0 ? Number.NaN : Math.max(...runs.map(({ success }) => success?.rate ?? -1));
   return (
-    <div className={runs.length > MANY ? styles.tall : styles.scroll}>
+    <Scrolled label="Final results" tall={runs.length > MANY}>
       <Table label="Final results">
         <thead>
           <tr>
@@ -140,7 +141,7 @@ function RunTable({ data: { runs, mismatches }, paired, groups, baseline }: Runs
           })}
         </tbody>
       </Table>
-    </div>
+    </Scrolled>
   );
 }
 
@@ -157,7 +158,7 @@ function Versus({ pair: { b, difference, n, clusters, ofA, ofB } }: { pair: Pair
 
 function PairTable({ paired }: { paired: readonly Pair[] }) {
   return (
-    <div className={paired.length > MANY ? styles.tall : styles.scroll}>
+    <Scrolled label="Paired statistics" tall={paired.length > MANY}>
       <Table label="Paired statistics">
         <thead>
           <tr>
@@ -219,6 +220,6 @@ function PairTable({ paired }: { paired: readonly Pair[] }) {
           ))}
         </tbody>
       </Table>
-    </div>
+    </Scrolled>
   );
 }

@@ -110,7 +110,8 @@ export async function loadSteps(id: number, client: QueryClient): Promise<TourSt
 function verdictOf(claims: readonly Claim[]): string {
   const decided = claims.find((claim) => headline(claim) !== 'inconclusive') ?? claims[0];
   const example = decided ? ` “${decided.claim.replace(/\.$/, '')}”: ${headline(decided)}.` : '';
-  return `The study tests ${claims.length} claims: ${countVerdicts(claims)}.${example} Open a claim to see the statistics behind it.`;
+  const rule = claims.some(({ corrected }) => corrected !== null) ? ', corrected for their number' : '';
+  return `The study tests ${claims.length} claims: ${countVerdicts(claims)}${rule}.${example} Open a claim to see the statistics behind it.`;
 }
 
 function inWords(better: { key: string; rate: number; runs: readonly number[] }, worse: typeof better): string {

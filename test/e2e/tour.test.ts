@@ -101,7 +101,10 @@ describe('the sample study and the guided tour', () => {
     await lab.page.keyboard.press('.');
     await stop(6, 'The verdict').waitFor();
     if (claims.length === 0) await said(share(tour.better.rate), share(tour.worse.rate));
-    else await said(`tests ${claims.length} claims`, `${claims.filter(({ verdict }) => verdict === 'supported').length} supported`);
+    else {
+      const supported = claims.filter(({ verdict, corrected }) => (corrected ?? verdict) === 'supported').length;
+      await said(`tests ${claims.length} claims`, `${supported} supported`, 'corrected for their number');
+    }
     await lab.page.keyboard.press('.');
     expect(await gone(stop(6, 'The verdict'))).toBe(true);
   }, 120_000);
