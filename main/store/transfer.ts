@@ -71,7 +71,7 @@ function exportRun(store: Store, run: Run, writer: ContainerWriter, options: Exp
   writer.add(at('run'), json(run));
   exportMetrics(store, run.id, writer, at, part, thin);
   writer.add(at('events'), json(part([], () => store.events.list(run.id))));
-  writer.add(at('vstar'), json(part([], () => store.vstar.ofRun(run.id))));
+  writer.add(at('vstar'), json(part([], () => store.vstar.allOfRun(run.id))));
   const ordinals = exportEpisodes(store, run.id, writer, at, thin);
   const notes = part(new Map<number, EpisodeNote>(), () => store.notes.ofRun(run.id));
   const noted = [...notes].flatMap(([id, note]) => (ordinals.has(id) ? [{ episode: ordinals.get(id), ...note }] : []));

@@ -79,10 +79,20 @@ export class VstarCache {
 
   /** The newest value of each task of a run. */
   ofRun(run: number): RunVstar[] {
+    return this.#values(
+      run,
+      'SELECT task, max(update_no) AS update_no, k, n, value FROM run_vstar WHERE run_id = ? GROUP BY task ORDER BY task',
+    );
+  }
+
+  /** Every value that a run ever used, for an export. */
+  allOfRun(run: number): RunVstar[] {
+    return this.#values(run, 'SELECT task, update_no, k, n, value FROM run_vstar WHERE run_id = ? ORDER BY task, update_no');
+  }
+
+  #values(run: number, query: string): RunVstar[] {
     return this.#db
-      .prepare<[number], { task: number; update_no: number; k: number; n: number; value: number | string }>(
-        'SELECT task, max(update_no) AS update_no, k, n, value FROM run_vstar WHERE run_id = ? GROUP BY task ORDER BY task',
-      )
+      .prepare<[number], { task: number; update_no: number; k: number; n: number; value: number | string }>(query)
       .all(run)
       .map((row) => ({
         task: this.#dictionary.labelText(row.task),

@@ -31,8 +31,12 @@ export function Claims({ study, ready }: { study: number; ready: boolean }) {
   return (
     <Section
       title="Verdicts"
-      hint={`${data.question} Of ${data.claims.length} claims: ${countVerdicts(data.claims)}${data.claims.some(({ corrected }) => corrected) ? ', corrected for the number of tests (Holm)' : ''}.`}
+      hint={`Of ${data.claims.length} claims: ${countVerdicts(data.claims)}${data.claims.some(({ corrected }) => corrected) ? ', corrected for the number of tests (Holm)' : ''}.`}
     >
+      <details className={styles.question}>
+        <summary>What the study asks</summary>
+        <p className={util.muted}>{data.question}</p>
+      </details>
       <ul className={styles.claims}>
         {data.claims.map((claim) => (
           <li key={claim.id}>

@@ -93,6 +93,19 @@ describe('an exported study', () => {
   });
 });
 
+test('a run of which a task was valued twice spent as many V* samples after an import as before', () => {
+  const source = filled();
+  const value = { task: '201-plain-1', k: 1, value: 0.25 };
+  source.vstar.addToRun(1, [
+    { ...value, update: 0, n: 8 },
+    { ...value, update: 4, n: 2, value: 0.5 },
+  ]);
+  const target = openStore();
+  importFile(target, exported(source));
+  expect([source.vstar.samplesOf(1), target.vstar.samplesOf(1)]).toEqual([10, 10]);
+  expect(target.vstar.ofRun(1)).toEqual([{ ...value, update: 4, n: 2, value: 0.5 }]);
+});
+
 test('a thinned study has the episodes asked for, all metrics bit for bit in one entry, and is refused with a byte too many', () => {
   const source = filled();
   const file = join(temporaryFolder(), 'thin.astrolab');
