@@ -14,6 +14,8 @@ import { Random } from '../../../main/random.ts';
 import { EpisodeInPlay } from '../../../main/rollout/episode.ts';
 
 const shops = { words: createWebShop({ view: 'words' }), marks: createWebShop({ view: 'marks' }) };
+/** Words of one validation goal that no page of the corpus has: they are read in pieces. Adding them to the corpus would change the tokenizer of every stored run. */
+const UNSEEN = { words: ['air', 'cushion'], marks: [] } as const;
 const look = (shop: WebShop, state: WebShopState): View => shop.view?.(state) ?? expect.fail('no view');
 
 describe.each(['words', 'marks'] as const)('the view %s', (name) => {
@@ -21,7 +23,15 @@ describe.each(['words', 'marks'] as const)('the view %s', (name) => {
   const tasks = shop.tasks('validation');
   const tokenizer = new Tokenizer(trainTokenizer(shop.corpus(), { minimumCount: 1, maximumWords: 4000, digits: 'whole' }));
 
-  test('lets only possible actions be said, is short, spells nothing, and does not depend on the goal', () => {
+  const inPieces = (text: string): string[] =>
+    text.split(/\s+/).filter((word) => tokenizer.encode(word).some((id) => tokenizer.continuesWord(id)));
+
+  test('spells the words of one validation goal of a thousand, and no others', () => {
+    const spelled = tasks.flatMap((task) => inPieces(look(shop, shop.reset(task, 0).state).text));
+    expect(spelled).toEqual(UNSEEN[name]);
+  });
+
+  test('lets only possible actions be said, is short, spells nothing else, and does not depend on the goal', () => {
     fc.assert(
       fc.property(fc.record({ task: fc.nat(tasks.length - 1), seed: fc.nat() }), ({ task, seed }) => {
         const random = Random.from('webshop-view', seed);
@@ -30,7 +40,7 @@ describe.each(['words', 'marks'] as const)('the view %s', (name) => {
           const view = look(shop, turn.state);
           const ids = tokenizer.encode(view.text);
           expect(ids.length).toBeLessThanOrEqual(96);
-          expect(ids.filter((id) => tokenizer.continuesWord(id))).toEqual([]);
+          expect(inPieces(view.text).filter((word) => !UNSEEN[name].some((unseen) => unseen === word))).toEqual([]);
           expect(look(shop, { ...turn.state, goal: (turn.state.goal + 1) % 1000, found: !turn.state.found })).toEqual(view);
           const said = random.pick([...view.sayings.keys()]);
           expect(admits(grammarOfView(view), said)).toBe(true);
