@@ -36,7 +36,9 @@ export interface StartedLab {
   /** Nobody waits for its answer any more. */
   closeOutput(): void;
   /** Resolves when standard error has said it. */
-  hears(text: string | RegExp): Promise<void>;
+  hears(text: string): Promise<void>;
+  /** Resolves when standard error has told of that many updates or more. */
+  reachesUpdate(update: number): Promise<void>;
   readonly ended: Promise<{ readonly code: number | null; readonly signal: string | null; readonly out: string; readonly err: string }>;
 }
 
@@ -55,6 +57,14 @@ export function startLab(folder: string, args: readonly string[], env: NodeJS.Pr
   const ended = new Promise<Awaited<StartedLab['ended']>>((resolve) =>
     child.on('close', (code, signal) => resolve({ code, signal, out, err })),
   );
+  const until = async (said: () => boolean, what: string): Promise<void> => {
+    let over = false;
+    void ended.then(() => (over = true));
+    while (!said()) {
+      if (over) throw new Error(`The lab ended without having said ${what}; it said ${err}${out}`);
+      await new Promise((resolve) => setTimeout(resolve, 20));
+    }
+  };
   return {
     pid: child.pid ?? 0,
     closeOutput: () => {
@@ -63,14 +73,9 @@ export function startLab(folder: string, args: readonly string[], env: NodeJS.Pr
     closeTerminal: () => {
       child.stderr.destroy();
     },
-    hears: async (text) => {
-      let over = false;
-      void ended.then(() => (over = true));
-      while (typeof text === 'string' ? !err.includes(text) : !text.test(err)) {
-        if (over) throw new Error(`The lab ended without having said ${String(text)}; it said ${err}${out}`);
-        await new Promise((resolve) => setTimeout(resolve, 20));
-      }
-    },
+    hears: async (text) => until(() => err.includes(text), text),
+    reachesUpdate: async (update) =>
+      until(() => [...err.matchAll(/^training: (\d+) of/gm)].some(([, done]) => Number(done) >= update), `update ${update}`),
     ended,
   };
 }
