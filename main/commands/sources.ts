@@ -8,22 +8,21 @@ import { type Size, SIZES } from '../config/presets.ts';
 import { evaluatePolicy } from '../evaluation/play.ts';
 import { duration, percent } from '../format.ts';
 import { estimateRun } from '../queue/estimate.ts';
-import { newRun } from '../queue/new-run.ts';
 import { policyOfRun } from '../replay/policies.ts';
 import { textTable } from '../report/report.ts';
 import type { Store } from '../store/store.ts';
 import { evaluationOn, loadSystems, measureSystem, type System, systemConfig } from '../study/sources.ts';
 import { SOURCES_HEADER, sourcesMarkdown, sourcesRow } from '../study/sources-page.ts';
-import { runFinder } from '../study/work.ts';
+import { runFinder, trainAll } from '../study/work.ts';
 import { worldHash } from '../training/run-setup.ts';
 import { answer, CallError, note } from './output.ts';
 import { withStore } from './store.ts';
-import { trainHere } from './train.ts';
-import { collect } from './work.ts';
+import { addJobs, collect, working } from './work.ts';
 
 interface Options {
   readonly train?: boolean;
   readonly plan?: boolean;
+  readonly jobs: number;
   readonly size: Size;
   readonly seeds: string;
   readonly only?: string;
@@ -35,8 +34,7 @@ interface Options {
 const TRAIN_TASKS = 200;
 
 export function register(program: Command): void {
-  program
-    .command('sources')
+  addJobs(program.command('sources'))
     .description('the systems of the write-ups: expected, measured then, measured here')
     .option('--train', 'train what is missing first; what was interrupted continues')
     .option('--plan', 'only list the runs that are missing, with an estimate of their time')
@@ -59,7 +57,7 @@ async function run(store: Store, options: Options): Promise<void> {
   if (typeof seeds === 'string') throw new CallError(`--seeds: ${seeds}`);
   const { size, set: changes } = options;
   if (options.plan === true) return plan(store, systems, seeds, options);
-  if (options.train === true && !(await train(store, systems, seeds, options))) return;
+  if (options.train === true) await train(store, systems, seeds, options);
   const find = runFinder(store);
   const measured = systems.map((system) => measureSystem(store, find, system, { size, seeds, changes }));
   const command = `npm run lab -- sources --size ${size} --seeds ${options.seeds}${changes.map((change) => ` --set ${change}`).join('')}`;
@@ -105,30 +103,18 @@ function plan(store: Store, systems: readonly System[], seeds: readonly number[]
   );
 }
 
-/** The first seed of every system, then the second, so that an early end leaves something of each; false when a run was stopped. */
-async function train(store: Store, systems: readonly System[], seeds: readonly number[], { size, set }: Options): Promise<boolean> {
-  const find = runFinder(store);
-  for (const seed of seeds) {
-    for (const system of systems) {
-      const config = systemConfig(system, size, seed, set);
-      const known = find(config);
-      const id = known?.id ?? store.runs.create(newRun(config, system.preset, ['sources'])).id;
-      if (known?.state !== 'done') {
-        note(`Run ${id}: ${system.title}, seed ${seed}`);
-        await trainHere(store, id);
-      }
-      const { state } = store.runs.get(id);
-      if (state === 'stopped' || state === 'paused') return stopped(id);
-      if (state === 'done' && !evaluationOn(store, id, 'train')) await playTraining(store, id);
-    }
+/** The first seed of every system, then the second, so that an early end leaves something of each. */
+async function train(store: Store, systems: readonly System[], seeds: readonly number[], { size, set, jobs }: Options): Promise<void> {
+  const wanted = seeds.flatMap((seed) =>
+    systems.map((system) => ({ config: systemConfig(system, size, seed, set), preset: system.preset, tags: ['sources'] })),
+  );
+  const runs = await working(store, jobs, (work) => trainAll(store, wanted, work));
+  for (const { id, name, seed, state, reason } of runs) {
+    if (state !== 'done') {
+      note(`Run ${id} (${name}, seed ${seed}) ${state}: ${reason ?? ''}`);
+      process.exitCode = 1;
+    } else if (!evaluationOn(store, id, 'train')) await playTraining(store, id);
   }
-  return true;
-}
-
-function stopped(id: number): false {
-  note(`Run ${id} was stopped; the same command continues it`);
-  process.exitCode = 1;
-  return false;
 }
 
 /** The final policy on training tasks, decoded as it was on the test tasks. */

@@ -37,10 +37,16 @@ export function loadSystems(): readonly System[] {
   return z.strictObject({ systems: z.array(System).min(1) }).parse(JSON.parse(text)).systems;
 }
 
-/** The config of a system's run; `changes` are the caller's, as `--set` has them. */
+/** The config of a system's run, with one thread, so that several can train at once; `changes` are the caller's, as `--set` has them. */
 export function systemConfig(system: System, size: Size, seed: number, changes: readonly string[] = []): RunConfig {
   const own = Object.entries(system.set).map(([key, value]) => `${key}=${value}`);
-  return applyOverrides(sized(loadPreset(system.preset), size), [...own, ...changes, `seed=${seed}`, `name=${system.id}-${size}`]);
+  return applyOverrides(sized(loadPreset(system.preset), size), [
+    'threads=1',
+    ...own,
+    ...changes,
+    `seed=${seed}`,
+    `name=${system.id}-${size}`,
+  ]);
 }
 
 /** The evaluation of a run's final policy on a split; on training tasks it is one that was asked for. */

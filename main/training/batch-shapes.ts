@@ -44,6 +44,13 @@ export const FINE: Rounding = {
   agentTokens: 32,
 };
 
+/** Of an LSTM, which is unrolled over time: a session takes seconds to make, and its time goes by the steps, hardly by the rows. */
+export const FEW: Rounding = {
+  time: (length) => powerOfTwo(Math.max(32, length)),
+  rows: (rows, most) => powerOfTwo(Math.max(most, rows)),
+  agentTokens: 64,
+};
+
 /** The longest row of an episode, up to the last hidden state that matters. */
 function lengthOf({ rows }: HasRows): number {
   return Math.max(1, ...rows.map((row) => (row.agent.at(-1)?.position ?? 0) + 1));

@@ -14,7 +14,7 @@ import type { MicroBatch, LossAndMetrics, Poll, StepReport, Trainer } from '../e
 import { type BatchShape, PackedBatch, type PolicyOptions, type LossInput, type PolicyTensors } from '../policy/batch.ts';
 import { type PolicyModel, type PolicyNetwork, networkOf, policyObjective } from '../policy/network.ts';
 import { memoryLimit } from './session-pool.ts';
-import { COARSE, FEWEST_MASKS, FINE, MOST_ROWS, type Rounding, microBatches, powerOfTwo, sessionShape } from './batch-shapes.ts';
+import { COARSE, FEW, FEWEST_MASKS, FINE, MOST_ROWS, type Rounding, microBatches, powerOfTwo, sessionShape } from './batch-shapes.ts';
 import type { EncodedRow } from '../policy/prompt.ts';
 
 /** One episode to learn from: its rows and the numbers the loss asks for. */
@@ -70,7 +70,7 @@ export class MinibatchTrainer {
     this.#trainer = trainer;
     this.#network = networkOf(config);
     this.#settings = settings;
-    this.#rounding = this.#network.fineShapes ? FINE : COARSE;
+    this.#rounding = { few: FEW, fine: FINE, usual: COARSE }[this.#network.shapes ?? 'usual'];
   }
 
   /** One optimizer step over all samples. */

@@ -8,7 +8,7 @@ import { gradientGraph } from '../../main/engine/training-graphs.ts';
 import { Trainer, freshState } from '../../main/engine/training-step.ts';
 import { networkOf, policyObjective } from '../../main/policy/network.ts';
 import { type ModelConfig, modelLayout } from '../../main/policy/transformer.ts';
-import { FINE, microBatches, sessionShape } from '../../main/training/batch-shapes.ts';
+import { FEW, FINE, microBatches, sessionShape } from '../../main/training/batch-shapes.ts';
 import { type LossDefinition, MinibatchTrainer } from '../../main/training/minibatch.ts';
 
 const mask = tokenMask([1, 2]);
@@ -54,6 +54,17 @@ test('the micro-batches of a language model hold every episode once, within the 
     }),
     { numRuns: 100 },
   );
+});
+
+test('the micro-batches of an LSTM have few shapes, whatever the lengths, and hold every episode once', () => {
+  const shapes = new Set<string>();
+  for (let longest = 20; longest <= 500; longest += 7) {
+    const episodes = Array.from({ length: 40 }, (_, index) => ({ index, rows: [row(1 + Math.floor((index * longest) / 40))] }));
+    const parts = microBatches(episodes, 16_384, undefined, FEW);
+    expect(new Set(parts.flat())).toEqual(new Set(episodes));
+    for (const part of parts) shapes.add(JSON.stringify(sessionShape(part, 512, undefined, FEW)));
+  }
+  expect(shapes.size).toBe(5); // of 32, 64, 128, 256 and 512 steps
 });
 
 test('where memory is short micro-batches get fewer rows, each within its part of it; where it is not, they stay as they are', () => {
