@@ -55,7 +55,7 @@ export const directions = ['up', 'down', 'neither'] as const;
 export type Direction = (typeof directions)[number];
 
 /** Who acts in an interactive game. */
-export const players = ['you', 'oracle'] as const;
+export const players = ['you', 'oracle', 'model'] as const;
 
 /** What a report can be written as. */
 export const reportFormats = ['html', 'pdf', 'markdown', 'latex', 'csv', 'slides', 'svg', 'png', 'audit'] as const;

@@ -16,10 +16,10 @@ export interface OnOptions {
   readonly dryRun?: boolean;
 }
 
-export const addOn = (command: Command): Command =>
+export const addOn = (command: Command, dryRun = 'with --on: submit nothing, show the batch scripts'): Command =>
   command
     .option('--on <cluster>', 'on a Slurm cluster (`lab cluster add`), a task per run, instead of on this machine')
-    .option('--dry-run', 'with --on: submit nothing, show the batch scripts');
+    .option('--dry-run', dryRun);
 
 /** Answers with the scripts that would be submitted. */
 export async function answerDryRun(store: Store, on: string, wanted: readonly WantedTask[], title: string): Promise<void> {

@@ -7,7 +7,7 @@ import { Option, type Command } from 'commander';
 import type { Environment, Task, Turn, World } from '../environment/environment.ts';
 import { describe } from '../environment/grammar.ts';
 import { WORLDS } from '../environment/registry.ts';
-import { answer, CallError, note, wantsJson } from './output.ts';
+import { answer, CallError, dataFolder, note, wantsJson } from './output.ts';
 import { addWorldOptions, makeEnvironment, namedWorld, type WorldOptions } from './world-options.ts';
 
 const SPLITS = ['test', 'validation', 'train'] as const;
@@ -55,9 +55,13 @@ export function register(program: Command): void {
       const turn = environment.reset(task, 0, checkLevel(environment, task, options.level));
       if (options.actions !== undefined) return playScript(environment, task, turn, readActions(options.actions));
       if (options.model !== undefined) {
-        const { modelActions } = await import('./model-player.ts'); // only who asks for it waits for the engine
-        const { model, adapter, level } = options;
-        return playScript(environment, task, turn, await modelActions(world, environment, task, { model, adapter, level }));
+        const { modelActions } = await import('../replay/model-player.ts'); // only who asks for it waits for the engine
+        const { asCall } = await import('./models.ts');
+        const player = { dataFolder: dataFolder(), model: options.model, adapter: options.adapter, level: options.level };
+        const actions = await modelActions(world, environment, task, player).catch((error: unknown) => {
+          throw asCall(error);
+        });
+        return playScript(environment, task, turn, actions);
       }
       if (wantsJson())
         throw new CallError('--json needs --actions FILE or --model NAME: interactive play has no single document as its result');

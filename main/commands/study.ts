@@ -92,7 +92,10 @@ function registerRun(study: Command): void {
         working(store, options.jobs, async (work) => {
           const definition = definitionOf(name, options.definition);
           const plan = planOf(definition, options);
-          if (options.on !== undefined && options.dryRun === true) return dryRun(store, options.on, name, definition, plan, options);
+          if (options.dryRun === true) {
+            if (options.on === undefined) throw new CallError('--dry-run is for --on CLUSTER');
+            return dryRun(store, options.on, name, definition, plan, options);
+          }
           const remote = options.on === undefined ? {} : { remote: remoteWork(store, options.on, name, work.signal) };
           const begin = performance.now();
           const { record, failed } = await runStudy(

@@ -16,6 +16,10 @@ import { parseSeeds, worldIssues } from '../config/orders.ts';
 import { applyOverrides } from '../config/overrides.ts';
 import { loadPreset, presetIds, type Size, SIZES, sized } from '../config/presets.ts';
 import { RunQueue } from '../queue/queue.ts';
+import { estimateRun } from '../queue/estimate.ts';
+import { megabytes } from '../engine/memory.ts';
+import { ModelError } from '../policy/model/tensor-source.ts';
+import { type FittedRun, fitMemory, planText } from '../training/memory-plan.ts';
 import type { RunReport } from '../training/reports.ts';
 import { branchConfig, branchIssues } from '../queue/branch.ts';
 import { newRun, writerOptions } from '../queue/new-run.ts';
@@ -42,7 +46,9 @@ interface TrainOptions extends OnOptions {
 const collect = (text: string, before: readonly string[]): string[] => [...before, text];
 
 export function register(program: Command): void {
-  addDataOptions(addOn(program.command('train')))
+  addDataOptions(
+    addOn(program.command('train'), 'start nothing: show what the run would take of this machine; with --on, the batch scripts'),
+  )
     .description('train a run: reference policy, V*, updates, evaluation')
     .option('--preset <name>', `where the config starts from (${presetIds().join(', ')})`)
     .addOption(new Option('--size <size>', 'of the preset: quick shows that it works, medium where it goes').choices([...SIZES]))
@@ -66,13 +72,16 @@ export function register(program: Command): void {
             seeds.map((seed) => ({ ...config, seed })),
             options,
           );
+        const fitted = fitHere(store, config);
+        if (options.dryRun === true) return answerPlan(store, fitted, seeds);
+        if (fitted.plan) note(planText(fitted));
         if (seeds.length > 1)
           return trainSeeds(
             store,
-            seeds.map((seed) => ({ ...config, seed })),
+            seeds.map((seed) => ({ ...fitted.config, seed })),
             options,
           );
-        const run = store.runs.create(newRun({ ...config, seed: seeds[0] ?? config.seed }, options.preset ?? null, options.tag));
+        const run = store.runs.create(newRun({ ...fitted.config, seed: seeds[0] ?? config.seed }, options.preset ?? null, options.tag));
         note(`Run ${run.id} “${run.name}” in ${store.dataFolder}`);
         await trainHere(store, run.id);
         return tellOutcome(store, run.id);
@@ -138,13 +147,45 @@ function configOf(store: Store, options: TrainOptions): RunConfig {
   }
 }
 
-function seedsOf({ seeds, seed, on, dryRun, wait }: TrainOptions, config: RunConfig): readonly number[] {
-  if (on === undefined && (dryRun === true || wait === true)) throw new CallError('--dry-run and --wait are for --on CLUSTER');
+function seedsOf({ seeds, seed, on, wait }: TrainOptions, config: RunConfig): readonly number[] {
+  if (on === undefined && wait === true) throw new CallError('--wait is for --on CLUSTER');
   if (seeds === undefined) return [config.seed];
   if (seed !== undefined) throw new CallError('Expected --seed or --seeds, not both');
   const parsed = parseSeeds(seeds);
   if (typeof parsed === 'string') throw new CallError(`--seeds: ${parsed}`);
   return parsed;
+}
+
+/** The config as it fits into this machine's memory. */
+function fitHere(store: Store, config: RunConfig): FittedRun {
+  try {
+    return fitMemory(config, store.dataFolder);
+  } catch (error) {
+    if (error instanceof ConfigError || error instanceof ModelError) throw new CallError(error.message);
+    throw error;
+  }
+}
+
+/** What a run would take, without creating it. */
+function answerPlan(store: Store, fitted: FittedRun, seeds: readonly number[]): void {
+  const { config, plan, changes, free } = fitted;
+  const { seconds, memoryBytes, diskBytes, basis } = estimateRun(store, config);
+  answer(
+    {
+      config,
+      seeds,
+      changes,
+      memory: plan ? { ...plan, free } : { needed: memoryBytes, free },
+      seconds,
+      disk: diskBytes,
+    },
+    [
+      `${config.name}: ${seeds.length === 1 ? `seed ${seeds[0]}` : `${seeds.length} seeds`}; nothing was started`,
+      plan ? planText(fitted) : `Memory: at most ${config.memory} MB (setting memory), ${megabytes(free)} free`,
+      `Disk: ${megabytes(diskBytes)}`,
+      seconds === null ? basis : `Time: about ${duration(seconds)}. ${basis}`,
+    ].join('\n'),
+  );
 }
 
 /** One run after the other on this machine. */

@@ -8,14 +8,18 @@ import { liveNodes } from './onnx.ts';
 /** Operators whose result shares its input's memory. */
 const SHARING = new Set(['Reshape', 'StopGradient']);
 
-/** 0 for what is only known at run time, and for what is mapped from a file. */
-function bytesOf(tensor: Tensor): number {
+/** Sizes by name that are only known at run time. */
+export type Sizes = Readonly<Record<string, number>>;
+
+/** 0 for what is only known at run time and not given, and for what is mapped from a file. */
+function bytesOf(tensor: Tensor, sizes: Sizes = {}): number {
   if (tensor.external) return 0;
-  return tensor.shape.every((size) => typeof size === 'number') ? elementCount(tensor.shape) * BYTES_PER_ELEMENT[tensor.dtype] : 0;
+  const shape = tensor.shape.map((size) => (typeof size === 'number' ? size : (sizes[size] ?? 0)));
+  return elementCount(shape) * BYTES_PER_ELEMENT[tensor.dtype];
 }
 
-/** The largest sum of tensors alive at once when the nodes run in order: inputs, constants and what is still to be read. */
-export function peakBytes(graph: Graph): number {
+/** The largest sum of tensors alive at once when the nodes run in order: inputs (unless they are the caller's), constants and what is still to be read. */
+export function peakBytes(graph: Graph, sizes: Sizes = {}, withInputs = true): number {
   const nodes = liveNodes(graph);
   const owner = new Map<Tensor, Tensor>();
   const ownerOf = (tensor: Tensor): Tensor => owner.get(tensor) ?? tensor;
@@ -27,13 +31,13 @@ export function peakBytes(graph: Graph): number {
   }
   for (const tensor of [...graph.outputs.values(), ...graph.inputs.values()]) lastUse.set(ownerOf(tensor), nodes.length);
 
-  let current = [...graph.inputs.values(), ...graph.constants].reduce((sum, tensor) => sum + bytesOf(tensor), 0);
+  let current = [...(withInputs ? graph.inputs.values() : []), ...graph.constants].reduce((sum, tensor) => sum + bytesOf(tensor, sizes), 0);
   let peak = current;
   for (const [at, node] of nodes.entries()) {
-    for (const output of node.outputs) if (!owner.has(output)) current += bytesOf(output);
+    for (const output of node.outputs) if (!owner.has(output)) current += bytesOf(output, sizes);
     peak = Math.max(peak, current);
     const done = new Set([...node.inputs, ...node.outputs].map(ownerOf));
-    for (const tensor of done) if (tensor.node && lastUse.get(tensor) === at) current -= bytesOf(tensor);
+    for (const tensor of done) if (tensor.node && lastUse.get(tensor) === at) current -= bytesOf(tensor, sizes);
   }
   return peak;
 }

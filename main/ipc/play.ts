@@ -17,6 +17,7 @@ import { importedFolder } from './world-data.ts';
 
 const SAVED = 'play.game';
 const saved = z.object({ imported: z.boolean(), game: savedGame }).nullable();
+const modelPlayed = z.object({ actions: z.array(z.string()) });
 /** Worlds kept open: making one takes a fraction of a second, one with much data more. */
 const MOST_OPEN = 3;
 
@@ -61,6 +62,28 @@ export function playHandlers(context: Context): Handlers<typeof playCalls> {
     'play.undo': () => current.change((game) => game.undo()),
     'play.restart': () => current.change((game) => game.restart()),
     'play.oracle': () => ({ action: current.get().game.oracle() }),
+    'play.letModel': async ({ model, steps }) => {
+      const { choice, game } = current.get();
+      const count = game.moves.length;
+      // What was invalid has changed nothing, and cannot be said again within the grammar.
+      const before = game.moves.filter(({ turn }) => turn.valid).map(({ action }) => action);
+      const played = await context.worker.run({
+        kind: 'play',
+        dataFolder: context.dataFolder,
+        world: choice.world,
+        settings: worlds.settings(choice),
+        task: game.task.id,
+        before,
+        model,
+        most: steps === 'one' ? 1 : null,
+      });
+      const { actions } = modelPlayed.parse(played);
+      if (current.get().game !== game || game.moves.length !== count)
+        throw new CallFailure('changed', 'The game changed while the model was at work.', 'Ask it again.');
+      return current.change((now) => {
+        for (const action of actions) now.say(action, 'model');
+      });
+    },
     'play.letOracle': ({ steps }) => current.change((game) => game.letOracle(steps === 'one' ? 1 : game.environment.maxSteps)),
   };
 }
@@ -75,17 +98,17 @@ class OpenWorlds {
   }
 
   /** Only settings that are a choice go through: the page names no files. */
-  open({ world: wanted, settings, imported }: WorldChoice): Environment {
-    const name = wanted || DEFAULT_WORLD;
+  open(choice: WorldChoice): Environment {
+    const name = choice.world || DEFAULT_WORLD;
     if (!WORLDS.some((world) => world.name === name)) {
       throw new CallFailure('not-found', `There is no world “${name}”.`, `Choose one of ${WORLDS.map((world) => world.title).join(', ')}.`);
     }
     const world = findWorld(name);
-    const folder = imported && world.data ? { [world.data.setting]: importedFolder(this.#context, name) } : {};
-    const key = JSON.stringify([name, settings, folder]);
+    const settings = this.settings(choice);
+    const key = JSON.stringify([name, settings]);
     let environment = this.#worlds.get(key);
     if (!environment) {
-      const parsed = world.settings.safeParse({ ...chosen(name, settings), ...folder });
+      const parsed = world.settings.safeParse(settings);
       if (!parsed.success) {
         throw new CallFailure('invalid-settings', `These settings do not fit ${world.title}: ${z.prettifyError(parsed.error)}`);
       }
@@ -94,6 +117,13 @@ class OpenWorlds {
       this.#worlds.set(key, environment);
     }
     return environment;
+  }
+
+  /** What is chosen, with the imported data where that is wanted. */
+  settings({ world: wanted, settings, imported }: WorldChoice): Record<string, string> {
+    const name = wanted || DEFAULT_WORLD;
+    const { data } = findWorld(name);
+    return { ...chosen(name, settings), ...(imported && data && { [data.setting]: importedFolder(this.#context, name) }) };
   }
 }
 

@@ -12,9 +12,11 @@ import { newRun } from '../queue/new-run.ts';
 import { branchConfig, branchIssues } from '../queue/branch.ts';
 import { type CheckedOrder, checkOrder } from '../config/orders.ts';
 import { allPresets, loadPreset, sized } from '../config/presets.ts';
+import { ModelError } from '../policy/model/tensor-source.ts';
 import { probe } from '../queue/probe.ts';
 import { NoSoundCheckpoint } from '../queue/resume.ts';
 import { inSlices } from '../slices.ts';
+import { fitMemory } from '../training/memory-plan.ts';
 import type { Context } from './context.ts';
 import { CallFailure } from './dispatch.ts';
 import type { Handlers } from './dispatch.ts';
@@ -39,7 +41,7 @@ export function queueHandlers(context: Context): Handlers<typeof queueCalls> {
         runs: runs.length,
         seeds: [...seeds],
         preview: runs.slice(0, PREVIEW).map(({ name, seed }) => `${name}, seed ${seed}`),
-        estimate: config && issues.length === 0 ? estimateRun(context.lab.store, config) : null,
+        estimate: config && issues.length === 0 ? { ...estimateRun(context.lab.store, config), plan: planned(context, config) } : null,
       };
     },
 
@@ -58,7 +60,7 @@ export function queueHandlers(context: Context): Handlers<typeof queueCalls> {
       const began = performance.now();
       try {
         const config = parseConfig(raw);
-        const measured = await probe(config, (folder) => launchWith(spawnUtility, folder));
+        const measured = await probe(fitted(context, config), (folder) => launchWith(spawnUtility, folder), context.lab.store.dataFolder);
         context.lab.store.settings.set(probeKey(config), measured);
         return {
           seconds: (performance.now() - began) / 1000,
@@ -75,7 +77,7 @@ export function queueHandlers(context: Context): Handlers<typeof queueCalls> {
       const [fault] = issues;
       if (fault)
         throw new CallFailure('invalid-config', `No run was created. ${fault.key}: ${fault.message}`, 'Fix that field and try again.');
-      return { runs: context.lab.queue.add(runs.map((config) => newRun(config, preset, tags))).map(({ id }) => id) };
+      return { runs: context.lab.queue.add(runs.map((config) => newRun(fitted(context, config), preset, tags))).map(({ id }) => id) };
     },
 
     'queue.move': ({ run, before }) => {
@@ -108,6 +110,27 @@ function checked(context: Context, order: Order): CheckedOrder {
   const result = checkOrder(order);
   const issues = result.config ? branchIssues(context.lab.store, result.config) : [];
   return issues.length === 0 ? result : { ...result, runs: [], issues: [...result.issues, ...issues] };
+}
+
+/** The config as it fits into this machine's memory. */
+function fitted({ lab: { store } }: Context, config: RunConfig): RunConfig {
+  try {
+    return fitMemory(config, store.dataFolder).config;
+  } catch (error) {
+    if (!(error instanceof ConfigError) && !(error instanceof ModelError)) throw error;
+    throw new CallFailure('invalid-config', `No run was created. ${error.message}`, 'Change that and try again.');
+  }
+}
+
+/** What a run with a language model takes of the memory; null for small policies, which a setting bounds. */
+function planned({ lab: { store } }: Context, config: RunConfig) {
+  try {
+    const { plan, changes, free } = fitMemory(config, store.dataFolder);
+    return plan && { parts: { ...plan.parts }, needed: plan.needed, most: plan.most, free, changes: [...changes], refusal: null };
+  } catch (error) {
+    if (!(error instanceof ConfigError) && !(error instanceof ModelError)) throw error;
+    return { parts: null, needed: 0, most: 0, free: 0, changes: [], refusal: error.message };
+  }
 }
 
 /** Every setting of a run, of all worlds and algorithms. */

@@ -18,6 +18,8 @@ import { inSlices } from '../slices.ts';
 
 export function studyHandlers(context: Context): Handlers<typeof studyCalls> {
   let opening: Promise<number> | null = null;
+  /** Deleted since the start, for Undo. */
+  const deleted = new Map<number, Study>();
   return {
     'study.plan': ({ arms, world, size, difference, power, tests }) => {
       const { store } = context.lab;
@@ -72,8 +74,23 @@ export function studyHandlers(context: Context): Handlers<typeof studyCalls> {
     },
 
     'studies.delete': ({ id }) => {
-      context.lab.store.studies.delete(id);
+      const { studies } = context.lab.store;
+      deleted.set(id, studies.get(id));
+      studies.delete(id);
       return {};
+    },
+
+    'studies.restore': ({ id }) => {
+      const gone = deleted.get(id);
+      if (!gone) throw new CallFailure('not-found', `There is no deleted study ${id}.`, 'Save its runs as a new study.');
+      const { store } = context.lab;
+      const study = store.write(() => {
+        const { id: restored } = store.studies.create(gone.name, gone.runs, gone.plan, gone.uid);
+        store.studies.change(restored, { notes: gone.notes });
+        return store.studies.get(restored);
+      });
+      deleted.delete(id);
+      return { study: rowOf(study) };
     },
   };
 }

@@ -24,8 +24,10 @@ export interface PolicyNetwork extends BatchLayout {
   readonly streams: readonly Stream[];
   /** The sampler's log-probabilities deviate from the scorer's by more than rounding: what is learned from must be scored again. */
   readonly approximateSampling?: boolean;
-  /** A token costs so much that batches are cut to measure rather than padded. */
-  readonly fineShapes?: boolean;
+  /** Bytes of the weights that are mapped from files and stay as they are. */
+  readonly mappedBytes?: number;
+  /** Shapes of batches. Fine: a token costs so much that they are cut to measure rather than padded. Few: a new one costs more than all padding. */
+  readonly shapes?: 'fine' | 'few';
   tensors(graph: Graph, parameters: Parameters, shape: BatchShape, options?: PolicyOptions): PolicyTensors & { readonly logits: Tensor };
   /** See `samplingGraph`: reads `count` tokens per row. */
   samplingGraph(count: number, parameters: (graph: Graph) => Parameters): Graph;
@@ -48,6 +50,7 @@ export function networkOf(model: PolicyModel): PolicyNetwork {
     layout: modelLayout(model),
     description: { ...model, aids: { ...model.aids } },
     streams: cacheStreams(model),
+    ...(model.architecture === 'lstm' && { shapes: 'few' }),
     tensors: (graph, parameters, shape, options) => policyTensors(graph, parameters, model, shape, options),
     samplingGraph: (count, parameters) => samplingGraph(model, count, parameters),
     device:

@@ -29,6 +29,18 @@ const job = z.discriminatedUnion('kind', [
     attempt: z.number(),
     rollouts: z.number(),
   }),
+  /** A language model continues a game (replay/model-player.ts). The world's settings are parsed by the job. */
+  z.object({
+    kind: z.literal('play'),
+    dataFolder: z.string(),
+    world: z.string(),
+    settings: z.record(z.string(), z.unknown()),
+    task: z.string(),
+    before: z.array(z.string()),
+    model: z.string(),
+    /** Most actions; null: until the end. */
+    most: z.number().nullable(),
+  }),
   /** Adds the runs of an exported file; how far it is goes out as progress. */
   z.object({ kind: z.literal('import'), dataFolder: z.string(), file: z.string() }),
   /** Tries every device of this machine (engine/device.ts). */

@@ -41,6 +41,8 @@ function run(job: Job): Promise<JobResult> {
       return runTraining(job, (report) => tell({ kind: 'report', report }));
     case 'resample':
       return resample(job);
+    case 'play':
+      return play(job);
     case 'import':
       return importRuns(job);
     case 'devices':
@@ -59,6 +61,17 @@ async function resample(job: Extract<Job, { kind: 'resample' }>): Promise<JobRes
   const { runResample } = await import('../replay/resample.ts');
   await (await import('../plugin/load.ts')).loadPlugins(job.dataFolder);
   return { ...(await runResample(job)) };
+}
+
+async function play({ world: name, settings, task: id, most, ...player }: Extract<Job, { kind: 'play' }>): Promise<JobResult> {
+  const { modelActions } = await import('../replay/model-player.ts');
+  await (await import('../plugin/load.ts')).loadPlugins(player.dataFolder);
+  const [{ findWorld }, { findTask }] = await Promise.all([import('../environment/registry.ts'), import('../environment/game.ts')]);
+  const world = findWorld(name);
+  const environment = world.create(world.settings.parse(settings));
+  const task = findTask(environment, id);
+  if (!task) throw new Error(`The world ${name} has no task ${id}`);
+  return { actions: await modelActions(world, environment, task, { ...player, ...(most !== null && { most }) }) };
 }
 
 async function devices(): Promise<JobResult> {

@@ -1,7 +1,7 @@
 // Measures a config before it is trained: a few cloning steps and two updates in a separate training process and a temporary data
 // folder, which is deleted afterwards. Nothing of it reaches the list of runs; its numbers feed the estimate.
 
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Store } from '../store/store.ts';
@@ -13,13 +13,15 @@ import { newRun, writerOptions } from './new-run.ts';
 import { type Launch, RunQueue } from './queue.ts';
 
 const UPDATES = 2;
-/** Some of them build what the others use (a session for each size of batch); the median is the pace of the others. */
-const CLONING_STEPS = 12;
+/** Some of them build what the others use (a session for each size of batch); the fastest stretch is the pace of the others. */
+const CLONING_STEPS = 24;
 const MOST_EPISODES = 64;
 
-/** `launchIn` starts a training process with the given data folder. */
-export async function probe(config: RunConfig, launchIn: (dataFolder: string) => Launch): Promise<Measurement> {
+/** `launchIn` starts a training process with the given data folder; the language models of `dataFolder` are found there too. */
+export async function probe(config: RunConfig, launchIn: (dataFolder: string) => Launch, dataFolder?: string): Promise<Measurement> {
   const folder = mkdtempSync(join(tmpdir(), 'astrolab-probe-'));
+  if (dataFolder !== undefined && config.policy.kind === 'model')
+    symlinkSync(join(dataFolder, 'models'), join(folder, 'models'), 'junction');
   const store = Store.open(folder);
   // Its training process finds the same plug-ins there.
   for (const plugin of loadedPlugins()) addFolder(folder, plugin.folder, plugin.allowed);
@@ -63,13 +65,13 @@ interface Seen {
   readonly done: number;
 }
 
-/** Seconds of a usual step; reports may leave some out. Null when there were none. */
+/** Seconds of a step that builds nothing; reports may leave some out. Null when there were none. */
 function perStep(seen: readonly Seen[]): number | null {
   const paces = seen.flatMap(({ time, done }, index) => {
     const before = seen[index - 1];
     return before && done > before.done ? [(time - before.time) / 1000 / (done - before.done)] : [];
   });
-  return paces.toSorted((a, b) => a - b)[Math.floor(paces.length / 2)] ?? null;
+  return paces.length > 0 ? Math.min(...paces) : null;
 }
 
 /** The same model, world and algorithm with as little work as still shows its speed. */

@@ -86,6 +86,11 @@ export class EpisodeInPlay {
     this.#arrive(action, turn);
   }
 
+  /** What was done so far. */
+  get actions(): readonly string[] {
+    return this.#steps.map(({ action }) => action);
+  }
+
   get rows(): readonly EncodedRow[] {
     return this.#text.rows;
   }

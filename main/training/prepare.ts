@@ -8,6 +8,7 @@ import type { RunConfig } from '../config/config.ts';
 import { requireDevice } from '../engine/device.ts';
 import { openSampler, placeWeights, releaseWeights } from '../policy/open-sampler.ts';
 import type { TrainingHost } from './host.ts';
+import { samplerCapacity } from './memory-plan.ts';
 import { obtainReference } from './obtain-reference.ts';
 import { PHASES, ProgressReporter } from './progress.ts';
 import { openRun } from './run-setup.ts';
@@ -27,7 +28,7 @@ export async function prepareShared(configs: readonly RunConfig[], host: Host): 
   const reference = await obtainReference(setup, threads, host, progress, undefined, session);
   const { environment, codec, referenceModel } = setup;
   const level = environment.levels - 1;
-  const capacity = Math.min(256, Math.max(32, first.training.batch));
+  const capacity = samplerCapacity(first);
   const weights = placeWeights(referenceModel, reference.weights, session);
   const sampler = openSampler(referenceModel, weights, { capacity, threads });
   try {

@@ -97,10 +97,14 @@ export async function cloneReference(
   const { config, referenceModel: model, referenceLayout: layout } = setup;
   const { reference } = config;
   const { state } = clone;
-  const pool = sessionPool(config);
+  const pool = sessionPool(config, model);
   const trainer = new Trainer({ layout, state, optimizer: ADAM, session: { threads, spinning: false, ...session }, sessions: 24, pool });
   const minibatches = new MinibatchTrainer(trainer, model, minibatchSettings(config));
-  const sampler = openSampler(model, trainedWeights(model, state.values, trainer.parameters), { capacity: 128, threads, pool });
+  const sampler = openSampler(model, trainedWeights(model, state.values, trainer.parameters), {
+    capacity: Math.min(128, reference.checkTasks),
+    threads,
+    pool,
+  });
   clone.refresh = () => trainer.download();
   try {
     // Without demonstrations the reference is the untrained policy.

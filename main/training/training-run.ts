@@ -16,6 +16,7 @@ import type { Actor } from '../rollout/rollout.ts';
 import { CommandHandler } from './commands.ts';
 import type { TrainingHost } from './host.ts';
 import { Learner } from './learner.ts';
+import { samplerCapacity } from './memory-plan.ts';
 import { type TrainingMemory, freshMemory } from './memory.ts';
 import { obtainReference } from './obtain-reference.ts';
 import { ProgressReporter } from './progress.ts';
@@ -86,13 +87,13 @@ export async function openTraining(config: RunConfig, host: TrainingHost): Promi
   await reporter.started(memory.update, config.device);
   if (branched) await reporter.branched(branched.optimizer);
 
-  const pool = sessionPool(config);
+  const pool = sessionPool(config, setup.model);
   const trainer = new Trainer({ layout: setup.layout, state, optimizer: adam(training), session, sessions: SESSIONS, pool });
   const weights = trainedWeights(setup.model, state.values, trainer.parameters);
   const original = placeWeights(setup.referenceModel, reference.weights, session);
   const learner = new Learner(setup, trainer, weights, original, { threads, sessions: SESSIONS, pool });
   const { environment, seconds: environmentSeconds } = timedEnvironment(setup.environment);
-  const capacity = Math.min(256, Math.max(32, training.batch));
+  const capacity = samplerCapacity(config);
   const policy = { environment, codec: setup.codec, sampler: openSampler(setup.model, weights, { capacity, threads, pool }) };
   const reader = { ...policy, sampler: openSampler(setup.referenceModel, original, { capacity, threads, pool }) };
   return {

@@ -231,6 +231,8 @@ export const studyCalls = {
     answer: z.object({ study }),
   },
   'studies.delete': { input: z.strictObject({ id: z.int() }), answer: nothing },
+  /** A study that was deleted since the start, with its claims and notes. */
+  'studies.restore': { input: z.strictObject({ id: z.int() }), answer: z.object({ study }) },
   /** Seeds and tasks that find a difference: from the spread of the arms given, else of what was trained in the world before. */
   'study.plan': {
     input: z.strictObject({

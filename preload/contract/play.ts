@@ -95,4 +95,6 @@ export const playCalls = {
   'play.oracle': { input: nothing, answer: z.object({ action: z.string().nullable() }) },
   /** The oracle plays one step, or to the end. */
   'play.letOracle': { input: z.strictObject({ steps: z.enum(['one', 'all']) }), answer: played },
+  /** A language model plays one step, or to the end, greedily. */
+  'play.letModel': { input: z.strictObject({ model: z.string().min(1).max(200), steps: z.enum(['one', 'all']) }), answer: played },
 };

@@ -56,6 +56,28 @@ export type Order = z.infer<typeof order>;
 const issue = z.object({ key: z.string(), message: z.string() });
 export type Issue = z.infer<typeof issue>;
 
+/** Memory of a run with a language model, in bytes: each part at its largest, what it needs at least and may grow to, and what is free. */
+const memoryPlan = z.object({
+  parts: z
+    .object({
+      weights: z.number(),
+      trained: z.number(),
+      optimizer: z.number(),
+      cache: z.number(),
+      activations: z.number(),
+      process: z.number(),
+    })
+    .nullable(),
+  needed: z.number(),
+  most: z.number(),
+  free: z.number(),
+  /** What Start changes so that it fits, as `key=value`. */
+  changes: z.array(z.string()),
+  /** Why it cannot be started. */
+  refusal: z.string().nullable(),
+});
+export type MemoryPlan = z.infer<typeof memoryPlan>;
+
 const estimate = z.object({
   /** Of one run; null while nothing comparable was ever measured here. */
   seconds: z.number().nullable(),
@@ -66,6 +88,8 @@ const estimate = z.object({
   basis: z.string(),
   /** The time was measured on another machine, with one thread. */
   elsewhere: z.boolean(),
+  /** Null for small policies, which the setting `memory` bounds. */
+  plan: memoryPlan.nullable(),
 });
 export type Estimate = z.infer<typeof estimate>;
 

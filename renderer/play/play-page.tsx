@@ -88,7 +88,7 @@ function Game({ play, view }: { play: ReturnType<typeof useGame>; view: Drawing 
             <Transcript game={game} drawing={view} onRandom={random} onRestart={() => act('play.restart')} />
             {!game.done && <Say key={`${game.task.id} ${game.moves.length}`} game={game} onGame={keep} />}
           </div>
-          <Score key={`${game.task.id} ${game.moves.length}`} game={game} onAct={act} onOracle={oracle} />
+          <Score key={`${game.task.id} ${game.moves.length}`} game={game} onAct={act} onOracle={oracle} onGame={keep} />
         </div>
       )}
     </>

@@ -86,7 +86,7 @@ function Said({ move, step }: { move: PlayMove; step: number }) {
     <div className={styles.said}>
       <span className={styles.step}>{step}</span>
       <code className={styles.action}>{move.action || '(nothing)'}</code>
-      {move.by === 'oracle' && <Badge tone="accent">oracle</Badge>}
+      {move.by !== 'you' && <Badge tone="accent">{move.by}</Badge>}
       {!move.valid && <Badge tone="warning">invalid</Badge>}
       <span className={styles.paid}>
         <strong data-sign={Math.sign(move.reward)}>{signed(move.reward)}</strong> <span className={util.muted}>{move.reason}</span>
@@ -98,6 +98,7 @@ function Said({ move, step }: { move: PlayMove; step: number }) {
 function End({ game, onRandom, onRestart }: { game: PlayGame; onRandom: () => void; onRestart: () => void }) {
   const { moves, success, oracle } = game;
   const byOracle = moves.filter(({ by }) => by === 'oracle').length;
+  const byModel = moves.filter(({ by }) => by === 'model').length;
   return (
     <div className={styles.end} role="status">
       <div className={styles.endLine}>
@@ -106,6 +107,7 @@ function End({ game, onRandom, onRestart }: { game: PlayGame; onRandom: () => vo
         <span className={util.muted}>
           after {moves.length} {moves.length === 1 ? 'step' : 'steps'}
           {byOracle > 0 && `, ${byOracle} of them by the oracle`}
+          {byModel > 0 && `, ${byModel} of them by a language model`}
         </span>
       </div>
       {oracle && (

@@ -1,22 +1,26 @@
 // `npm run bench -- device [id]`: what an update costs on a device. Counted from the graphs: kernels, arithmetic, bytes; modelled for three
 // cards (docs/GPU.md); and measured where the device (default: webgpu) passes its self-test, so that the model can be checked.
 
+import { parseConfig } from '../../main/config/config.ts';
 import { at } from '../../main/indexed.ts';
 import { DeviceCounters } from '../../main/engine/device-counters.ts';
 import { deviceOptions, tryDevice } from '../../main/engine/device.ts';
 import { neg } from '../../main/engine/operators.ts';
 import { ADAMW } from '../../main/engine/optimizer.ts';
-import { stepGraph } from '../../main/engine/training-graphs.ts';
+import { gradientGraph, stepGraph } from '../../main/engine/training-graphs.ts';
 import { Trainer, freshState } from '../../main/engine/training-step.ts';
 import { PackedBatch } from '../../main/policy/batch.ts';
 import { deviceSamplingGraph } from '../../main/policy/device-graph.ts';
 import { tokenMask } from '../../main/policy/grammar-mask.ts';
+import { parseModelConfig, weightSpecs } from '../../main/policy/model/architecture.ts';
 import { policyObjective } from '../../main/policy/network.ts';
 import { parameterInputs } from '../../main/policy/sampling-graph.ts';
 import { modelLayout } from '../../main/policy/transformer.ts';
 import type { ModelConfig } from '../../main/policy/transformer.ts';
 import { Random } from '../../main/random.ts';
+import { plannedNetwork } from '../../main/training/memory-plan.ts';
 import { CARDS, type Work, secondsOn, workOf } from './device-model.ts';
+import { FURTHER, MINIMIND, SHAPES } from './llm-models.ts';
 import { median } from './report.ts';
 
 const ROWS = 64;
@@ -58,6 +62,19 @@ function parts(config: ModelConfig): Part[] {
     { name: 'sampling', work: workOf(sampling, { rows: ROWS, time: 256, masks: 64 }), calls: SAMPLING_CALLS, travelling: 80 * ROWS },
     { name: 'update', work: workOf(step), calls: STEPS, travelling },
   ];
+}
+
+/** A micro-batch of a language model's LoRA step: 4 sequences of 256 tokens, 64 of each the agent's. Its sampling stays on the CPU. */
+const ADAPTER_SHAPE = { rows: 4, time: 256, agentTokens: 64, masks: 32, episodes: 4 };
+
+function adapterStep(name: string, shape: object): { parameters: number; part: Part } {
+  const config = parseConfig({ policy: { kind: 'model', contextLength: 256, model: { name, rank: 16, alpha: 32 } } });
+  const described = parseModelConfig({ ...shape, ...FURTHER }, name);
+  const network = plannedNetwork(config, described);
+  const build = policyObjective(network, ADAPTER_SHAPE, {}, (_graph, policy) => ({ loss: neg(policy.tokenMean(policy.logProbs)) }));
+  const work = workOf(gradientGraph({ key: 'bench', build }, network.layout).graph);
+  const parameters = weightSpecs(described).reduce((sum, spec) => sum + spec.shape.reduce((a, b) => a * b, 1), 0);
+  return { parameters, part: { name: 'LoRA, 1,024 tokens', work, calls: 1, travelling: 4 * network.layout.count } };
 }
 
 /** Seconds of one optimizer step on the device, and the bytes it exchanged. */
@@ -103,19 +120,22 @@ const lines = [
     ...CARDS.map(({ name }) => `${name}, ms`),
   ],
 ];
-for (const config of MODELS) {
-  for (const { name, work, calls, travelling } of parts(config)) {
-    lines.push([
-      `${(modelLayout(config).count / 1e6).toFixed(2)} M`,
-      name,
-      String(calls),
-      String(work.kernels),
-      (work.flops / 1e9).toFixed(2),
-      (work.touched / 1e6).toFixed(0),
-      (travelling / 1e3).toFixed(0),
-      ...CARDS.map((card) => (1e3 * secondsOn(card, work, calls, travelling)).toFixed(0)),
-    ]);
-  }
+const addLine = (parameters: number, { name, work, calls, travelling }: Part): void => {
+  lines.push([
+    `${(parameters / 1e6).toFixed(2)} M`,
+    name,
+    String(calls),
+    String(work.kernels),
+    (work.flops / 1e9).toFixed(2),
+    (work.touched / 1e6).toFixed(0),
+    (travelling / 1e3).toFixed(0),
+    ...CARDS.map((card) => (1e3 * secondsOn(card, work, calls, travelling)).toFixed(0)),
+  ]);
+};
+for (const config of MODELS) for (const part of parts(config)) addLine(modelLayout(config).count, part);
+for (const [name, shape] of Object.entries({ minimind2: MINIMIND, ...SHAPES })) {
+  const { parameters, part } = adapterStep(name, shape);
+  addLine(parameters, part);
 }
 process.stdout.write(`${lines.map((line) => `| ${line.join(' | ')} |`).join('\n')}\n`);
 

@@ -41,6 +41,28 @@ export const SHAPES = {
 } as const;
 export type ModelName = keyof typeof SHAPES;
 
+/** The model of `lab models get`. */
+export const MINIMIND = {
+  model_type: 'llama',
+  architectures: ['LlamaForCausalLM'],
+  vocab_size: 6400,
+  hidden_size: 512,
+  num_hidden_layers: 8,
+  num_attention_heads: 8,
+  num_key_value_heads: 2,
+  intermediate_size: 1408,
+  rope_theta: 1_000_000,
+} as const;
+
+/** What config.json says beside the shape. */
+export const FURTHER = {
+  max_position_embeddings: 2048,
+  rms_norm_eps: 1e-6,
+  tie_word_embeddings: true,
+  hidden_act: 'silu',
+  eos_token_id: 0,
+};
+
 /** Our precision and the format of llama.cpp with as many bits. */
 export const PRECISIONS = { f32: 'F32', int8: 'Q8_0', int4: 'Q4_0' } as const;
 export type BenchPrecision = keyof typeof PRECISIONS;
@@ -66,20 +88,14 @@ function numbersOf(shape: readonly number[]): () => Iterable<Float32Array> {
   };
 }
 
-export function makeModels(say: (text: string) => void): void {
+/** The models of these names; `gguf` as files of llama.cpp as well. */
+export function makeModels(names: readonly ModelName[], gguf: readonly string[], say: (text: string) => void): void {
   mkdirSync(benchFolder, { recursive: true });
   const registry = new ModelRegistry(join(benchFolder, 'data'));
-  for (const [key, shape] of Object.entries(SHAPES)) {
-    const name = key === 'smollm2-135m' ? 'smollm2-135m' : 'qwen2.5-0.5b';
+  for (const name of names) {
+    const shape = SHAPES[name];
     const folder = modelFolder(name);
-    const json = {
-      ...shape,
-      max_position_embeddings: 2048,
-      rms_norm_eps: 1e-6,
-      tie_word_embeddings: true,
-      hidden_act: 'silu',
-      eos_token_id: 0,
-    };
+    const json = { ...shape, ...FURTHER };
     const tensors = weightSpecs(parseModelConfig(json, name)).map((spec): NewTensor => ({ ...spec, numbers: numbersOf(spec.shape) }));
     if (!existsSync(join(folder, 'model.safetensors'))) {
       say(`making ${name}`);
@@ -93,7 +109,7 @@ export function makeModels(say: (text: string) => void): void {
     if (!registry.names().includes(name)) registry.add(folder, name);
     const source = openSource(folder);
     for (const format of Object.values(PRECISIONS)) {
-      if (existsSync(ggufFile(name, format))) continue;
+      if (!gguf.includes(format) || existsSync(ggufFile(name, format))) continue;
       say(`making ${name} as ${format}`);
       const own = ggufTensors(source.config, tensors);
       writeGguf(ggufFile(name, format), modelMetadata(source, name), format === 'F32' ? own : own.map((tensor) => blocks(tensor, format)));

@@ -2,15 +2,31 @@
 // few cloning steps and two updates. A preset that names a setting which training cannot carry out fails here.
 
 import { spawnSync } from 'node:child_process';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { ModelRegistry } from '../../main/policy/model/registry.ts';
+import { writeTinyModel } from '../policy/model/tiny-model.ts';
 import { Store } from '../../main/store/store.ts';
 import { loadPreset, presetIds } from '../../main/config/presets.ts';
 
 const data = mkdtempSync(join(tmpdir(), 'astrolab-presets-'));
 afterAll(() => rmSync(data, { recursive: true, force: true }));
+
+/** A tiny model stands for the language models that presets name; its tokens are more. */
+beforeAll(() => {
+  const folder = join(data, 'tiny');
+  mkdirSync(folder);
+  writeTinyModel(folder, { max_position_embeddings: 4096 });
+  for (const name of new Set(presetIds().map(modelOf))) if (name !== '') new ModelRegistry(data).add(folder, name);
+});
+const modelOf = (id: string): string => loadPreset(id).config.policy.model.name;
+const FEW = ['training.tasks=8', 'training.batch=8', 'world.settings.maxSteps=4'];
+const TINY = [...FEW, 'policy.contextLength=512', 'policy.model.answerTokens=64'];
+/** Complete pages. */
+const TINY_PAGES = [...FEW, 'policy.contextLength=2112', 'policy.model.answerTokens=160'];
+const tiny = (id: string): readonly string[] => (modelOf(id) === '' ? [] : id === 'minimind-webshop' ? TINY_PAGES : TINY);
 
 const MINIATURE = [
   'reference.demonstrations=40',
@@ -45,7 +61,7 @@ function train(preset: string, changes: readonly string[]): Record<string, numbe
 }
 
 test.each(presetIds())('%s trains two updates with finite numbers', (id) => {
-  const metrics = train(id, MINIATURE);
+  const metrics = train(id, [...MINIATURE, ...tiny(id)]);
   expect(metrics.learningRate).toHaveLength(2);
   for (const [name, values] of Object.entries(metrics)) {
     for (const value of values) expect(Number.isFinite(value), `${name} of ${id}`).toBe(true);

@@ -52,6 +52,7 @@ export class ActionAutomaton {
   readonly #shared = new Map<string, TokenMask>();
   readonly #openStates = new Map<string, State>();
   readonly #interned = new Map<string, TokenMask[]>();
+  #made = 0;
 
   constructor(vocabulary: Vocabulary, ends: readonly number[]) {
     if (ends.length === 0) throw new Error('The model names no token that ends an answer, so no answer could end');
@@ -63,6 +64,11 @@ export class ActionAutomaton {
       if (bytes && bytes.length > 0 && !ends.includes(id)) tokens.push({ id, bytes });
     }
     this.#sorted = tokens.sort((a, b) => Buffer.compare(a.bytes, b.bytes));
+  }
+
+  /** States made so far, those of forgotten grammars included. */
+  get made(): number {
+    return this.#made;
   }
 
   /** The cursor at the beginning of an answer. */
@@ -137,12 +143,17 @@ export class ActionAutomaton {
 
   /** Within open words nearly every token is allowed and most bytes lead to the same few places: each is one state, not one per path. */
   #openState(state: State): State {
-    const [only] = state.threads;
-    const key = only?.parts[only.at]?.open ? sharedKey(state) : undefined;
-    if (key === undefined) return state;
+    const open = state.threads.some(({ parts, at }) => parts[at]?.open);
+    const key = open ? sharedKey(state) : undefined;
+    if (key === undefined) {
+      this.#made++;
+      return state;
+    }
     const known = this.#openStates.get(key);
-    if (!known) this.#openStates.set(key, state);
-    return known ?? state;
+    if (known) return known;
+    this.#openStates.set(key, state);
+    this.#made++;
+    return state;
   }
 
   /** Equal masks are one object, so that a batch stores each once. */
@@ -201,12 +212,18 @@ function stateOf(threads: readonly Thread[]): State {
   return { threads: all, complete, next: new Map(), mask: undefined };
 }
 
-/** Open words look the same in every grammar, and their masks are the largest: they are made once. */
+/** Open words look the same in every grammar, whatever literal may end them, and their masks are the largest: they are made once. */
 function sharedKey({ threads, complete }: State): string | undefined {
-  const [only] = threads;
-  if (threads.length !== 1 || !only) return undefined;
-  const rest = only.parts.slice(only.at);
-  return rest.every(({ key }) => key !== undefined) ? `${complete} ${only.place.key} ${rest.map(({ key }) => key).join('|')}` : undefined;
+  const keys: string[] = [];
+  for (const { parts, at, place } of threads) {
+    keys.push(place.key);
+    for (const { key } of parts.slice(at)) {
+      if (key === undefined) return undefined;
+      keys.push(key);
+    }
+    keys.push('');
+  }
+  return JSON.stringify([complete, keys]);
 }
 
 // ── parts ────────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -214,7 +231,7 @@ function sharedKey({ threads, complete }: State): string | undefined {
 function compile(part: GrammarPart): Part {
   switch (part.kind) {
     case 'literal':
-      return { begin: branch(tree([part.text])), key: `literal ${part.text}` };
+      return { begin: literal(Buffer.from(part.text), 0), key: `literal ${part.text}` };
     case 'choice':
       return { begin: branch(tree(part.options)), key: undefined };
     case 'words':
@@ -226,11 +243,14 @@ function compile(part: GrammarPart): Part {
   }
 }
 
-/** White space before an answer, such as the line after a thought. It is no part of the action. */
-const WHITE_SPACE: Part = {
-  begin: { key: 'start', canEnd: true, step: (byte) => (byte === SPACE || byte === 0x0a ? WHITE_SPACE.begin : undefined) },
-  key: 'space',
-};
+/** White space before an answer, such as the lines after a thought: no part of the action. A model that may write more of it may write nothing else. */
+const MOST_SPACES = 2;
+const spaces = (left: number): Place => ({
+  key: `${left}`,
+  canEnd: true,
+  step: (byte) => (left > 0 && (byte === SPACE || byte === 0x0a) ? spaces(left - 1) : undefined),
+});
+const WHITE_SPACE: Part = { begin: spaces(MOST_SPACES), key: 'space' };
 
 interface Branch {
   readonly id: number;
@@ -253,6 +273,12 @@ function tree(texts: readonly string[]): Branch {
   }
   return root;
 }
+
+const literal = (bytes: Uint8Array, at: number): Place => ({
+  key: `${at}`,
+  canEnd: at === bytes.length,
+  step: (byte) => (byte === bytes[at] ? literal(bytes, at + 1) : undefined),
+});
 
 const branch = (node: Branch): Place => ({
   key: `${node.id}`,

@@ -97,11 +97,21 @@ function cut(text: string, word: string): [string, string] {
   return [text.slice(0, at), text.slice(at + word.length)];
 }
 
+/** A page as the model reads it. */
+export const encodePage = ({ chat, prompt }: Pick<ChatCodec, 'chat' | 'prompt'>, text: string): number[] =>
+  chat.encode(prompt.lowerCase ? text.toLowerCase() : text);
+
+/** Tokens that an answer may take, its thought included. */
+export const answerReserve = ({ maxAnswerTokens, thoughts, maxThoughtTokens }: ChatSettings): number =>
+  maxAnswerTokens + (thoughts ? maxThoughtTokens + 8 : 0);
+
 export class ChatText implements EpisodeText {
   readonly rows: EncodedRow[] = [];
   readonly #codec: ChatCodec;
   readonly #names: NameSwap | undefined;
   #opening: number[] = [];
+  /** Where the first page ends in the opening. */
+  #taskEnd = 0;
   #turns: number[][] = [];
   #cursor: Cursor | undefined;
   /** Tokens of the thought, and of the answer after it. */
@@ -123,19 +133,18 @@ export class ChatText implements EpisodeText {
   }
 
   observe(text: string, grammar: Grammar): void {
-    const { chat, prompt, template, automaton } = this.#codec;
+    const { prompt, template, automaton } = this.#codec;
     const room = prompt.contextLength - this.#reserve - template.opening.length - template.turning.length - template.answering.length;
     const first = this.rows.length === 0;
     const shown = this.#names?.forward(text) ?? text;
-    const page = chat
-      .encode(prompt.lowerCase ? shown.toLowerCase() : shown)
-      .slice(0, Math.max(8, first ? room : room - this.#opening.length));
+    const page = encodePage(this.#codec, shown).slice(0, Math.max(8, first ? room : room - this.#opening.length));
     const last = this.rows.at(-1)?.tokens.at(-1) ?? 0;
     // An answer that was cut has no end token.
     const ended = this.#codec.endTokens.includes(last) ? template.turning : [...this.#codec.endTokens.slice(0, 1), ...template.turning];
     const turn = [...(first ? template.opening : ended), ...page, ...template.answering];
     if (first) {
       this.#opening = [...turn];
+      this.#taskEnd = template.opening.length + page.length;
       this.rows.push(newRow(turn));
     } else {
       this.#turns.push([...turn]);
@@ -211,8 +220,7 @@ export class ChatText implements EpisodeText {
   }
 
   get #reserve(): number {
-    const { prompt } = this.#codec;
-    return prompt.maxAnswerTokens + (prompt.thoughts ? prompt.maxThoughtTokens + 8 : 0);
+    return answerReserve(this.#codec.prompt);
   }
 
   #row(): EncodedRow {
@@ -228,7 +236,9 @@ export class ChatText implements EpisodeText {
     let used = this.#turns[from]?.length ?? 0;
     while (from > 0 && used + (this.#turns[from - 1]?.length ?? 0) <= room / 2) used += this.#turns[--from]?.length ?? 0;
     this.#turns = this.#turns.slice(from);
-    return newRow([...this.#opening, ...this.#turns.flat()]);
+    // A task that alone fills the context loses its end; the frame of its turn stays.
+    const excess = Math.max(0, used - room);
+    return newRow([...this.#opening.slice(0, this.#taskEnd - excess), ...this.#opening.slice(this.#taskEnd), ...this.#turns.flat()]);
   }
 }
 

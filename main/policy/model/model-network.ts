@@ -50,7 +50,8 @@ export function modelNetwork(options: ModelNetworkOptions): PolicyNetwork {
     contextLength,
     aids: { matchFlag: false, pointer: false, tokenShift: 0 },
     compactMasks: true,
-    fineShapes: true,
+    shapes: 'fine',
+    mappedBytes: mappedBytes(options.weights),
     layout: new ParameterLayout([...trainedSpecs(config, trained), ...(valueHead ? valueSpecs(config) : [])]),
     description: { model: hash, trained: describeTrained(trained), contextLength, valueHead, ...(precision !== 'f32' && { precision }) },
     approximateSampling: precision === 'int8' || precision === 'int4',
@@ -66,6 +67,12 @@ export function modelNetwork(options: ModelNetworkOptions): PolicyNetwork {
     },
   };
 }
+
+const mappedBytes = (weights: MappedWeights): number =>
+  [...weights.values()].reduce(
+    (sum, weight) => sum + weight.place.bytes + ('scales' in weight ? weight.scales.bytes + weight.zeros.bytes : 0),
+    0,
+  );
 
 const describeTrained = (trained: ModelNetworkOptions['trained']): Json =>
   typeof trained === 'string' ? trained : { rank: trained.rank, alpha: trained.alpha, targets: [...trained.targets] };

@@ -100,6 +100,44 @@ describe.each(Object.entries(TOKENIZERS))('with the tokenizer of %s', (_, make) 
     );
   });
 
+  it('makes states for open words once, whatever grammar they stand in, also where a literal ends them', () => {
+    const search = (): Grammar => [
+      [
+        { kind: 'literal', text: 'search[' },
+        { kind: 'words', max: 64 },
+        { kind: 'literal', text: ']' },
+      ],
+    ];
+    const say = (action: string): number => {
+      const before = automaton.made;
+      let cursor = automaton.start(search());
+      for (const token of text.encode(action)) {
+        expect(allowedAt(cursor.mask, token)).toBe(true);
+        cursor = cursor.next(token);
+      }
+      expect(allowedAt(cursor.mask, END)).toBe(true);
+      return automaton.made - before;
+    };
+    const long = 'search[slim jeans for men under 50 dollars and classic blankets]';
+    say(long); // every number of words
+    const short = say('search[slim jeans]');
+    expect(say(long)).toBe(short); // those of the literals alone
+  });
+
+  it('lets an answer begin with a little white space, so that it cannot consist of it', () => {
+    const grammar: Grammar = [[{ kind: 'literal', text: 'up' }]];
+    const spaces = new Set(' \n'.split('').flatMap((character) => text.encode(character)));
+    let cursor = automaton.start(grammar);
+    for (let count = 0; count < 2; count++) {
+      const space = [...cursor.mask.allowed].find((id) => spaces.has(id));
+      if (space === undefined) throw new Error('White space is not allowed');
+      cursor = cursor.next(space);
+    }
+    expect([...cursor.mask.allowed].filter((id) => spaces.has(id))).toEqual([]);
+    for (const token of text.encode('up')) cursor = cursor.next(token);
+    expect(cursor.next(END).action).toBe('up');
+  });
+
   it('lets nothing else be written, and never leaves an answer without a way on', () => {
     fc.assert(
       fc.property(grammars, fc.infiniteStream(fc.nat()), (grammar, draws) => {

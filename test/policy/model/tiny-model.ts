@@ -7,7 +7,8 @@ import { writeSafetensors } from '../../../main/policy/model/safetensors.ts';
 import { Random } from '../../../main/random.ts';
 import { TOKENIZERS } from './tokenizers.ts';
 
-export function writeTinyModel(folder: string): void {
+/** `changes` of config.json make it larger. */
+export function writeTinyModel(folder: string, changes: Readonly<Record<string, number>> = {}): void {
   const { size, tokenizer, settings } = TOKENIZERS.words();
   const json = {
     model_type: 'llama',
@@ -23,6 +24,7 @@ export function writeTinyModel(folder: string): void {
     tie_word_embeddings: true,
     hidden_act: 'silu',
     eos_token_id: 2,
+    ...changes,
   };
   const random = Random.from('tiny-model');
   const tensors = weightSpecs(parseModelConfig(json, 'tiny')).map(({ name, shape }) => {

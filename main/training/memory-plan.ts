@@ -1,0 +1,207 @@
+// What memory a run with a language model will take, worked out before it starts: weights, what is trained, optimizer, keys and values,
+// activations. Where that is more than the machine has, the config is adapted (smaller micro-batches, then recomputation) or the run is
+// refused: it must never swap. Nothing is opened for this but the model's description.
+
+import { algorithmOf } from '../algorithm/registry.ts';
+import { ConfigError, type RunConfig } from '../config/config.ts';
+import { megabytes, peakBytes } from '../engine/memory.ts';
+import { gradientGraph } from '../engine/training-graphs.ts';
+import { type LanguageModelConfig, weightSpecs } from '../policy/model/architecture.ts';
+import { HEAD, kindOf, type MappedWeight, type MappedWeights } from '../policy/model/mapped-weights.ts';
+import { modelNetwork } from '../policy/model/model-network.ts';
+import { BLOCK, type Precision } from '../policy/model/quantise.ts';
+import { ModelRegistry } from '../policy/model/registry.ts';
+import { openSource } from '../policy/model/source.ts';
+import { type PolicyNetwork, policyObjective } from '../policy/network.ts';
+import { parameterInputs } from '../policy/sampling-graph.ts';
+import { FEWEST_MASKS, MOST_ROWS, powerOfTwo } from './batch-shapes.ts';
+import { trainedPart } from './model-policy.ts';
+
+/** Bytes, each part at its largest. */
+export interface MemoryParts {
+  /** The model, mapped from its file: shared with every other process that uses it. */
+  readonly weights: number;
+  /** The adapter (or all weights) of the policy and of the reference. */
+  readonly trained: number;
+  /** Adam's two moments and the gradient. */
+  readonly optimizer: number;
+  /** Keys and values of the episodes being played. */
+  readonly cache: number;
+  /** What one call of the model works on: the largest micro-batch of training, and reading pages. */
+  readonly activations: number;
+  /** The process without any of it: runtime, world, tokenizer. */
+  readonly process: number;
+}
+
+export interface MemoryPlan {
+  readonly parts: MemoryParts;
+  /** The sum of the parts: without that much the run cannot work. */
+  readonly needed: number;
+  /** Up to which it may grow, to keep the sessions of other batch shapes. */
+  readonly most: number;
+}
+
+// With these factors the peak of real runs is 0.82 to 0.90 of what is planned (`npm run bench -- memory`, docs/LANGUAGE_MODELS.md).
+
+/** Electron's Node with the runtime and a world. */
+const PROCESS = 300e6;
+/** See engine/program-cache.ts: the runtime's arena grows in powers of two. */
+const ARENA = 1.4;
+/** Keys and values: the arrays, and what the runtime copies of them. */
+const CACHE_COPIES = 2;
+/** Sessions of other shapes that are worth keeping beside the largest. */
+const OTHERS = 2;
+/** Turns of an episode that share a row, at most, when the agent's tokens are counted. */
+const TURNS = 4;
+/** Tokens that a sampler reads at once. */
+const READ = 64;
+/** Of the memory that is free, what a run may plan with. */
+export const USABLE = 0.9;
+
+/** Episodes that are played at once. */
+export const samplerCapacity = ({ training }: RunConfig): number => Math.min(256, Math.max(32, training.batch));
+
+/** The plan for a config whose policy is this network. */
+export function planMemory(config: RunConfig, network: PolicyNetwork): MemoryPlan {
+  const rows = samplerCapacity(config);
+  const training = ARENA * trainingBytes(config, network);
+  const numbers = 4 * network.layout.count;
+  const parts: MemoryParts = {
+    weights: config.policy.model.train === 'all' ? 0 : (network.mappedBytes ?? 0),
+    trained: 2 * numbers,
+    optimizer: 4 * numbers,
+    cache: CACHE_COPIES * rows * network.contextLength * network.streams.reduce((sum, { heads, size }) => sum + 4 * heads * size, 0),
+    activations: training + ARENA * readingBytes(network, rows),
+    process: PROCESS,
+  };
+  const needed = Object.values(parts).reduce((sum: number, bytes: number) => sum + bytes, 0);
+  return { parts, needed, most: needed + OTHERS * training };
+}
+
+/** The network of a config, from the model's description alone. */
+export function plannedNetwork(config: RunConfig, shape: LanguageModelConfig): PolicyNetwork {
+  const { precision } = config.policy.model;
+  return modelNetwork({
+    config: shape,
+    weights: placelessWeights(shape, precision),
+    hash: '',
+    trained: trainedPart(config.policy),
+    precision,
+    contextLength: config.policy.contextLength,
+    valueHead: algorithmOf(config.algorithm).needs.critic,
+  });
+}
+
+/** Of the largest micro-batch: rows as long as the context, as many as its tokens allow. */
+function trainingBytes(config: RunConfig, network: PolicyNetwork): number {
+  const { training, policy } = config;
+  const { contextLength: time } = network;
+  const rows = 2 ** Math.floor(Math.log2(Math.min(MOST_ROWS, Math.max(1, training.microBatch / time))));
+  const said = TURNS * (policy.model.answerTokens + (policy.thoughts ? policy.thoughtTokens : 0));
+  const batch = { rows, time, agentTokens: powerOfTwo(Math.min(time, said)), masks: FEWEST_MASKS, episodes: rows };
+  const algorithm = algorithmOf(config.algorithm);
+  const build = policyObjective(network, batch, { recompute: training.recompute }, (graph, tensors, input) =>
+    algorithm.loss(graph, tensors, input),
+  );
+  return peakBytes(gradientGraph({ key: 'plan', build }, network.layout).graph);
+}
+
+function readingBytes(network: PolicyNetwork, rows: number): number {
+  const graph = network.samplingGraph(READ, (target) => parameterInputs(target, network.layout));
+  return peakBytes(graph, { rows, time: network.contextLength, total: network.contextLength + READ }, false);
+}
+
+/** Bytes of a number. */
+const BYTES = { f32: 4, f16: 2, int8: 1, int4: 0.5 };
+
+/** Where the weights lie does not matter for what is computed with them. Quantised models have the head beside the embedding. */
+function placelessWeights(shape: LanguageModelConfig, precision: Precision): MappedWeights {
+  const quantised = precision === 'int8' || precision === 'int4';
+  const head = shape.tied && quantised ? [{ name: HEAD, shape: [shape.vocabulary, shape.width] }] : [];
+  const place = (bytes: number) => ({ file: '', offset: 0, bytes });
+  const mapped = (name: string, size: readonly number[]): MappedWeight => {
+    const kind = kindOf(name, size, precision);
+    const count = size.reduce((product, extent) => product * extent, 1);
+    const numbers = place(BYTES[kind] * count);
+    if (kind === 'f32' || kind === 'f16') return { kind, place: numbers };
+    // A scale and a zero point for every block.
+    return { kind, place: numbers, scales: place(BYTES.f32 * (count / BLOCK)), zeros: place(BYTES[kind] * (count / BLOCK)) };
+  };
+  return new Map([...weightSpecs(shape), ...head].map(({ name, shape: size }) => [name, mapped(name, size)]));
+}
+
+export interface FittedRun {
+  /** The config, adapted where it had to be. */
+  readonly config: RunConfig;
+  /** Null for small policies, which the setting `memory` bounds. */
+  readonly plan: MemoryPlan | null;
+  /** What was changed, as `key=value`. */
+  readonly changes: readonly string[];
+  /** Bytes that are free. */
+  readonly free: number;
+}
+
+const shapes = new Map<string, LanguageModelConfig>();
+
+/** The model's shape, by the hash of its files. */
+function shapeOf(dataFolder: string, name: string): LanguageModelConfig {
+  const { hash, source } = new ModelRegistry(dataFolder).find(name);
+  const shape = shapes.get(hash) ?? openSource(source).config;
+  shapes.set(hash, shape);
+  return shape;
+}
+
+/** The config as it fits into the free memory, or a ConfigError. On a graphics card nothing is planned. */
+export function fitMemory(config: RunConfig, dataFolder: string, free = process.availableMemory()): FittedRun {
+  if (config.policy.kind !== 'model' || config.device !== 'cpu') return { config, plan: null, changes: [], free };
+  const shape = shapeOf(dataFolder, config.policy.model.name);
+  const network = plannedNetwork(config, shape);
+  let smallest: MemoryPlan | undefined;
+  for (const adapted of adaptations(config, shape)) {
+    const plan = planMemory(adapted, network);
+    if (plan.needed <= USABLE * free) return { config: adapted, plan, changes: changesOf(config, adapted), free };
+    smallest = plan;
+  }
+  throw new ConfigError(
+    `policy.model.name: this run needs ${megabytes(smallest?.needed ?? 0)} of memory even with the smallest micro-batches and recomputation ` +
+      `(${partsText(smallest)}); ${megabytes(free)} are free. A smaller policy.contextLength or training.batch, policy.model.precision=int4 or a smaller model need less`,
+  );
+}
+
+/** From what was asked for to what needs least: smaller micro-batches cost little time, recomputation a third. */
+function* adaptations(config: RunConfig, shape: LanguageModelConfig): Generator<RunConfig> {
+  const { training } = config;
+  const row = Math.max(64, Math.min(config.policy.contextLength, shape.contextLength));
+  for (const recompute of training.recompute ? [true] : [false, true]) {
+    for (let { microBatch } = training; ; microBatch = Math.floor(microBatch / 2)) {
+      yield { ...config, training: { ...training, microBatch, recompute } };
+      if (microBatch / 2 < row) break;
+    }
+  }
+}
+
+function changesOf({ training: before }: RunConfig, { training: after }: RunConfig): string[] {
+  return [
+    ...(after.microBatch === before.microBatch ? [] : [`training.microBatch=${after.microBatch}`]),
+    ...(after.recompute === before.recompute ? [] : [`training.recompute=${after.recompute}`]),
+  ];
+}
+
+const NAMES: Readonly<Record<keyof MemoryParts, string>> = {
+  weights: 'weights',
+  trained: 'trained parameters',
+  optimizer: 'optimizer',
+  cache: 'keys and values',
+  activations: 'activations',
+  process: 'process',
+};
+
+const partsText = (plan: MemoryPlan | undefined): string =>
+  (Object.keys(NAMES) as (keyof MemoryParts)[]).map((name) => `${NAMES[name]} ${megabytes(plan?.parts[name] ?? 0)}`).join(', ');
+
+/** The plan in words, for the command line. */
+export function planText({ plan, changes, free }: FittedRun): string {
+  if (!plan) return '';
+  const adapted = changes.length === 0 ? '' : `\nAdapted to the free memory: ${changes.join(', ')}`;
+  return `Memory: ${megabytes(plan.needed)} needed, up to ${megabytes(plan.most)} used, ${megabytes(free)} free (${partsText(plan)})${adapted}`;
+}

@@ -1,0 +1,57 @@
+// The memory of a run with a language model is planned before it starts: a run that would not fit is adapted or refused. That a process takes
+// what was planned: memory-plan.slow.test.ts.
+
+import { expect, test } from 'vitest';
+import { ConfigError } from '../../main/config/config.ts';
+import { USABLE, fitMemory, planText } from '../../main/training/memory-plan.ts';
+import { networkOf } from '../../main/policy/network.ts';
+import { openRun } from '../../main/training/run-setup.ts';
+import { model, modelHosts } from './model-host.ts';
+import { smallest } from './host.ts';
+
+const host = modelHosts();
+test('what does not fit gets smaller micro-batches, then recomputation, and is refused in the end', () => {
+  const { dataFolder } = host();
+  const planned = (microBatch: number, recompute: boolean) =>
+    smallest({ ...model(), training: { ...model().training, microBatch, recompute } });
+  const needed = (microBatch: number, recompute: boolean): number =>
+    fitMemory(planned(microBatch, recompute), dataFolder, 64e9).plan?.needed ?? Number.NaN;
+  const config = planned(8192, false);
+  /** With so much memory that a run may use. */
+  const fit = (usable: number) => fitMemory(config, dataFolder, usable / USABLE);
+
+  const roomy = fit(needed(8192, false) + 1);
+  expect([roomy.changes, roomy.config]).toEqual([[], config]);
+  expect(planText(roomy)).toMatch(/^Memory: .* needed, .* free \(weights .*, activations .*\)$/);
+  expect(fit(needed(8192, false) - 1).changes).toEqual(['training.microBatch=4096']);
+  const smallestBatch = fit(needed(512, false) + 1);
+  expect(smallestBatch.changes).toEqual(['training.microBatch=512']);
+  expect(smallestBatch.config.training).toEqual({ ...config.training, microBatch: 512 });
+
+  expect(needed(512, true)).toBeLessThan(needed(512, false));
+  expect(fit(needed(512, false) - 1).changes).toContain('training.recompute=true');
+  expect(() => fit(needed(512, true) - 1)).toThrow(ConfigError);
+  expect(() => fit(needed(512, true) - 1)).toThrow(/needs .* of memory even with .* MB are free/);
+});
+
+test('parts grow with what they are made of', () => {
+  const { dataFolder } = host();
+  const parts = (changes: Record<string, unknown>, policy: Record<string, unknown> = {}) => {
+    const { plan } = fitMemory(model(changes, policy), dataFolder, 64e9);
+    if (!plan) throw new Error('There is no plan');
+    return plan.parts;
+  };
+  const usual = parts({});
+  const { plan } = fitMemory(model(), dataFolder, 64e9);
+  expect(plan?.needed).toBe(Object.values(usual).reduce((sum, bytes) => sum + bytes, 0));
+  expect(parts({ rank: 8 }).optimizer).toBeCloseTo(2 * usual.optimizer, 0);
+  expect(parts({ precision: 'f16' }).weights).toBeLessThan(0.6 * usual.weights);
+  const [int8, int4] = [parts({ precision: 'int8' }).weights, parts({ precision: 'int4' }).weights];
+  expect(int4).toBeLessThan(int8);
+  // As many bytes as the file has that is really mapped.
+  const { model: opened } = openRun(model({ precision: 'int4' }), { dataFolder });
+  expect(int4).toBe(networkOf(opened).mappedBytes);
+  expect(parts({}, { contextLength: 256 }).cache).toBeCloseTo(usual.cache / 2, 0);
+  expect(parts({ train: 'all' }).trained).toBeGreaterThan(usual.weights);
+  expect(fitMemory(smallest({}), dataFolder, 1).plan).toBe(null); // small policies have a setting
+});
