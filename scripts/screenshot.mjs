@@ -36,7 +36,7 @@ await main(async () => {
           await page.evaluate(`window.location.hash = ${JSON.stringify(address)}`);
           await page.locator('main h1').first().waitFor();
           await page.mouse.move(0, 0);
-          await page.waitForTimeout(800); // charts draw themselves in
+          await page.waitForTimeout(1500); // charts draw themselves in
           const file = join(images, `${name}-${theme}.png`);
           await page.screenshot({ path: file });
           console.log(`Picture: ${file}`);

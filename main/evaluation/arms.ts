@@ -192,9 +192,10 @@ function restsOn({ tasks, clusters, seeds, pairing }: Pick<ArmPair, 'tasks' | 'c
 function wordsOf(pair: Omit<ArmPair, 'words'>, comparisons: number): string {
   const { key, baseline, a, b, difference, low, high, p, holm: corrected } = pair;
   const better = difference > 0 ? 'does better than' : 'does worse than';
-  const verdict = corrected <= ALPHA ? better : p <= ALPHA ? `${better} (not after correction)` : 'is not clearly different from';
+  const verdict = p <= ALPHA ? better : 'is not clearly different from';
+  const only = p <= ALPHA && corrected > ALPHA ? ' (before correction only)' : '';
   const ps = comparisons > 1 ? `p = ${pValue(p)}, ${pValue(corrected)} corrected for ${comparisons} comparisons` : `p = ${pValue(p)}`;
   const seeds = pair.pairing === 'one' ? ' One seed each: this says nothing of other seeds.' : '';
   const caution = `${seeds}${pair.otherSettings ? ' The worlds of the two have different settings.' : ''}`;
-  return `${key} ${verdict} ${baseline}: ${points(a)}% against ${points(b)}%, difference ${signedPoints(difference)} points (95% interval ${signedPoints(low)} to ${signedPoints(high)}; ${restsOn(pair)}; ${ps}).${caution}`;
+  return `${key} ${verdict} ${baseline}${only}: ${points(a)}% against ${points(b)}%, difference ${signedPoints(difference)} points (95% interval ${signedPoints(low)} to ${signedPoints(high)}; ${restsOn(pair)}; ${ps}).${caution}`;
 }

@@ -115,7 +115,7 @@ export function slidesHtml(report: StudyReport): string {
     `<section><h1>System</h1>${overview()}`,
     list([
       'Policies generate their actions token by token under a grammar; log-probabilities are exact',
-      'Success is measured on tasks whose targets never occur in training; intervals are Wilson 95%',
+      'Success is measured on tasks whose targets never occur in training; intervals of arms are over seeds and clusters of tasks',
     ]),
     '<footer>Astrolab: trained and measured on one machine, offline.</footer></section>',
   ];

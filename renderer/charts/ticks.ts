@@ -9,8 +9,13 @@ const DAY = 86_400;
 /** Steps between times that people count in, in seconds; beyond the last, whole days. */
 const TIME_STEPS = [1, 2, 5, 10, 15, 30, MINUTE, 120, 300, 600, 900, 1800, HOUR, 2 * HOUR, 3 * HOUR, 6 * HOUR, 12 * HOUR];
 
-/** At most about `most` ticks between `min` and `max`, both included where they are round themselves. */
+/** About `most` ticks between `min` and `max`, both included where they are round themselves; at least two, or there is no scale to read. */
 export function linearTicks(min: number, max: number, most: number, kind: AxisKind = 'number'): number[] {
+  const ticks = roundTicks(min, max, most, kind);
+  return ticks.length < 2 && kind === 'number' && max > min ? roundTicks(min, max, 2 * most, kind) : ticks;
+}
+
+function roundTicks(min: number, max: number, most: number, kind: AxisKind): number[] {
   if (!(max > min)) return Number.isFinite(min) ? [min] : [];
   const step = stepFor((max - min) / Math.max(1, most - 1), kind);
   const first = Math.ceil(min / step - 1e-9);

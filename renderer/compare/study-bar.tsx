@@ -40,16 +40,21 @@ export function StudyBar({ runs, study }: StudyBarProps) {
       toastError('The study was not saved', error);
     }
   };
+  const restore = async (id: number): Promise<void> => {
+    try {
+      const { study: restored } = await call('studies.restore', { id });
+      await refresh();
+      navigate(`/compare/study-${restored.id}`);
+    } catch (error) {
+      toastError('The study was not restored', error);
+    }
+  };
   const remove = async (gone: Study): Promise<void> => {
     try {
       await call('studies.delete', { id: gone.id });
       await refresh();
       navigate(`/compare/${gone.runs.join(',')}`);
-      toastWithUndo(`Study “${gone.name}” deleted`, () => {
-        call('studies.save', { id: null, name: gone.name, runs: gone.runs })
-          .then(refresh)
-          .catch((error: unknown) => toastError('The study was not restored', error));
-      });
+      toastWithUndo(`Study “${gone.name}” deleted`, () => void restore(gone.id));
     } catch (error) {
       toastError('The study was not deleted', error);
     }

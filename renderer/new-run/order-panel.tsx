@@ -2,7 +2,7 @@
 
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import type { Answer, Input } from '../../preload/contract.ts';
-import type { Estimate, Issue } from '../../preload/contract/queue.ts';
+import type { Estimate, Issue, MemoryPlan } from '../../preload/contract/queue.ts';
 import { call } from '../bridge.ts';
 import { Button } from '../components/button.tsx';
 import { CopyButton } from '../components/states.tsx';
@@ -65,7 +65,7 @@ export function Cost({ estimate, runs, config }: { estimate: Estimate | null; ru
     onError: (error) => toastError('Measuring failed', error),
   });
   if (!estimate || !config) return <p className={util.muted}>Fix the errors to see an estimate.</p>;
-  const { seconds, memoryBytes, diskBytes, freeBytes, basis } = estimate;
+  const { seconds, memoryBytes, diskBytes, freeBytes, basis, plan } = estimate;
   const each = runs > 1 ? ' each' : '';
   const measured = measuring.data;
   return (
@@ -76,9 +76,10 @@ export function Cost({ estimate, runs, config }: { estimate: Estimate | null; ru
           value={seconds === null ? '–' : `≈ ${formatDuration(seconds)}`}
           {...(runs > 1 && seconds !== null && { note: `${formatDuration(seconds * runs)} for all ${runs}, sequentially` })}
         />
-        <Stat label="Memory" value={memoryBytes === null ? '–' : `≈ ${formatBytes(memoryBytes)}`} />
+        <Memory measured={memoryBytes} plan={plan} />
         <Stat label={`Disk${each}`} value={`≈ ${formatBytes(diskBytes)}`} note={`${formatBytes(freeBytes)} free`} />
       </Stats>
+      {plan && <Plan plan={plan} />}
       <p className={styles.basis}>{basis}</p>
       {measured && (
         <p className={styles.basis} role="status">
@@ -89,6 +90,56 @@ export function Cost({ estimate, runs, config }: { estimate: Estimate | null; ru
       <Button icon="clock" disabled={measuring.isPending} onClick={() => measuring.mutate({ config })}>
         {measuring.isPending ? 'Measuring two updates…' : 'Measure on this machine'}
       </Button>
+    </>
+  );
+}
+
+/** What was measured, else what was planned. */
+function Memory({ measured, plan }: { measured: number | null; plan: MemoryPlan | null }) {
+  const bytes = measured ?? (plan?.parts ? plan.needed : null);
+  return (
+    <Stat
+      label="Memory"
+      value={bytes === null ? '–' : `≈ ${formatBytes(bytes)}`}
+      {...(plan?.parts && { note: `${formatBytes(plan.free)} free` })}
+    />
+  );
+}
+
+const PARTS = {
+  weights: 'Weights',
+  trained: 'Trained parameters',
+  optimizer: 'Optimizer',
+  cache: 'Keys and values',
+  activations: 'Activations',
+  process: 'Process',
+} as const satisfies Readonly<Record<keyof NonNullable<MemoryPlan['parts']>, string>>;
+
+/** The memory of a run with a language model, part by part, and what Start changes so that it fits. */
+function Plan({ plan: { parts, most, changes, refusal } }: { plan: MemoryPlan }) {
+  if (!parts)
+    return (
+      <p className={styles.basis} role="alert">
+        {refusal}
+      </p>
+    );
+  const rows = Object.entries(PARTS).map(([name, title]) => ({ title, bytes: new Map(Object.entries(parts)).get(name) ?? 0 }));
+  return (
+    <>
+      <table className={styles.changes} aria-label="Planned memory">
+        <tbody>
+          {rows.map(({ title, bytes }) => (
+            <tr key={title}>
+              <th scope="row">{title}</th>
+              <td>{formatBytes(bytes)}</td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+      <p className={styles.basis}>
+        Up to {formatBytes(most)} while sessions of other batch shapes are kept.
+        {changes.length > 0 && ` Start sets ${changes.join(' and ')}, so that it fits into the free memory.`}
+      </p>
     </>
   );
 }

@@ -50,8 +50,8 @@ export function EpisodeList({ run, view, selected, onSelect, onFound }: EpisodeL
     if (selected === null && firstId !== undefined) onSelect(firstId);
   }, [selected, firstId, onSelect]);
 
+  const at = shown.findIndex(({ index }) => episodeAt(index)?.id === selected);
   const step = (by: number): void => {
-    const at = shown.findIndex(({ index }) => episodeAt(index)?.id === selected);
     const now = at >= 0 ? (shown[at]?.index ?? 0) : -by;
     const next = Math.max(0, Math.min(total - 1, now + by));
     rows.scrollToIndex(next);
@@ -75,7 +75,8 @@ export function EpisodeList({ run, view, selected, onSelect, onFound }: EpisodeL
       role="listbox"
       aria-label="Episodes"
       tabIndex={0}
-      aria-activedescendant={selected === null ? undefined : `episode-${selected}`}
+      // Only the rows in view exist.
+      aria-activedescendant={at >= 0 ? `episode-${selected}` : undefined}
       onKeyDown={(event) => {
         if (event.key === 'ArrowDown') move(event, 1);
         if (event.key === 'ArrowUp') move(event, -1);

@@ -63,7 +63,7 @@ export const COLUMNS: readonly Column[] = [
     id: 'success',
     title: 'Test success',
     width: 136,
-    narrow: 96,
+    narrow: 102,
     numeric: true,
     sort: ({ test }) => test?.rate ?? null,
     cell: ({ test }) => (

@@ -9,6 +9,7 @@ import { call, callOptions, useCall } from '../bridge.ts';
 import { Button, LinkButton } from '../components/button.tsx';
 import { Field, Select, TextInput } from '../components/field.tsx';
 import { Card, Page, Section } from '../components/page.tsx';
+import { SavedStudies } from './saved-studies.tsx';
 import { Sources } from './sources.tsx';
 import { Badge } from '../components/stat.tsx';
 import { ErrorState, Loading } from '../components/states.tsx';
@@ -44,6 +45,7 @@ export default function StudiesPage() {
       {jobs.data?.jobs.map((job) => (
         <Job key={job.study} job={job} />
       ))}
+      <SavedStudies />
       <Sources />
     </Page>
   );

@@ -53,7 +53,7 @@ async function rowsOf(preset: string): Promise<BenchRow[]> {
   const store = Store.open(data);
   try {
     const { config } = loadPreset(preset);
-    store.settings.set(probeKey(config), await probe(config, (folder) => launchWith(spawnChild, folder)));
+    store.settings.set(probeKey(config), await probe(config, (folder) => launchWith(spawnChild, folder), data));
     const rows: BenchRow[] = [];
     const compare = (name: string, said: number | null | undefined, was: number): void => {
       const shared = { peer: null, better: 'lower', absolute: true } as const;

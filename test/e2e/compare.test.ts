@@ -10,7 +10,8 @@ import { comparedArms, openingComparison, taskMatrix } from '../../main/report/s
 import { atOnce } from '../../main/slices.ts';
 import { readReplay } from '../../main/replay/replay.ts';
 import { Store } from '../../main/store/store.ts';
-import { accessibilityProblems, freshDataFolder, launch, setTheme, shown, until, visit } from './app.ts';
+import { formatValue } from '../../renderer/format.ts';
+import { accessibilityProblems, freshDataFolder, launch, openPalette, setTheme, shown, until, visit } from './app.ts';
 import type { Lab } from './app.ts';
 import { seed } from './seeded.ts';
 
@@ -136,6 +137,45 @@ describe('replay, compare and report', () => {
     expect(await shown(all.getByText('training.learningRate', { exact: true }))).toBe(true);
     await lab.page.getByRole('switch', { name: 'Only differences' }).click();
     await lab.page.getByRole('table', { name: 'Settings that differ' }).waitFor();
+  }, 60_000);
+
+  test('the parameter view shows every run at its value of a setting, and a mark leads to its run', async () => {
+    const { runs } = atOnce(openingComparison(store, [1, 2, 3]));
+    await visit(lab, '/compare/1,2,3');
+    await lab.page.getByRole('combobox', { name: 'Setting', exact: true }).selectOption('algorithm.id');
+    const figure = lab.page.getByRole('figure', { name: 'Success by algorithm.id', exact: true });
+    const marks = figure.getByRole('link');
+    await until('a mark for every run', async () => (await marks.count()) === runs.length);
+    for (const { run, variant, success } of runs) {
+      const name = `Run ${run}, algorithm.id ${variant}: ${formatValue(success?.rate ?? Number.NaN, 'share')}`;
+      expect(await shown(figure.getByRole('link', { name, exact: true }))).toBe(true);
+    }
+    await figure.getByRole('link', { name: /^Run 2,/ }).focus();
+    await lab.page.keyboard.press('Enter');
+    expect(await shown(lab.page.getByRole('region', { name: 'Run status' }))).toBe(true);
+    expect(await lab.page.evaluate(() => window.location.hash)).toBe('#/runs/2');
+  }, 60_000);
+
+  test('the palette leads to a metric, which Compare then draws, and does what a page offers', async () => {
+    await visit(lab, '/compare/1,2');
+    await lab.page.getByRole('combobox', { name: 'Metric' }).waitFor();
+    await openPalette(lab);
+    await lab.page.keyboard.type('rollout.success');
+    await lab.page.getByRole('dialog').getByRole('option', { name: 'Training success', exact: true }).waitFor();
+    await lab.page.keyboard.press('Enter');
+    await lab.page.getByRole('dialog').waitFor({ state: 'detached' });
+    await until(
+      'the metric in Compare',
+      async () => (await lab.page.getByRole('combobox', { name: 'Metric' }).inputValue()) === 'rollout.success',
+    );
+    await openPalette(lab);
+    await lab.page.keyboard.type('Theme: dark');
+    await lab.page.getByRole('option', { name: 'Theme: dark', exact: true }).waitFor();
+    await lab.page.keyboard.press('Enter');
+    await until('the dark theme', () => lab.page.evaluate(() => matchMedia('(prefers-color-scheme: dark)').matches));
+    expect(await shown(lab.page.getByRole('heading', { level: 1, name: 'Compare' }))).toBe(true);
+    await setTheme(lab, 'light');
+    await lab.page.getByRole('combobox', { name: 'Metric' }).selectOption('evaluation.success');
   }, 60_000);
 
   test('New run says with what probability its seeds and test tasks find a difference', async () => {

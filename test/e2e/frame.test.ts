@@ -4,6 +4,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { Store } from '../../main/store/store.ts';
 import { accessibilityProblems, closeDialog, launch, openPalette, setTheme, shown, until, visit, resize, stickingOut } from './app.ts';
 import type { Lab } from './app.ts';
 
@@ -124,7 +125,7 @@ describe('the frame', () => {
     await second.locator('main').getByRole('heading', { level: 1, name: 'Settings', exact: true }).waitFor();
     expect(await shown(heading('Runs'))).toBe(true);
     await second.close();
-    expect(await lab.app.evaluate(({ BrowserWindow }) => BrowserWindow.getAllWindows().length)).toBe(1);
+    await until('one window', async () => (await lab.app.evaluate(({ BrowserWindow }) => BrowserWindow.getAllWindows().length)) === 1);
   });
 
   test('light and dark are set from Settings, shown at once and kept in the settings file', async () => {
@@ -173,7 +174,7 @@ describe('the frame', () => {
     [640, 400], // 1280 × 800 at 200% zoom
   ])('nothing sticks out sideways at %i × %i', async (width, height) => {
     await resize(lab, width, height);
-    for (const [address] of [...PAGES, ['/gallery']] as const) {
+    for (const [address] of [...PAGES, ['/clusters'], ['/gallery']] as const) {
       await visit(lab, address);
       expect([address, await stickingOut(lab)]).toEqual([address, []]);
     }
@@ -182,7 +183,7 @@ describe('the frame', () => {
   test.each(['light', 'dark'] as const)('axe finds nothing on any page in the %s theme', async (theme) => {
     await lab.app.evaluate(({ BrowserWindow }) => BrowserWindow.getAllWindows()[0]?.setContentSize(1280, 800));
     await setTheme(lab, theme);
-    for (const [address] of [...PAGES, ['/gallery']] as const) {
+    for (const [address] of [...PAGES, ['/clusters'], ['/gallery']] as const) {
       await visit(lab, address);
       expect([address, await accessibilityProblems(lab)]).toEqual([address, []]);
     }
@@ -193,6 +194,29 @@ describe('the frame', () => {
     await lab.page.getByRole('dialog').waitFor();
     expect(await accessibilityProblems(lab)).toEqual([]);
     await closeDialog(lab);
+  });
+});
+
+describe('the first start', () => {
+  test('the demo trains after one click, and a file is imported after one', async () => {
+    const first = await launch();
+    await first.page.getByRole('button', { name: 'Train the demo now' }).click();
+    await first.page.getByRole('region', { name: 'Run status' }).waitFor();
+    const store = Store.read(first.data);
+    expect(store.runs.list()).toMatchObject([{ id: 1, preset: 'shop-tiny', seed: 1 }]);
+    store.close();
+    await first.close();
+
+    const second = await launch();
+    await second.app.evaluate(({ dialog }) => {
+      dialog.showOpenDialog = (...given: unknown[]) => {
+        process.env.ASKED = JSON.stringify(given.at(-1));
+        return Promise.resolve({ canceled: true, filePaths: [] });
+      };
+    });
+    await second.page.getByRole('button', { name: 'Import runs…' }).click();
+    expect(await until('the question for a file', () => second.app.evaluate(() => process.env.ASKED))).toContain('astrolab');
+    await second.close();
   });
 });
 

@@ -309,7 +309,7 @@ describe('one trained run', () => {
     expect(store.runs.get(1).name).toBe(name);
   }, 60_000);
 
-  test.each(['/', '/new', '/queue', `/runs/1`, `/replay/1`, '/compare/1', '/studies', '/play', '/settings'])(
+  test.each(['/', '/new', '/queue', `/runs/1`, `/replay/1`, '/compare/1', '/studies', '/clusters', '/play', '/settings', '/gallery'])(
     '%s is usable by keyboard alone: Tab reaches everything, shows where it is, and comes around',
     async (address) => {
       await visit(lab, address);

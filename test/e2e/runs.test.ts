@@ -115,12 +115,14 @@ describe('what it will cost', () => {
     const { basis } = stored((store) => estimateRun(store, loadPreset('shop-tiny').config));
     expect(basis).toMatch(/^No estimate yet|with one thread on another machine/);
     await cost.getByText(basis, { exact: true }).waitFor();
+    const entry = lab.page.getByRole('radio', { name: /^Shop, tiny/ });
     await button('Measure on this machine').click();
     const measured = cost.getByRole('status');
     await measured.waitFor({ timeout: 100_000 });
     expect(await measured.innerText()).toMatch(/^Measured in .+: .+ s per update, .+ MB of memory\.$/);
     await cost.getByText('a probe of two updates with this config').waitFor();
     expect(await cost.locator('dd').first().innerText()).toMatch(/^≈ /);
+    await until('the time of this machine in the list', async () => /≈ [^*]+$/.test(await entry.innerText()));
     // Nothing of it is in the list.
     expect(stored((store) => store.runs.list().length)).toBe(0);
   });
@@ -255,21 +257,35 @@ describe('a run from preset to done', () => {
 });
 
 describe('the list', () => {
+  /** An .astrolab file of run 1. */
+  let exported = '';
+
   test('queues further runs, which can be reordered by key and taken out', async () => {
     await visit(lab, '/new/run-1');
     await lab.page.getByText('from run 1 “shop-tiny”', { exact: true }).waitFor();
-    const made = await lab.page.evaluate(async () => {
-      const run = await window.astrolab.call('runs.get', { run: 1 });
-      if (!run.ok) throw new Error(run.error.message);
-      // Long enough that the first one still trains when the others are taken out of the queue.
-      const config = JSON.parse(JSON.stringify(run.value.config));
-      config.training.updates = 1000;
-      const order = { config, seeds: '11-14', sweep: [] };
-      const added = await window.astrolab.call('queue.add', { order, preset: 'shop-tiny', tags: ['batch'] });
-      if (!added.ok) throw new Error(added.error.message);
-      return added.value.runs;
-    });
-    expect(made).toEqual([2, 3, 4, 5]);
+    // Long enough that the first one still trains when the others are taken out of the queue.
+    await setField('training.updates', 'Updates', '1000');
+    await lab.page.getByLabel('Find a setting').fill('');
+    const seeds = lab.page.getByLabel('Seeds', { exact: true });
+    await seeds.fill('11-14');
+    await lab.page.getByLabel('Tags', { exact: true }).fill('batch');
+    await until('four runs to start', () => button('Start 4 runs').isEnabled());
+    await button('Start 4 runs').click();
+    // What was queued is not queued again, by button or by key; a change makes it another order.
+    await button('Queue again').waitFor();
+    expect(await lab.page.getByRole('button', { name: /^(Start|Queue) 4 runs$/ }).count()).toBe(0);
+    await lab.page.keyboard.press('Control+Enter');
+    await seeds.fill('15');
+    await until('another order', () => button('Add to queue').isEnabled());
+    await seeds.fill('11-14');
+    await button('Queue again').waitFor();
+    expect(stored((store) => store.runs.list().map(({ id, tags }) => `${id} ${tags.join()}`))).toEqual([
+      '5 batch',
+      '4 batch',
+      '3 batch',
+      '2 batch',
+      '1 ',
+    ]);
     await state(2, 'running');
     const waiting = lab.page.getByRole('list', { name: 'Queued runs, in order' });
     await waiting.getByRole('listitem').nth(2).focus();
@@ -349,6 +365,30 @@ describe('the list', () => {
       .waitFor({ timeout: 30_000 });
     const again = await lab.page.evaluate((path) => window.astrolab.call('runs.import', { file: path }), file);
     expect(again).toMatchObject({ ok: true, value: { runs: [1], study: null } });
+    exported = file;
+  });
+
+  test('a file that is dropped on the window is imported, and its run opens', async () => {
+    // A file with a path, as the system's file manager gives it: one chosen through an input has it too.
+    const input = await lab.page.evaluateHandle(() => {
+      const element = document.createElement('input');
+      element.type = 'file';
+      return element;
+    });
+    await input.setInputFiles(exported);
+    await lab.page.evaluate((element) => {
+      const [file] = element.files ?? [];
+      const dataTransfer = new DataTransfer();
+      if (file) dataTransfer.items.add(file);
+      const event = { dataTransfer, bubbles: true, cancelable: true };
+      document.body.dispatchEvent(new DragEvent('dragover', event));
+      document.body.dispatchEvent(new DragEvent('drop', event));
+    }, input);
+    await lab.page.getByText('Run 1 imported', { exact: true }).first().waitFor();
+    expect(await shown(lab.page.getByRole('region', { name: 'Run status' }))).toBe(true);
+    expect(await lab.page.evaluate(() => window.location.hash)).toBe('#/runs/1');
+    await visit(lab, '/');
+    await row(3).waitFor();
   });
 
   test('deletes the selected runs and Undo brings them back', async () => {

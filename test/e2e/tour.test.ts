@@ -130,6 +130,17 @@ describe('the sample study and the guided tour', () => {
     expect(await shown(stop(2, 'Where two arms diverge'))).toBe(true);
     await lab.page.keyboard.press('Escape');
   }, 120_000);
+
+  test('Studies lists it; deleted and restored it has its claims again', async () => {
+    const { name, plan, uid } = study();
+    await visit(lab, '/studies');
+    await lab.page.getByRole('table', { name: 'Saved studies' }).getByRole('link', { name, exact: true }).click();
+    await lab.page.getByRole('button', { name: 'Delete study' }).click();
+    await lab.page.getByRole('button', { name: 'Undo' }).click();
+    await lab.page.getByRole('button', { name: 'Delete study' }).waitFor();
+    expect(study()).toMatchObject({ name, plan, uid });
+    expect(await shown(lab.page.getByRole('heading', { name: 'Verdicts', exact: true }))).toBe(true);
+  }, 120_000);
 });
 
 test('the sample file is small, and every run keeps at least 20 episodes', () => {

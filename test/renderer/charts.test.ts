@@ -37,6 +37,7 @@ describe('ticks', () => {
   test('numbers are round, and times are those that people count in', () => {
     expect(linearTicks(0.31, 0.62, 5)).toEqual([0.4, 0.5, 0.6]);
     expect(linearTicks(-1, 1, 5)).toEqual([-1, -0.5, 0, 0.5, 1]);
+    expect(linearTicks(0.24, 0.36, 3)).toEqual([0.25, 0.3, 0.35]);
     expect(linearTicks(0, 3700, 5, 'time')).toEqual([0, 1800, 3600]);
     expect(linearTicks(0, 7, 8, 'time')).toEqual([0, 1, 2, 3, 4, 5, 6, 7]);
     expect(linearTicks(3, 3, 5)).toEqual([3]);

@@ -59,7 +59,13 @@ const LIES: readonly [what: string, body: string, message: RegExp, hint: RegExp,
     /Answer every reset/,
   ],
   ['answers for another episode', `say({ ...page('x'), episode_id: 'e9' });`, /episode e9, where the answer for e0-0/, /in the order/],
-  ['answers twice', `${GOOD} say(page('and another thing'));`, /a line that answers nothing/, /exactly one line/],
+  // Both lines in one write: a second one that comes later would be found at a later step.
+  [
+    'answers twice',
+    `process.stdout.cork(); ${GOOD} say(page('and another thing')); process.stdout.uncork();`,
+    /a line that answers nothing/,
+    /exactly one line/,
+  ],
   [
     'sends 100 MB',
     `process.stdout.write('{"type":"observation","data":{"observation":{"text":"' + 'x'.repeat(1e8));`,
