@@ -1,51 +1,21 @@
-// The lab without a window: `npm run lab -- <command>`. Each family of commands is one file in main/commands/ with a
-// `register` function, loaded only when one of its commands is called. To add a family, add one entry to `families`.
+// The lab without a window: `npm run lab -- <command>`. The commands stand in main/commands/families.ts. Only what a command needs is loaded:
+// the overview loads no command at all, and without plug-ins nothing of what plug-ins can add to.
 
 process.env.ORT_DISABLE_TELEMETRY = '1'; // before anything can load onnxruntime: nothing leaves this machine
 
 import { Command, CommanderError } from 'commander';
 import { statSync } from 'node:fs';
+import { families, type Family, familyOf, registerOverview } from './commands/families.ts';
 import { CallError, chooseOutput, fail, note } from './commands/output.ts';
 import { defaultDataFolder } from './paths.ts';
-import { loadPlugins } from './plugin/load.ts';
-import { nameFolders } from './plugin/permissions.ts';
-
-interface Family {
-  readonly commands: readonly string[];
-  readonly load: () => Promise<{ register: (program: Command) => void }>;
-}
-
-const families: readonly Family[] = [
-  { commands: ['doctor'], load: () => import('./commands/doctor.ts') },
-  { commands: ['world', 'plugin', 'new'], load: () => import('./commands/plugin.ts') },
-  { commands: ['play'], load: () => import('./commands/play.ts') },
-  { commands: ['train', 'resume'], load: () => import('./commands/train.ts') },
-  { commands: ['eval'], load: () => import('./commands/eval.ts') },
-  { commands: ['demo'], load: () => import('./commands/demo.ts') },
-  { commands: ['vstar'], load: () => import('./commands/vstar.ts') },
-  { commands: ['compare'], load: () => import('./commands/compare.ts') },
-  { commands: ['tune'], load: () => import('./commands/tune.ts') },
-  { commands: ['study'], load: () => import('./commands/study.ts') },
-  { commands: ['cluster'], load: () => import('./commands/cluster.ts') },
-  { commands: ['runs', 'metrics', 'delete', 'restore', 'clean'], load: () => import('./commands/runs.ts') },
-  { commands: ['gradients'], load: () => import('./commands/gradients.ts') },
-  { commands: ['sources'], load: () => import('./commands/sources.ts') },
-  { commands: ['presets'], load: () => import('./commands/presets.ts') },
-  { commands: ['show'], load: () => import('./commands/show.ts') },
-  { commands: ['export', 'import'], load: () => import('./commands/export.ts') },
-  { commands: ['check'], load: () => import('./commands/check.ts') },
-  { commands: ['graph'], load: () => import('./commands/graph.ts') },
-  { commands: ['models'], load: () => import('./commands/models.ts') },
-  { commands: ['generate', 'score'], load: () => import('./commands/generate.ts') },
-  { commands: ['chars'], load: () => import('./commands/chars.ts') },
-  { commands: ['completion'], load: () => import('./commands/completion.ts') },
-];
+import { mayHavePlugins } from './plugin/present.ts';
 
 const collect = (text: string, before: string[]): string[] => [...before, text];
 
-/** The first word that is neither an option nor the value of --data or --plugin. */
+/** The first word that is neither an option nor the value of --data or --plugin; the second one of `help COMMAND`. */
 function commandName(args: readonly string[]): string | undefined {
-  return args.find((word, at) => !word.startsWith('-') && args[at - 1] !== '--data' && args[at - 1] !== '--plugin');
+  const words = args.filter((word, at) => !word.startsWith('-') && args[at - 1] !== '--data' && args[at - 1] !== '--plugin');
+  return words[0] === 'help' ? words[1] : words[0];
 }
 
 /** What follows an option, wherever it stands. */
@@ -53,8 +23,12 @@ const valuesOf = (args: readonly string[], option: string): string[] => args.fil
 
 /** Plug-ins come before the commands, whose help names the worlds and presets there are. Bad ones cost a warning, not the command. */
 async function addPlugins(args: readonly string[]): Promise<void> {
-  nameFolders(valuesOf(args, '--plugin').map(existingFolder));
-  for (const { folder, problem } of await loadPlugins(valuesOf(args, '--data')[0] ?? defaultDataFolder())) {
+  const dataFolder = valuesOf(args, '--data')[0] ?? defaultDataFolder();
+  const named = valuesOf(args, '--plugin').map(existingFolder);
+  if (named.length === 0 && !mayHavePlugins(dataFolder)) return;
+  (await import('./plugin/permissions.ts')).nameFolders(named);
+  const { loadPlugins } = await import('./plugin/load.ts');
+  for (const { folder, problem } of await loadPlugins(dataFolder)) {
     if (problem !== null) note(`The plug-in in ${folder} was not loaded: ${problem}`);
   }
 }
@@ -64,7 +38,7 @@ function existingFolder(folder: string): string {
   return folder;
 }
 
-async function buildProgram(args: readonly string[]): Promise<Command> {
+async function buildProgram(family: Family | undefined, name: string | undefined): Promise<Command> {
   const program = new Command('lab')
     .description('Astrolab on the command line')
     .usage('<command> [options]   (npm run lab -- <command> [options])')
@@ -77,18 +51,18 @@ async function buildProgram(args: readonly string[]): Promise<Command> {
       const options: { json?: boolean; data?: string } = command.optsWithGlobals();
       chooseOutput({ json: options.json === true, data: options.data });
     });
-  const name = commandName(args);
-  const family = families.find(({ commands }) => name !== undefined && commands.includes(name));
-  // Completion speaks of all of them.
-  for (const { load } of family && name !== 'completion' ? [family] : families) (await load()).register(program);
+  if (!family) registerOverview(program);
+  else for (const { load } of name === 'completion' ? families : [family]) (await load()).register(program); // completion speaks of all of them
   return program;
 }
 
 async function main(args: readonly string[]): Promise<number> {
   chooseOutput({ json: args.includes('--json') });
   try {
-    await addPlugins(args);
-    const program = await buildProgram(args);
+    const name = commandName(args);
+    const family = familyOf(name);
+    if (family) await addPlugins(args);
+    const program = await buildProgram(family, name);
     if (args.length === 0) {
       process.stderr.write(program.helpInformation());
       return 2;

@@ -36,8 +36,9 @@ interface PlayedStep {
 
 export function register(program: Command): void {
   const command = program
-    .command('play <world>')
-    .description(`play a world interactively (${WORLDS.map(({ name }) => name).join(', ')})`)
+    .command('play')
+    .description('play a world interactively')
+    .argument('<world>', `one of ${WORLDS.map(({ name }) => name).join(', ')}`)
     .option('--actions <file>', 'take the actions from a file, one a line (- is standard input)')
     .option('--model <name>', 'let a language model of `lab models` act')
     .option('--adapter <dir>', 'with --model: a PEFT adapter on top of it')

@@ -4,7 +4,6 @@
 import type { Command } from 'commander';
 import { bytes as size, interval, percent } from '../format.ts';
 import { wilson } from '../statistics.ts';
-import { purge, storageUse, vacuum } from '../store/maintenance.ts';
 import type { RunFilter, RunSummary } from '../store/runs.ts';
 import { type RunState, runStates } from '../vocabulary.ts';
 import { jsonNumber } from '../store/tables.ts';
@@ -92,7 +91,8 @@ export function register(program: Command): void {
     .command('clean')
     .description('empty the trash for good and give its space back')
     .action(() =>
-      withStore((store) => {
+      withStore(async (store) => {
+        const { purge, storageUse, vacuum } = await import('../store/maintenance.ts'); // reads configs; the list of runs does not wait for it
         const purged = purge(store);
         const { before, after } = vacuum(store);
         answer(

@@ -1,6 +1,6 @@
 // What commands that read or write runs share: the store of the data folder, and a run by its number or name.
 
-import { recover } from '../queue/resume.ts';
+import { recover } from '../queue/recover.ts';
 import { RunLocked } from '../store/locks.ts';
 import { Store } from '../store/store.ts';
 import { CallError, dataFolder, note } from './output.ts';

@@ -7,10 +7,7 @@ import { delimiter, join, resolve } from 'node:path';
 import { z } from 'zod';
 import { sha256 } from '../canonical.ts';
 import { codeHash } from '../environment/external/code-hash.ts';
-
-const FILE = 'plugins.json';
-/** Folders that `--plugin` names; processes that the command starts inherit them. */
-const NAMED = 'ASTROLAB_PLUGINS';
+import { NAMED, PLUGIN_FILE, PLUGIN_FOLDER } from './present.ts';
 
 const file = z.strictObject({ folders: z.array(z.strictObject({ folder: z.string(), allowed: z.string().nullable() })) });
 type PluginFile = z.infer<typeof file>;
@@ -19,7 +16,7 @@ type PluginFile = z.infer<typeof file>;
 export const CODE_FILES = ['plugin.ts', 'plugin.mts', 'plugin.mjs', 'plugin.js'] as const;
 
 function read(dataFolder: string): PluginFile {
-  const path = join(dataFolder, FILE);
+  const path = join(dataFolder, PLUGIN_FILE);
   if (!statSync(path, { throwIfNoEntry: false })) return { folders: [] };
   const parsed = file.safeParse(JSON.parse(readFileSync(path, 'utf8')));
   if (!parsed.success)
@@ -29,7 +26,7 @@ function read(dataFolder: string): PluginFile {
 
 function write(dataFolder: string, content: PluginFile): void {
   mkdirSync(dataFolder, { recursive: true });
-  const path = join(dataFolder, FILE);
+  const path = join(dataFolder, PLUGIN_FILE);
   writeFileSync(`${path}.new`, `${JSON.stringify(content, null, 2)}\n`);
   renameSync(`${path}.new`, path);
 }
@@ -75,7 +72,7 @@ export function pluginFolders(dataFolder: string): PluginFolder[] {
   };
   for (const folder of (process.env[NAMED] ?? '').split(delimiter).filter(Boolean)) note(folder, 'command line', true);
   for (const { folder } of folders) note(folder, 'added', permitted(folder));
-  const own = join(dataFolder, 'plugins');
+  const own = join(dataFolder, PLUGIN_FOLDER);
   if (isFolder(own)) for (const name of readdirSync(own).sort()) note(join(own, name), 'data folder', permitted(join(own, name)));
   return [...found.values()];
 }

@@ -11,7 +11,8 @@ import type { NewRun, Run } from '../store/runs.ts';
 import type { Store } from '../store/store.ts';
 import { type RunCommand, type RunReport, runReport } from '../training/reports.ts';
 import type { RunState } from '../vocabulary.ts';
-import { begin, checkResumable, NoSoundCheckpoint, recover, type StartingPoint } from './resume.ts';
+import { recover } from './recover.ts';
+import { begin, checkResumable, NoSoundCheckpoint, type StartingPoint } from './resume.ts';
 
 /** A training process as the queue sees it. */
 export interface Launched {

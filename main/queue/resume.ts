@@ -1,11 +1,9 @@
 // Going on exactly where a run stopped. Starting and resuming are one act: take the run's lock, take its record back to
-// the newest sound checkpoint, and say from where to train. `recover` runs once when the lab opens: runs that a crash or
-// a loss of power left "running" become "interrupted", with nothing lost up to their last checkpoint.
+// the newest sound checkpoint, and say from where to train.
 
 import type { Checkpoint } from '../store/checkpoints.ts';
-import { checkIntegrity } from '../store/database.ts';
 import { rewind } from '../store/run-writer.ts';
-import type { Run, RunSummary } from '../store/runs.ts';
+import type { Run } from '../store/runs.ts';
 import type { Store } from '../store/store.ts';
 import { branchOf, originOf } from './branch.ts';
 
@@ -68,30 +66,4 @@ export function begin(store: Store, run: number, restart = false): StartingPoint
     store.locks.release(run);
     throw error;
   }
-}
-
-/** Marks what a crash left behind. Returns the runs that can be resumed. */
-export function recover(store: Store): Run[] {
-  const left = (): RunSummary[] =>
-    store.runs.list({ states: ['running', 'stopping'] }).filter((run) => store.locks.holder(run.id) === undefined);
-  if (left().length === 0) return [];
-  const reason =
-    'The app or the machine stopped while this run was training. Resume continues from its last checkpoint with identical results.';
-  // Looked at again inside: another lab may just have ended such a run in an orderly way.
-  // A crash may be a failing disk, so the database is looked at before anything is built on it.
-  const [problem] = checkIntegrity(store.db);
-  const text = problem === undefined ? reason : `${reason} The database is damaged (${problem}): \`lab check\` says what can be saved.`;
-  return store.write(() =>
-    left().map((run) => {
-      store.runs.change(run.id, { state: run.state === 'stopping' ? 'stopped' : 'interrupted', reason: text });
-      store.events.add(run.id, {
-        update: run.updates,
-        kind: 'state',
-        severity: problem === undefined ? 'warning' : 'error',
-        text,
-        data: {},
-      });
-      return store.runs.get(run.id);
-    }),
-  );
 }

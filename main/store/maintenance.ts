@@ -6,6 +6,7 @@ import { databaseFile } from './database.ts';
 import { freeBytes } from './disk-space.ts';
 import type { RetentionSettings } from './retention.ts';
 import type { Store } from './store.ts';
+import { sweepUnfinished } from './unfinished-references.ts';
 
 export interface StorageUse {
   readonly database: number;
@@ -35,7 +36,7 @@ export function purge(store: Store, ids?: readonly number[]): number {
     store.checkpoints.sweep(run.uid, null);
   }
   if (trash.length > 0) dropUnusedTexts(store);
-  store.write(() => store.references.sweepUnfinished());
+  store.write(() => sweepUnfinished(store.db, store.dataFolder));
   return trash.length;
 }
 

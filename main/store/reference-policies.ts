@@ -1,12 +1,10 @@
 // Reference policies: made once from a recipe (world, tokenizer, model, demonstrations, seed), then found again by it.
 // As with checkpoints, the weights file is on disk before the row exists.
 
-import { existsSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { canonicalJson, parseCanonical, sha256 } from '../canonical.ts';
-import { checkConfig, referenceKey } from '../config/config.ts';
-import { CheckpointError, readCheckpoint } from '../engine/checkpoint.ts';
-import { type ReferenceFile, UNFINISHED } from '../training/host.ts';
+import type { ReferenceFile } from '../training/host.ts';
 import type { Connection } from './database.ts';
 
 export interface ReferencePolicy extends ReferenceFile {
@@ -62,46 +60,8 @@ export class ReferencePolicyStore {
     throw new Error(`There is no checkpoint ${run}@${update}. Checkpoints of run ${run}: ${kept}. Set reference.from to one of them`);
   }
 
-  /**
-   * Deletes what cloning left when it was stopped, where no run is left that would continue it: one that has not come to its end, be it in
-   * the trash, with the same world, policy and settings of the reference. Returns how many files.
-   */
-  sweepUnfinished(): number {
-    const folder = join(this.#dataFolder, 'references');
-    const files = existsSync(folder) ? readdirSync(folder).filter((file) => file.endsWith(UNFINISHED)) : [];
-    if (files.length === 0) return 0;
-    const wanted = this.#wantedKeys();
-    if (!wanted) return 0;
-    const useless = files.map((file) => join(folder, file)).filter((path) => !mayContinue(path, wanted));
-    for (const path of useless) rmSync(path, { force: true });
-    return useless.length;
-  }
-
-  /** Keys of the references of all runs that have not come to their end; undefined where a config cannot be read, which may be any. */
-  #wantedKeys(): ReadonlySet<string> | undefined {
-    const rows = this.#db.prepare<[], { config: string }>(`SELECT config FROM runs WHERE state <> 'done'`).all();
-    const keys = new Set<string>();
-    for (const { config } of rows) {
-      const { data } = checkConfig(parseCanonical(config));
-      if (!data) return undefined;
-      keys.add(referenceKey(data));
-    }
-    return keys;
-  }
-
   list(): ReferencePolicy[] {
     return this.#db.prepare<[], Row>('SELECT * FROM reference_policies ORDER BY created_at DESC').all().map(fromRow);
-  }
-}
-
-/** A file of before keys were noted may belong to any run; a damaged one to none. */
-function mayContinue(path: string, wanted: ReadonlySet<string>): boolean {
-  try {
-    const { key } = readCheckpoint(path).notes;
-    return key === undefined ? wanted.size > 0 : wanted.has(key);
-  } catch (error) {
-    if (error instanceof CheckpointError) return false;
-    throw error;
   }
 }
 

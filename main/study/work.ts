@@ -14,7 +14,7 @@ import { contentHash } from '../canonical.ts';
 import { checkConfig, experimentHash, type RunConfig } from '../config/config.ts';
 import { newRun, writerOptions } from '../queue/new-run.ts';
 import { type Launch, RunQueue } from '../queue/queue.ts';
-import { recover } from '../queue/resume.ts';
+import { recover } from '../queue/recover.ts';
 
 export interface WantedRun {
   readonly config: RunConfig;

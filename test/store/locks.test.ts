@@ -1,7 +1,8 @@
 import { spawn } from 'node:child_process';
 import { describe, expect, it } from 'vitest';
 import { processStart, RunLocked } from '../../main/store/locks.ts';
-import { begin, recover } from '../../main/queue/resume.ts';
+import { recover } from '../../main/queue/recover.ts';
+import { begin } from '../../main/queue/resume.ts';
 import { openStore } from './helpers.ts';
 import { newRun } from './samples.ts';
 

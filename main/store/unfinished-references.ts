@@ -1,0 +1,47 @@
+// What cloning leaves when it is stopped: kept for the run that will continue it, deleted when there is none.
+
+import { existsSync, readdirSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { parseCanonical } from '../canonical.ts';
+import { checkConfig, referenceKey } from '../config/config.ts';
+import { CheckpointError, readCheckpoint } from '../engine/checkpoint.ts';
+import { UNFINISHED } from '../training/host.ts';
+import type { Connection } from './database.ts';
+
+/**
+ * Deletes the files that no run is left to continue: one that has not come to its end, be it in the trash, with the same world, policy and
+ * settings of the reference. Returns how many files.
+ */
+export function sweepUnfinished(db: Connection, dataFolder: string): number {
+  const folder = join(dataFolder, 'references');
+  const files = existsSync(folder) ? readdirSync(folder).filter((file) => file.endsWith(UNFINISHED)) : [];
+  if (files.length === 0) return 0;
+  const wanted = wantedKeys(db);
+  if (!wanted) return 0;
+  const useless = files.map((file) => join(folder, file)).filter((path) => !mayContinue(path, wanted));
+  for (const path of useless) rmSync(path, { force: true });
+  return useless.length;
+}
+
+/** Keys of the references of all runs that have not come to their end; undefined where a config cannot be read, which may be any. */
+function wantedKeys(db: Connection): ReadonlySet<string> | undefined {
+  const rows = db.prepare<[], { config: string }>(`SELECT config FROM runs WHERE state <> 'done'`).all();
+  const keys = new Set<string>();
+  for (const { config } of rows) {
+    const { data } = checkConfig(parseCanonical(config));
+    if (!data) return undefined;
+    keys.add(referenceKey(data));
+  }
+  return keys;
+}
+
+/** A file of before keys were noted may belong to any run; a damaged one to none. */
+function mayContinue(path: string, wanted: ReadonlySet<string>): boolean {
+  try {
+    const { key } = readCheckpoint(path).notes;
+    return key === undefined ? wanted.size > 0 : wanted.has(key);
+  } catch (error) {
+    if (error instanceof CheckpointError) return false;
+    throw error;
+  }
+}
