@@ -54,7 +54,7 @@ export class Cluster {
       if (tasks === 0) return [];
       const part = file.sharers.length > 0 ? at + 1 : at;
       const after = at > 0 && file.sharers.length > 0 ? ['NUMBER_OF_THE_FIRST_JOB'] : [];
-      return [batchScript({ cluster: this.settings, folder, name: `astrolab-${file.id}-${part}`, part, tasks, after })];
+      return [batchScript({ cluster: file.cluster, folder, name: `astrolab-${file.id}-${part}`, part, tasks, after })];
     });
     return { scripts, tasks: file.tasks.length, shared: file.sharers.length };
   }
@@ -187,6 +187,7 @@ export class Cluster {
       id: '0001',
       code: codeIdentity(),
       scratch: this.settings.scratch,
+      models: [],
       work: { kind: 'test' as const },
     };
     const submission = Submission.create(this.#to.place.here, { ...plan.file, id: `test-${plan.file.id}`, sharers: ['0001'] }, [request]);

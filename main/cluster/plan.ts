@@ -9,6 +9,7 @@ import type { Store } from '../store/store.ts';
 import type { ReferenceFile } from '../training/host.ts';
 import type { ClusterSettings } from './clusters.ts';
 import { codeIdentity } from './code.ts';
+import { memoryToAsk, type ModelPlace, modelsOf } from './models.ts';
 import { type CodeIdentity, type SubmissionFile, taskNumber, type TaskRequest } from './submission.ts';
 
 export interface WantedTask {
@@ -45,6 +46,11 @@ export function planSubmission(
   const now = options.now ?? Date.now();
   const code = options.code ?? codeIdentity();
   const { scratch } = cluster;
+  const memory = memoryToAsk(
+    store.dataFolder,
+    cluster,
+    wanted.map(({ config }) => config),
+  );
   const groups = Map.groupBy(wanted, ({ config: { world, policy, reference } }) => contentHash([world, policy, reference]));
   const sharedBy = new Map<WantedTask, string>();
   const known = new Map<string, readonly ReferenceFile[]>();
@@ -56,7 +62,7 @@ export function planSubmission(
     for (const member of members) sharedBy.set(member, id);
     if (references.length > 0) known.set(id, references);
     const work = { kind: 'share' as const, configs: sharedConfigs(members.map(({ config }) => config)) };
-    if (members.length > 1) sharers.push({ astrolab: 'task', id, code, scratch, work });
+    if (members.length > 1) sharers.push({ astrolab: 'task', id, code, scratch, models: modelsFor(store, members[0]), work });
   }
   const tasks = wanted.map((one, index) => {
     const { config } = one;
@@ -71,9 +77,11 @@ export function planSubmission(
       shared,
     };
   });
-  const requests = wanted.map(({ config, preset, tags }, index): TaskRequest => {
+  const requests = wanted.map((one, index): TaskRequest => {
+    const { config, preset, tags } = one;
     const { id = '', uid = '', shared = null } = tasks[index] ?? {};
-    return { astrolab: 'task', id, code, scratch, work: { kind: 'train', uid, config, preset, tags: [...tags], shared } };
+    const work = { kind: 'train' as const, uid, config, preset, tags: [...tags], shared };
+    return { astrolab: 'task', id, code, scratch, models: modelsFor(store, one), work };
   });
   const id = `${new Date(now).toISOString().slice(0, 16).replaceAll(/[-:]/g, '').replace('T', '-')}-${randomUUID().slice(0, 6)}`;
   const file: SubmissionFile = {
@@ -82,13 +90,15 @@ export function planSubmission(
     title: options.title,
     study: options.study ?? null,
     createdAt: now,
-    cluster,
+    cluster: { ...cluster, memory },
     code,
     tasks,
     sharers: sharers.map((sharer) => sharer.id),
   };
   return { file, requests: [...sharers, ...requests], known };
 }
+
+const modelsFor = (store: Store, one: WantedTask | undefined): ModelPlace[] => (one ? modelsOf(store.dataFolder, one.config) : []);
 
 /** The configs that differ in what is shared: the first, and one of each set of V* samples. */
 function sharedConfigs(configs: readonly RunConfig[]): RunConfig[] {

@@ -29,6 +29,7 @@ import { dirname, join } from 'node:path';
 import { z } from 'zod';
 import type { Json } from '../canonical.ts';
 import { clusterSettings } from './clusters.ts';
+import { modelPlace } from './models.ts';
 
 export const FOLDERS = ['requests', 'parts', 'seen', 'progress', 'snapshots', 'results', 'shared', 'logs', 'work'] as const;
 
@@ -70,6 +71,8 @@ export const taskRequest = z.object({
   id: taskId,
   code,
   scratch: z.string(),
+  /** Language models that it needs, where the nodes see them. */
+  models: z.array(modelPlace).default([]),
   /** Trains a run, or makes what several share, or only says that it can be reached. */
   work: z.discriminatedUnion('kind', [
     z.object({

@@ -20,6 +20,7 @@ import type { ReferenceFile } from '../training/host.ts';
 import type { RunReport } from '../training/reports.ts';
 import { codeIdentity, codeText, sameCode } from './code.ts';
 import { EXIT } from './exit.ts';
+import { takeModels } from './models.ts';
 import { readShared, sampleKey, writeShared, type SharedContents } from './shared-file.ts';
 import { appendLine, type ProgressLine, progressLine, readLines, readRequest, type TaskRequest, writeWhole } from './submission.ts';
 
@@ -55,6 +56,7 @@ export async function runTask(attempt: Attempt): Promise<number> {
     }
     if (doneBefore(folder, task)) return EXIT.done;
     mkdirSync(work, { recursive: true });
+    takeModels(work, request.models);
     switch (request.work.kind) {
       case 'train':
         return await trainTask(attempt, request.work, progress, work);

@@ -15,6 +15,7 @@ import { checkConfig, experimentHash, type RunConfig } from '../config/config.ts
 import { newRun, writerOptions } from '../queue/new-run.ts';
 import { type Launch, RunQueue } from '../queue/queue.ts';
 import { recover } from '../queue/recover.ts';
+import { checkTogether } from '../training/memory-plan.ts';
 
 export interface WantedRun {
   readonly config: RunConfig;
@@ -97,6 +98,11 @@ export function finishedRuns(store: Store, wanted: readonly WantedRun[]): (Run |
 export async function trainAll(store: Store, wanted: readonly WantedRun[], options: WorkOptions): Promise<Run[]> {
   if (options.remote) return trainRemotely(store, wanted, options.remote);
   const { ids, open, pace } = plan(store, wanted);
+  checkTogether(
+    open.map(({ run }) => run.config),
+    store.dataFolder,
+    options.jobs,
+  );
   const waiting = pioneersFirst(open);
   const training = new Training(store, options, pace);
   let over = false;

@@ -151,6 +151,32 @@ function shapeOf(dataFolder: string, name: string): LanguageModelConfig {
   return shape;
 }
 
+/** What a run takes as it is configured; null for small policies and graphics cards, for which nothing is planned. */
+export function memoryOf(config: RunConfig, dataFolder: string): MemoryPlan | null {
+  if (config.policy.kind !== 'model' || config.device !== 'cpu') return null;
+  return planMemory(config, plannedNetwork(config, shapeOf(dataFolder, config.policy.model.name)));
+}
+
+/**
+ * Throws a ConfigError where runs that are trained side by side would need more than is free. They are not adapted: a run of a study is
+ * found again by its settings. The weights of a model are in memory once.
+ */
+export function checkTogether(configs: readonly RunConfig[], dataFolder: string, jobs: number, free = process.availableMemory()): void {
+  const plans = configs.flatMap((config) => {
+    const plan = memoryOf(config, dataFolder);
+    return plan ? [{ model: config.policy.model.name, needed: plan.needed, weights: plan.parts.weights }] : [];
+  });
+  const together = plans.sort((a, b) => b.needed - a.needed).slice(0, jobs);
+  const weights = new Map(together.map((one) => [`${one.model} ${one.weights}`, one.weights]));
+  const needed =
+    together.reduce((sum, one) => sum + one.needed - one.weights, 0) + [...weights.values()].reduce((sum, bytes) => sum + bytes, 0);
+  if (needed <= USABLE * free) return;
+  throw new ConfigError(
+    `${together.length === 1 ? 'A run' : `${together.length} runs side by side`} would need ${megabytes(needed)} of memory; ${megabytes(free)} are free. ` +
+      'Train fewer at once (--jobs), or set a smaller training.microBatch or policy.contextLength, or training.recompute=true, for all of them (--set)',
+  );
+}
+
 /** The config as it fits into the free memory, or a ConfigError. On a graphics card nothing is planned. */
 export function fitMemory(config: RunConfig, dataFolder: string, free = process.availableMemory()): FittedRun {
   if (config.policy.kind !== 'model' || config.device !== 'cpu') return { config, plan: null, changes: [], free };

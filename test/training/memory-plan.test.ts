@@ -3,7 +3,7 @@
 
 import { expect, test } from 'vitest';
 import { ConfigError } from '../../main/config/config.ts';
-import { USABLE, fitMemory, planText } from '../../main/training/memory-plan.ts';
+import { USABLE, checkTogether, fitMemory, memoryOf, planText } from '../../main/training/memory-plan.ts';
 import { networkOf } from '../../main/policy/network.ts';
 import { openRun } from '../../main/training/run-setup.ts';
 import { model, modelHosts } from './model-host.ts';
@@ -54,4 +54,18 @@ test('parts grow with what they are made of', () => {
   expect(parts({}, { contextLength: 256 }).cache).toBeCloseTo(usual.cache / 2, 0);
   expect(parts({ train: 'all' }).trained).toBeGreaterThan(usual.weights);
   expect(fitMemory(smallest({}), dataFolder, 1).plan).toBe(null); // small policies have a setting
+});
+
+test('runs side by side are refused where they would need more than is free; the weights of a model count once', () => {
+  const { dataFolder } = host();
+  const configs = [1, 2, 3].map((seed) => ({ ...model(), seed }));
+  const plan = memoryOf(model(), dataFolder);
+  if (!plan) throw new Error('There is no plan');
+  const two = 2 * plan.needed - plan.parts.weights;
+  checkTogether(configs, dataFolder, 2, (two + 1) / USABLE);
+  expect(() => checkTogether(configs, dataFolder, 2, (two - 1) / USABLE)).toThrow(
+    /^2 runs side by side would need .* MB are free\. .*--jobs/,
+  );
+  checkTogether(configs, dataFolder, 1, (plan.needed + 1) / USABLE);
+  checkTogether([smallest({})], dataFolder, 4, 1);
 });
