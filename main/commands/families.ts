@@ -47,7 +47,7 @@ export const families: readonly Family[] = [
   {
     load: () => import('./demo.ts'),
     commands: {
-      demo: 'train a small policy in about five minutes and compare it with the baselines',
+      demo: 'train a small policy in about a minute and compare it with the baselines',
     },
   },
   {

@@ -13,7 +13,7 @@ import { getKey } from './draft.ts';
 import { Setup } from './setup.tsx';
 import type { Base } from './use-order.ts';
 
-const FIRST_PRESET = 'shop-tiny';
+const FIRST_PRESET = 'shop-minute';
 
 export default function NewRunPage() {
   const { base: address } = useParams<{ base?: string }>();

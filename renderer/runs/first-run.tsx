@@ -11,7 +11,7 @@ import { SampleButton } from '../tour/sample-button.tsx';
 import styles from './first-run.module.css';
 
 /** Trains in about a minute. */
-const DEMO = 'shop-tiny';
+const DEMO = 'shop-minute';
 const STEPS = [
   ['Set up', 'Choose a world, an algorithm and a seed. Presets give a good start, and every setting explains itself.'],
   ['Watch', 'Success, loss and KL live, with the episodes behind every point. Pause, step, resume.'],

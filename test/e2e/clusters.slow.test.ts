@@ -39,7 +39,7 @@ describe.skipIf(missing !== null)(`clusters that train, in the window${missing =
     await page.getByText(/n[12] .* ran Astrolab/).waitFor(patience);
     await pictures(lab, 'settings', () => page.getByRole('heading', { name: 'Clusters' }).scrollIntoViewIfNeeded());
 
-    await visit(lab, '/new');
+    await visit(lab, '/new/preset-shop-tiny');
     await page.getByLabel('On', { exact: true }).selectOption('here');
     await pictures(lab, 'new-run', () => page.getByLabel('On', { exact: true }).scrollIntoViewIfNeeded());
     await page.getByRole('button', { name: 'Show batch script' }).click();

@@ -203,7 +203,7 @@ describe('the first start', () => {
     await first.page.getByRole('button', { name: 'Train the demo now' }).click();
     await first.page.getByRole('region', { name: 'Run status' }).waitFor();
     const store = Store.read(first.data);
-    expect(store.runs.list()).toMatchObject([{ id: 1, preset: 'shop-tiny', seed: 1 }]);
+    expect(store.runs.list()).toMatchObject([{ id: 1, preset: 'shop-minute', seed: 1 }]);
     store.close();
     await first.close();
 
