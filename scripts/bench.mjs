@@ -1,5 +1,5 @@
 // @ts-check
-// `npm run bench -- engine|env|store|window|train|cluster|device|llm|memory|estimate|presets [--json]`: runs test/bench/<name>.ts in Electron's Node. The
+// `npm run bench -- engine|env|store|window|train|cluster|device|llm|memory|estimate|presets|times [--json]`: runs test/bench/<name>.ts in Electron's Node. The
 // window's benchmark drives the real application, so it gets the bundle and a virtual display where there is none.
 
 import { existsSync, readdirSync } from 'node:fs';
