@@ -37,18 +37,31 @@ interface Kind {
   /** The runtime's name for it, where it differs from ours. */
   readonly backend?: string;
   readonly options: SessionOptions;
+  /** Not offered: it is there to be named. */
+  readonly hidden?: boolean;
 }
 
 /** In the order in which they are offered. */
 const KINDS: Readonly<Record<string, Kind>> = {
   cpu: { title: 'CPU', options: {} },
+  'cpu-half': {
+    title: 'half precision worked out by the CPU, to compare its numbers without a card (slow)',
+    backend: 'cpu',
+    options: { target: 'gpu', half: 'float16' },
+    hidden: true,
+  },
   webgpu: { title: 'graphics card through WebGPU', options: { providers: ['webgpu'], target: 'gpu' } },
   'webgpu-half': {
     title: 'graphics card through WebGPU, matrix products in half precision',
     backend: 'webgpu',
-    options: { providers: ['webgpu'], target: 'gpu', half: true },
+    options: { providers: ['webgpu'], target: 'gpu', half: 'float16' },
   },
   cuda: { title: 'NVIDIA card through CUDA', options: { providers: ['cuda'], target: 'gpu', stateOnDevice: false } },
+  'cuda-bf16': {
+    title: 'NVIDIA card through CUDA, matrix products in bfloat16',
+    backend: 'cuda',
+    options: { providers: ['cuda'], target: 'gpu', stateOnDevice: false, half: 'bfloat16' },
+  },
   dml: { title: 'graphics card through DirectML', options: { providers: ['dml'], target: 'gpu', stateOnDevice: false } },
   coreml: { title: 'Apple device through CoreML', options: { providers: ['coreml'], target: 'gpu', stateOnDevice: false } },
 };
@@ -67,7 +80,7 @@ export function deviceOptions(id: string): SessionOptions {
   const kind = KINDS[name];
   if (!kind || !Object.hasOwn(KINDS, name)) throw new RangeError(`There is no device "${id}"; there are ${Object.keys(KINDS).join(', ')}`);
   if (number === '0') return kind.options;
-  const provider = NUMBERED.find((known) => known === name);
+  const provider = NUMBERED.find((known) => kind.options.providers?.includes(known));
   if (!provider)
     throw new RangeError(
       `There is no device "${id}": only the cards of ${NUMBERED.join(' and ')} have numbers. The runtime gives no choice among several cards through ${name}`,
@@ -91,7 +104,7 @@ export function missingCuda(
 /** Every device the runtime knows on this system, each tried now, all at the same time. Takes a second or two. */
 export async function listDevices(environment: NodeJS.ProcessEnv = {}): Promise<Device[]> {
   const present = new Set(supportedBackends());
-  const ids = Object.keys(KINDS).filter((id) => present.has(KINDS[id]?.backend ?? id));
+  const ids = Object.keys(KINDS).filter((id) => KINDS[id]?.hidden !== true && present.has(KINDS[id]?.backend ?? id));
   const cuda = missingCuda();
   const absent: Device[] =
     cuda === undefined || present.has('cuda')
@@ -111,7 +124,7 @@ export async function requireDevice(id: string): Promise<SessionOptions> {
 
 /** The self-test of one device. `environment` is added to that of the child process. */
 export async function tryDevice(id: string, environment: NodeJS.ProcessEnv = {}): Promise<Device> {
-  const { half = false } = deviceOptions(id);
+  const { half } = deviceOptions(id);
   const title = KINDS[id.split(':')[0] ?? id]?.title ?? id;
   const { name, memory } = await describe(id, title);
   try {

@@ -4,7 +4,7 @@
 
 import { at } from '../indexed.ts';
 import { DeviceBuffers } from '../engine/device-buffers.ts';
-import type { DeviceParameters } from '../engine/device-parameters.ts';
+import { type DeviceParameters, deviceInputs } from '../engine/device-parameters.ts';
 import { Session, float, floats, integer, scalarValue } from '../engine/session.ts';
 import type { Value } from '../engine/session.ts';
 import { DeviceCache, rowBucket } from './device-cache.ts';
@@ -18,7 +18,6 @@ import type { PolicyModel, PolicyNetwork } from './network.ts';
 import { chooseCount } from './reader.ts';
 import { feedRow } from './sampler.ts';
 import type { EpisodeSampler, Row, RunOptions, SampledEpisode } from './sampler.ts';
-import { parameterInputs } from './sampling-graph.ts';
 
 /** What a call costs beside its tokens, in tokens: on a device nearly everything. */
 const CALL_COST = 256;
@@ -36,6 +35,7 @@ export class DeviceSampler implements EpisodeSampler {
   readonly #cache: DeviceCache;
   readonly #masks: DeviceMasks;
   readonly #sessions = new Map<number, Session>();
+  #drawn = 0;
 
   constructor(model: PolicyModel, parameters: DeviceParameters, { capacity = 64 }: { readonly capacity?: number } = {}) {
     this.#network = networkOf(model);
@@ -50,6 +50,15 @@ export class DeviceSampler implements EpisodeSampler {
   }
 
   async run(episodes: Iterable<SampledEpisode>, settings: DrawSettings = {}, options: RunOptions = {}): Promise<void> {
+    const work = async (): Promise<number> => {
+      this.#drawn = 0;
+      await this.#play(episodes, settings, options);
+      return this.#drawn;
+    };
+    await (this.#parameters.session.counters?.sampling(work) ?? work());
+  }
+
+  async #play(episodes: Iterable<SampledEpisode>, settings: DrawSettings, options: RunOptions): Promise<void> {
     if (options.beam) throw new RangeError('Beam search runs on the CPU only: set device=cpu, or a beam width of 1');
     const { poll, settle = () => {}, most = this.#capacity } = options;
     const capacity = Math.min(most, this.#capacity);
@@ -114,6 +123,7 @@ export class DeviceSampler implements EpisodeSampler {
       const [token] = allowed ?? [];
       if (allowed?.length !== 1 || token === undefined) return;
       if (!greedy) episode.random.next(); // as if it had been drawn
+      this.#drawn++;
       episode.accept({ token, logProb: 0, policyLogProb: 0, entropy: 0, top: [{ token, probability: 1 }] });
       if (episode.done || episode.waiting) return;
     }
@@ -151,6 +161,7 @@ export class DeviceSampler implements EpisodeSampler {
       row.position += at(used, i);
       if (!draws[i]) continue;
       const { episode } = row;
+      this.#drawn++;
       episode.accept(readDrawn(numbers.subarray(i * DRAWN_NUMBERS, (i + 1) * DRAWN_NUMBERS)));
       if (!episode.done && !episode.waiting) this.#feed(row, greedy);
     }
@@ -201,7 +212,7 @@ export class DeviceSampler implements EpisodeSampler {
   async #session(count: number): Promise<Session> {
     const known = this.#sessions.get(count);
     if (known) return known;
-    const graph = this.#sampling.graph(count, (target) => parameterInputs(target, this.#network.layout));
+    const graph = this.#sampling.graph(count, (target) => deviceInputs(target, this.#network.layout, this.#parameters.session));
     const session = await Session.create(graph, this.#parameters.session);
     this.#sessions.set(count, session);
     return session;

@@ -7,6 +7,7 @@ import type { ParameterLayout, Parameters } from '../engine/parameters.ts';
 import type { LossAndMetrics, MicroBatch } from '../engine/training-step.ts';
 import { policyTensors } from './batch.ts';
 import type { BatchLayout, BatchShape, LossInput, PolicyOptions, PolicyTensors } from './batch.ts';
+import { residentNumbers } from './device-batch.ts';
 import { deviceSamplingGraph, deviceStreams } from './device-graph.ts';
 import type { DeviceSampling } from './device-graph.ts';
 import { cacheStreams, samplingGraph } from './sampling-graph.ts';
@@ -69,9 +70,11 @@ export function policyObjective(
 ): MicroBatch['build'] {
   return (graph, parameters) => {
     const policy = networkOf(model).tensors(graph, parameters, shape, options);
+    const numbers = new Map<string, Tensor>();
     const input: LossInput = (name, per) => {
       const key = `${per}.${name}`;
-      return graph.inputs.get(key) ?? graph.input(key, 'float32', per === 'episode' ? [shape.episodes] : [shape.rows, shape.agentTokens]);
+      if (shape.resident && per === 'token' && !graph.inputs.has(key)) numbers.set(key, residentNumbers(graph, key));
+      return numbers.get(key) ?? graph.inputs.get(key) ?? graph.input(key, 'float32', per === 'episode' ? [shape.episodes] : [shape.rows, shape.agentTokens]);
     };
     return graph.scope('loss', () => loss(graph, policy, input));
   };

@@ -41,7 +41,7 @@ function* graphs(): Generator<Graph> {
     return { loss: tokenMean(kl) };
   });
   yield sumGraph({ key: 'full KL', build: full }, layout).graph;
-  yield applyGraph(layout, ADAMW).graph;
+  yield applyGraph(layout, ADAMW, 3).graph;
   yield readGraph(layout, 'values').graph;
   for (const count of [1, 16]) yield deviceSamplingGraph(config, count, (graph) => parameterInputs(graph, layout));
   const critic = model(true);

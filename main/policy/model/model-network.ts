@@ -38,6 +38,7 @@ export interface ModelNetworkOptions {
 /** Numbers of logits computed at once; longer batches go through the head in portions that the backward pass computes again. */
 const HEAD_PORTION = 1 << 22;
 const NEVER = -1e9;
+const NO_AIDS = { matchFlag: false, pointer: false, tokenShift: 0 };
 
 export function modelNetwork(options: ModelNetworkOptions): PolicyNetwork {
   const { config, trained, hash, valueHead = false, precision = 'f32' } = options;
@@ -48,7 +49,7 @@ export function modelNetwork(options: ModelNetworkOptions): PolicyNetwork {
   return {
     vocabulary: config.vocabulary,
     contextLength,
-    aids: { matchFlag: false, pointer: false, tokenShift: 0 },
+    aids: NO_AIDS,
     compactMasks: true,
     shapes: 'fine',
     mappedBytes: mappedBytes(options.weights),
@@ -59,7 +60,7 @@ export function modelNetwork(options: ModelNetworkOptions): PolicyNetwork {
       ['key', 'value'].map((what) => ({ name: `layer.${layer}.${what}`, heads: config.keyValueHeads, size: config.headSize })),
     ).flat(),
     tensors: (graph, parameters, shape, how) =>
-      tensors(graph, partsOf(graph, parameters), { ...options, valueHead }, parameters, shape, how),
+      tensors(graph, partsOf(graph, parameters), { ...options, valueHead, contextLength }, parameters, shape, how),
     samplingGraph: (count, parameters) => {
       const graph = new Graph(`read ${count}`);
       // One token at a time is bound by memory: there the blocks are multiplied as they are. More at once are worth unpacking them for.
@@ -168,15 +169,16 @@ function blockProduct(graph: Graph, x: Tensor, name: string, shape: readonly num
 function tensors(
   graph: Graph,
   parts: ModelParts,
-  { config, valueHead }: ModelNetworkOptions,
+  { config, valueHead, contextLength }: ModelNetworkOptions,
   parameters: Parameters,
   shape: BatchShape,
   { referenceLogits = false, recompute = false }: PolicyOptions = {},
 ): ReturnType<PolicyNetwork['tensors']> {
   if (referenceLogits)
     throw new Error('A language model has no KL over the whole vocabulary; choose an estimator by tokens (algorithm.klEstimator)');
-  const { rows, agentTokens, masks } = shape;
-  const { tokens, positions, targets, ...rest } = batchInputs(graph, shape);
+  const { rows, agentTokens } = shape;
+  const layout = { vocabulary: config.vocabulary, contextLength, aids: NO_AIDS, compactMasks: true };
+  const { tokens, positions, targets, mask, ...rest } = batchInputs(graph, shape, layout);
   const count = rows * agentTokens;
   const flat = (x: Tensor): Tensor => op.reshape(x, [count]);
   const row = graph.constant(
@@ -189,11 +191,12 @@ function tensors(
   const hidden = net.hiddenStates(graph, parts, config, { tokens, places }, recompute);
   return graph.scope('policy', () => {
     const square = (x: Tensor): Tensor => op.reshape(x, [rows, agentTokens]);
-    const table = masks > 0 ? graph.input('maskTable', 'bool', [masks, config.vocabulary]) : undefined;
-    const maskIndex = masks > 0 ? flat(graph.input('maskIndex', 'int32', [rows, agentTokens])) : undefined;
+    const maskIndex = mask && flat(mask.index);
     const masked = (x: Tensor, start: number, end: number): Tensor => {
       const logits = parts.head(x);
-      return table && maskIndex ? op.where(op.gather(table, op.slice(maskIndex, 0, start, end)), logits, NEVER) : logits;
+      if (!mask || !maskIndex) return logits;
+      const chosen = op.gather(mask.table, op.slice(maskIndex, 0, start, end));
+      return op.where(shape.resident ? op.greater(chosen, 0.5) : chosen, logits, NEVER);
     };
     const portion = Math.max(8, Math.floor(HEAD_PORTION / config.vocabulary));
     const inPortions = (name: string, of: (logits: Tensor, start: number, end: number) => Tensor): Tensor => {
