@@ -13,8 +13,11 @@ export const digitsPerWord = (base: number): number => Math.max(1, Math.floor(Ma
 /** A flag is −1, 0 or 1. */
 export const FLAGS = 3;
 
-/** What the host says of every row, one after the other. */
-export const PLACES = ['start', 'length', 'agentStart', 'agentCount', 'episode'] as const;
+/** What is known of every row that is held, one number after the other; row 0 is empty. */
+export const PLACES = ['start', 'length', 'agentStart', 'agentCount'] as const;
+
+/** A batch names a row by its number and its episode; −1 is none. */
+export const rowCode = (row: number, episode: number, episodes: number): number => row * (episodes + 1) + episode + 1;
 
 interface Resident extends BatchInputs {
   /** Where in the list of agent tokens the batch's tokens stand: [R, A]. */
@@ -40,11 +43,12 @@ export function residentNumbers(graph: Graph, key: string): Tensor {
 }
 
 function unpackBatch(graph: Graph, { rows, time, agentTokens, episodes }: BatchShape, layout: BatchLayout): Resident {
-  const places = graph.input('places', 'int32', [PLACES.length, rows]);
-  const [start, length, agentStart, agentCount, episode] = PLACES.map((_, i) =>
-    op.reshape(op.gather(places, graph.constant(Int32Array.of(i), [1], 'int32', 'place')), [rows, 1]),
-  );
-  if (!start || !length || !agentStart || !agentCount || !episode) throw new Error('A row has five numbers');
+  const codes = graph.input('rows', 'int32', [rows, 1]);
+  const row = op.div(codes, episodes + 1);
+  const episode = op.sub(op.sub(codes, op.mul(row, episodes + 1)), 1);
+  const known = graph.input('held.rows', 'int32', ['rowNumbers']);
+  const [start, length, agentStart, agentCount] = PLACES.map((_, i) => op.gather(known, op.add(op.mul(row, PLACES.length), i)));
+  if (!start || !length || !agentStart || !agentCount) throw new Error('A row has four numbers');
   const last = op.sub(length, 1);
   const words = graph.input('held.words', 'int32', ['words']);
   const tokensAt = (within: Tensor): Tensor =>
@@ -76,7 +80,7 @@ const flagsAt = (graph: Graph, places: Tensor): Tensor =>
   op.cast(op.sub(digits(graph.input('held.flags', 'int32', ['flagWords']), places, FLAGS, digitsPerWord(FLAGS)), 1), 'float32');
 
 /** The numbers at these places of a list that lies `count` to a word, each below `base`, the first in the lowest digit. */
-function digits(words: Tensor, places: Tensor, base: number, count: number): Tensor {
+export function digits(words: Tensor, places: Tensor, base: number, count: number): Tensor {
   if (count === 1) return op.gather(words, places);
   const word = op.div(places, count);
   const digit = op.sub(places, op.mul(word, count));

@@ -1,12 +1,12 @@
 // The episodes of an update on the device. They are sent once, packed (a token of a small vocabulary takes a third of a word), and serve
-// everything that reads them: scoring by reference and critic, and every pass of the optimizer. A micro-batch then is twenty bytes a row.
+// everything that reads them: scoring by reference and critic, and every pass of the optimizer. A micro-batch then is four bytes a row.
 
 import { at, field } from '../indexed.ts';
 import { DeviceBuffers } from '../engine/device-buffers.ts';
 import { float, integer } from '../engine/session.ts';
 import type { Feeds, SessionOptions, Value } from '../engine/session.ts';
 import { type BatchLayout, type BatchShape, type FedBatch, unpackRows } from './batch.ts';
-import { FLAGS, PLACES, packDigits } from './device-batch.ts';
+import { FLAGS, PLACES, packDigits, rowCode } from './device-batch.ts';
 import { DeviceMasks } from './device-masks.ts';
 import { EVERYTHING } from './grammar-mask.ts';
 import type { EncodedRow } from './prompt.ts';
@@ -17,9 +17,9 @@ export interface HeldEpisode {
   readonly token?: Readonly<Record<string, Float32Array>>;
 }
 
+/** A row that is held: its number, and where its agent's tokens begin. */
 interface Place {
-  readonly start: number;
-  readonly length: number;
+  readonly row: number;
   readonly agentStart: number;
 }
 
@@ -54,25 +54,15 @@ export class DeviceEpisodes {
       throw new RangeError(
         `A batch of ${rows.length} rows and ${episodes.length} episodes does not fit the shape's ${shape.rows} and ${shape.episodes}`,
       );
-    const places = new Int32Array(PLACES.length * shape.rows);
-    const put = (name: (typeof PLACES)[number], row: number, number: number): void => {
-      places[PLACES.indexOf(name) * shape.rows + row] = number;
-    };
-    for (let row = rows.length; row < shape.rows; row++) {
-      put('length', row, 1);
-      put('episode', row, -1);
-    }
     const owners = episodes.flatMap((episode, index) => episode.map(() => index));
-    for (const [r, row] of rows.entries()) {
+    const codes = Int32Array.from({ length: shape.rows }, (_, r) => {
+      const row = rows[r];
+      if (!row) return rowCode(0, -1, shape.episodes);
       const place = this.#places.get(row);
       if (!place) throw new Error('The episode is not on the device');
-      put('start', r, place.start);
-      put('length', r, place.length);
-      put('agentStart', r, place.agentStart);
-      put('agentCount', r, row.agent.length);
-      put('episode', r, at(owners, r));
-    }
-    const feeds: Feeds = { places: integer(places, [PLACES.length, shape.rows]), ...Object.fromEntries(this.#held) };
+      return rowCode(place.row, at(owners, r), shape.episodes);
+    });
+    const feeds: Feeds = { rows: integer(codes, [shape.rows, 1]), ...Object.fromEntries(this.#held) };
     return { shape, feeds, unpack: (result) => unpackRows(result, episodes, shape.agentTokens) };
   }
 
@@ -91,10 +81,12 @@ export class DeviceEpisodes {
     const { vocabulary, contextLength, aids } = this.#layout;
     const tokens: number[] = [];
     const flags: number[] = [];
+    const known: number[] = [0, 1, 0, 0]; // as PLACES: the empty row
     let agents = 0;
     for (const row of rows) {
       const length = Math.max(1, checkedLength(row));
-      this.#places.set(row, { start: tokens.length, length, agentStart: agents });
+      this.#places.set(row, { row: known.length / PLACES.length, agentStart: agents });
+      known.push(tokens.length, length, agents, row.agent.length);
       for (let i = 0; i < length; i++) {
         tokens.push(row.tokens[i] ?? 0);
         flags.push(Math.sign(row.flags[i] ?? 0) + 1);
@@ -105,6 +97,7 @@ export class DeviceEpisodes {
     const { numbers, table } = await this.#masks.numbers(said.map(({ mask }) => (mask === EVERYTHING ? undefined : mask)));
     const packed = Int32Array.from(said, ({ position }, i) => at(numbers, i) * contextLength + position);
     this.#agents = Math.max(1, agents);
+    await this.#send('held.rows', Int32Array.from(known));
     await this.#send('held.words', packDigits(tokens, vocabulary));
     if (aids.matchFlag) await this.#send('held.flags', packDigits(flags, FLAGS));
     await this.#send('held.agents', packed.length > 0 ? packed : new Int32Array(1));

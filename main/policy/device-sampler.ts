@@ -8,7 +8,8 @@ import { type DeviceParameters, deviceInputs } from '../engine/device-parameters
 import { Session, float, floats, integer, scalarValue } from '../engine/session.ts';
 import type { Value } from '../engine/session.ts';
 import { DeviceCache, rowBucket } from './device-cache.ts';
-import { DRAWN_NUMBERS, withFlag } from './device-graph.ts';
+import { packDigits } from './device-batch.ts';
+import { DRAWN_NUMBERS, readCode, tokenBase, withFlag } from './device-graph.ts';
 import type { DeviceSampling } from './device-graph.ts';
 import { DeviceMasks } from './device-masks.ts';
 import { TOP_ALTERNATIVES, drawNumbers } from './draw.ts';
@@ -147,7 +148,7 @@ export class DeviceSampler implements EpisodeSampler {
       {
         ...(await this.#parameters.feeds()),
         ...feeds,
-        ...this.#inputs(slots, used, count),
+        ...this.#inputs(slots, used),
         ...(await this.#draws(slots, draws, settings)),
       },
       { ...fetches, drawn: null },
@@ -167,28 +168,27 @@ export class DeviceSampler implements EpisodeSampler {
     }
   }
 
-  #inputs(slots: Slots, used: readonly number[], count: number): Record<string, Value> {
-    const { aids } = this.#network;
+  /** The tokens that are read, without gaps, each row's with the few before them that they see directly. */
+  #inputs(slots: Slots, used: readonly number[]): Record<string, Value> {
+    const { aids, vocabulary } = this.#network;
     const rows = this.#cache.rows;
-    const window = count + aids.tokenShift;
-    const tokens = new Int32Array(rows * window);
-    const place = new Int32Array(rows);
-    const last = new Int32Array(rows);
+    const tokens: number[] = [];
+    const starts = new Int32Array(rows);
+    const reads = new Int32Array(rows);
     for (const [r, row] of slots.entries()) {
       if (!row) continue;
       const { position } = row;
-      const real = at(used, r);
-      place[r] = position;
-      last[r] = real - 1;
-      for (let at = Math.max(0, position - aids.tokenShift); at < position + real; at++) {
-        const slot = r * window + at - position + aids.tokenShift;
-        tokens[slot] = withFlag(row.tokens[at]!, row.flags[at]!);
+      starts[r] = tokens.length;
+      reads[r] = readCode(position, Math.max(0, at(used, r) - 1));
+      for (let at = Math.max(0, position - aids.tokenShift); at < position + Math.max(1, used[r] ?? 0); at++) {
+        tokens.push(withFlag(row.tokens[at] ?? 0, row.flags[at] ?? 0));
       }
     }
+    const words = packDigits(tokens, tokenBase(vocabulary));
     return {
-      tokens: integer(tokens, [rows, window]),
-      place: integer(place, [rows, 1]),
-      last: integer(last, [rows, 1]),
+      words: integer(words, [words.length]),
+      starts: integer(starts, [rows, 1]),
+      reads: integer(reads, [rows, 1]),
     };
   }
 

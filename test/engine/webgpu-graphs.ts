@@ -13,7 +13,7 @@ import type { ModelConfig } from '../../main/policy/transformer.ts';
 import { modelLayout } from '../../main/policy/transformer.ts';
 import { answer, webgpu } from './vulkan.ts';
 
-const shape = { rows: 2, time: 8, agentTokens: 4, masks: 3, episodes: 2 };
+const shape = { rows: 2, time: 8, agentTokens: 4, masks: 1, episodes: 2, resident: true } as const;
 
 const model = (valueHead: boolean): ModelConfig => ({
   vocabulary: 24,
