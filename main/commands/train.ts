@@ -181,7 +181,7 @@ function answerPlan(store: Store, fitted: FittedRun, seeds: readonly number[]): 
     },
     [
       `${config.name}: ${seeds.length === 1 ? `seed ${seeds[0]}` : `${seeds.length} seeds`}; nothing was started`,
-      plan ? planText(fitted) : `Memory: at most ${config.memory} MB (setting memory), ${megabytes(free)} free`,
+      plan ? planText(fitted) : `Memory: at most ${config.memory} MB (setting memory), ${megabytes(free ?? 0)} free`,
       `Disk: ${megabytes(diskBytes)}`,
       seconds === null ? basis : `Time: about ${duration(seconds)}. ${basis}`,
     ].join('\n'),

@@ -3,7 +3,7 @@
 // bundled with the runtime) the training state stays on the device between steps. Through CUDA, DirectML and CoreML the
 // runtime's Node binding can only hand tensors over through the CPU: correct, but the state travels at every step.
 
-import { execFile } from 'node:child_process';
+import { execFile, execFileSync } from 'node:child_process';
 import { existsSync, readFileSync, readdirSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { cpus, totalmem } from 'node:os';
@@ -181,22 +181,44 @@ function whyFailed(error: unknown): string {
 }
 
 async function describe(id: string, title: string): Promise<{ name: string; memory: number | null }> {
-  if (id === 'cpu') return { name: `${cpus()[0]?.model.trim() ?? 'CPU'} (${cpus().length} threads)`, memory: totalmem() };
-  const card = (await nvidiaCard()) ?? amdCard();
+  if (id.startsWith('cpu')) return { name: `${cpus()[0]?.model.trim() ?? 'CPU'} (${cpus().length} threads)`, memory: totalmem() };
+  const card = (await nvidiaCard(numberOf(id))) ?? amdCard();
   return card && id !== 'coreml'
     ? { name: `${card.name} through ${title.split(' through ')[1] ?? title}`, memory: card.memory }
     : { name: title, memory: null };
 }
 
-async function nvidiaCard(): Promise<{ name: string; memory: number } | undefined> {
+const NVIDIA = ['--query-gpu=name,memory.total', '--format=csv,noheader,nounits'];
+
+/** One of the cards that nvidia-smi lists. */
+export function readNvidia(stdout: string, number: number): { name: string; memory: number } | undefined {
+  const [name = '', megabytes = ''] = stdout.split('\n')[number]?.split(', ') ?? [];
+  return name ? { name, memory: Number(megabytes) * 2 ** 20 } : undefined;
+}
+
+async function nvidiaCard(number: number): Promise<{ name: string; memory: number } | undefined> {
   try {
-    const query = ['--query-gpu=name,memory.total', '--format=csv,noheader,nounits'];
-    const { stdout } = await promisify(execFile)('nvidia-smi', query, { timeout: 5000 });
-    const [name = '', megabytes = ''] = stdout.split('\n')[0]?.split(', ') ?? [];
-    return name ? { name, memory: Number(megabytes) * 2 ** 20 } : undefined;
+    return readNvidia((await promisify(execFile)('nvidia-smi', NVIDIA, { timeout: 5000 })).stdout, number);
   } catch {
     return undefined; // no NVIDIA driver here
   }
+}
+
+const numberOf = (id: string): number => Number(/:(\d+)$/.exec(id)?.[1] ?? 0);
+const memories = new Map<string, number | null>();
+
+/** Bytes of memory that the system says a card has; null where it does not say. Asked once. */
+export function cardMemory(id: string): number | null {
+  const known = memories.get(id);
+  if (known !== undefined) return known;
+  let found = amdCard()?.memory ?? null;
+  try {
+    found = readNvidia(execFileSync('nvidia-smi', NVIDIA, { encoding: 'utf8', timeout: 5000, stdio: 'pipe' }), numberOf(id))?.memory ?? found;
+  } catch {
+    // no NVIDIA driver here
+  }
+  memories.set(id, found);
+  return found;
 }
 
 /** The Linux driver of AMD cards gives the memory as a file. */
