@@ -204,6 +204,22 @@ async function nvidiaCard(number: number): Promise<{ name: string; memory: numbe
   }
 }
 
+/** Whether cards of this kind have numbers. */
+export const isNumbered = (id: string): boolean => {
+  const { providers = [] } = KINDS[id.split(':')[0] ?? id]?.options ?? {};
+  return NUMBERED.some((known) => providers.includes(known));
+};
+
+/** How many cards the system lists; one where it does not say. */
+export function cardCount(): number {
+  try {
+    const listed = execFileSync('nvidia-smi', NVIDIA, { encoding: 'utf8', timeout: 5000, stdio: 'pipe' });
+    return Math.max(1, listed.split('\n').filter((line) => line.includes(',')).length);
+  } catch {
+    return 1; // no NVIDIA driver here
+  }
+}
+
 const numberOf = (id: string): number => Number(/:(\d+)$/.exec(id)?.[1] ?? 0);
 const memories = new Map<string, number | null>();
 

@@ -156,14 +156,14 @@ export function deviceSamplingGraph(config: ModelConfig, count: number, paramete
  * Positions as the rotary kernel wants them, with 64 bits. A device has no way to widen a number but to count: the place of the one in a
  * one-hot row. Padding may lie beyond the end.
  */
-function wide(places: Tensor, count: number, length: number): Tensor {
+export function wide(places: Tensor, count: number, length: number): Tensor {
   const within = op.reshape(op.minimum(places, length - 1), ['rows', count, 1]);
   const oneHot = op.cast(op.equal(within, counting(places.graph, length)), 'float32');
   return node('ArgMax', [oneHot], ['rows', count], 'int64', { axis: 2, keepdims: 0 });
 }
 
 /** Puts what is new of every row into the cache, at the row's places. */
-class CacheWriter {
+export class CacheWriter {
   readonly #graph: Graph;
   readonly #streams: readonly DeviceStream[];
   readonly #places: Tensor;
@@ -201,7 +201,7 @@ class CacheWriter {
 }
 
 /** [rows, count, width] and the number of one of the tokens in each row give [rows, width]. */
-function pickLast(x: Tensor, last: Tensor): Tensor {
+export function pickLast(x: Tensor, last: Tensor): Tensor {
   const count = Number(at(x.shape, 1));
   const width = Number(at(x.shape, 2));
   if (count === 1) return op.reshape(x, ['rows', width]);
@@ -219,7 +219,7 @@ function tokenSums(logits: Tensor, seen: Tensor, weights: Tensor): Tensor {
 }
 
 /** Draws a token of each row as draw.ts does, in single precision: [rows, DRAWN_NUMBERS]. */
-function draw(graph: Graph, free: Tensor): Tensor {
+export function draw(graph: Graph, free: Tensor): Tensor {
   const vocabulary = Number(at(free.shape, 1));
   const perRow = (name: string, dtype: DType): Tensor => graph.input(name, dtype, ['rows', 1]);
   const table = graph.input('maskTable', 'float32', ['masks', vocabulary]);
@@ -267,7 +267,7 @@ function draw(graph: Graph, free: Tensor): Tensor {
   return node('Concat', numbers, ['rows', DRAWN_NUMBERS], 'float32', { axis: 1 });
 }
 
-const counting = (graph: Graph, length: number): Tensor =>
+export const counting = (graph: Graph, length: number): Tensor =>
   graph.constant(
     Int32Array.from({ length }, (_, i) => i),
     [length],
@@ -294,7 +294,7 @@ function columns(x: Tensor, size: number, start: number): Tensor {
   return node('Gather', [x, chosen], x.shape.with(1, size), x.dtype, { axis: 1 });
 }
 
-function node(
+export function node(
   name: string,
   inputs: readonly Tensor[],
   shape: readonly Dimension[],

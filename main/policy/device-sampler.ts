@@ -147,6 +147,7 @@ export class DeviceSampler implements EpisodeSampler {
     const results = await session.run(
       {
         ...(await this.#parameters.feeds()),
+        ...(await this.#network.base?.feeds(this.#parameters.session)),
         ...feeds,
         ...this.#inputs(slots, used),
         ...(await this.#draws(slots, draws, settings)),

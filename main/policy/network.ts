@@ -4,6 +4,7 @@
 import type { Json } from '../canonical.ts';
 import type { Graph, Tensor } from '../engine/graph.ts';
 import type { ParameterLayout, Parameters } from '../engine/parameters.ts';
+import type { Feeds, SessionOptions } from '../engine/session.ts';
 import type { LossAndMetrics, MicroBatch } from '../engine/training-step.ts';
 import { policyTensors } from './batch.ts';
 import type { BatchLayout, BatchShape, LossInput, PolicyOptions, PolicyTensors } from './batch.ts';
@@ -34,6 +35,8 @@ export interface PolicyNetwork extends BatchLayout {
   samplingGraph(count: number, parameters: (graph: Graph) => Parameters): Graph;
   /** How it is sampled on a device; undefined: only on the CPU. */
   readonly device?: DeviceSampling | undefined;
+  /** Weights that no training changes, on a device: further feeds of every graph there. */
+  readonly base?: { feeds(session: SessionOptions): Promise<Feeds>; release(): Promise<void> };
 }
 
 /** A small Transformer is fully described by its config; a language model has a separate network. */

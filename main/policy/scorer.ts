@@ -54,7 +54,8 @@ export class Scorer {
     this.#sessions = new SessionCache(options.sessions ?? 12, options.pool);
     if (weights instanceof DeviceParameters) {
       this.#device = { session: weights.session, buffers: new DeviceBuffers(weights.session) };
-      this.#feeds = () => weights.feeds();
+      const { base } = this.#network;
+      this.#feeds = async () => ({ ...(await weights.feeds()), ...(await base?.feeds(weights.session)) });
     } else {
       const feeds = parameterFeeds(this.#network.layout, weights);
       this.#feeds = async () => feeds;

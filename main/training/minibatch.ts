@@ -105,9 +105,11 @@ export class MinibatchTrainer {
     const agentTokens = samples.reduce((sum, sample) => sum + tokensOf(sample), 0);
     const batches: MicroBatch[] = [];
     await this.hold(samples);
+    const { parameters } = this.#trainer;
+    const base = parameters && (await this.#network.base?.feeds(parameters.session));
     for (const { part, shape } of this.cut(samples, objective)) {
       const packed = this.batch(part, shape);
-      const feeds: Record<string, Feeds[string]> = { ...packed.feeds, ...PackedBatch.divisors(samples.length, agentTokens) };
+      const feeds: Record<string, Feeds[string]> = { ...base, ...packed.feeds, ...PackedBatch.divisors(samples.length, agentTokens) };
       for (const name of Object.keys(at(part, 0).episode)) {
         const numbers = new Float32Array(shape.episodes);
         numbers.set(part.map(({ episode }) => field(episode, name)));

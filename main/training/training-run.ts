@@ -131,6 +131,7 @@ export async function openTraining(config: RunConfig, host: TrainingHost): Promi
       await policy.sampler.dispose();
       await reader.sampler.dispose();
       await releaseWeights(original);
+      await networkOf(setup.model).base?.release();
       await trainer.dispose();
     },
   };

@@ -48,6 +48,19 @@ describe('a run on a device', () => {
     for (const metrics of metricsOf(cpu)) expect(metrics).not.toHaveProperty('system/device.calls');
   });
 
+  test('does the same with a critic, several optimizer steps an update and thoughts', async () => {
+    const changes = {
+      algorithm: { id: 'ppo', bilevel: true, minibatches: 4, epochs: 2 },
+      policy: { ...smallest().policy, thoughts: true, thoughtTokens: 12 },
+      training: { ...smallest().training, updates: 3, reward: 'shaped' },
+    };
+    const { tasks, tokens, worst } = compareRuns(playedUpdates(await play(changes)), playedUpdates(await play({ ...changes, device: 'webgpu' })));
+    expect(tasks).toBe(true);
+    expect(tokens.different).toBe(0);
+    expect(tokens.all).toBeGreaterThan(200);
+    expect(worst.difference, worst.name).toBeLessThan(1e-3);
+  });
+
   test('equals itself when repeated', async () => {
     const again = await play({ device: 'webgpu' });
     expect(again.numbers()).toEqual(first?.numbers());
