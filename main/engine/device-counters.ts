@@ -4,7 +4,7 @@
 
 export interface DeviceCounts {
   readonly calls: number;
-  /** Nodes that compute something in the graphs as they are written; the runtime does not tell how many it launched. */
+  /** Nodes that compute something in the graphs as they are written; the runtime does not say how many it launched. */
   readonly kernels: number;
   /** Bytes sent to the device, and brought back. */
   readonly up: number;

@@ -188,6 +188,7 @@ async function describe(id: string, title: string): Promise<{ name: string; memo
     : { name: title, memory: null };
 }
 
+const NVIDIA_TOOL = 'nvidia-smi';
 const NVIDIA = ['--query-gpu=name,memory.total', '--format=csv,noheader,nounits'];
 
 /** One of the cards that nvidia-smi lists. */
@@ -198,7 +199,7 @@ export function readNvidia(stdout: string, number: number): { name: string; memo
 
 async function nvidiaCard(number: number): Promise<{ name: string; memory: number } | undefined> {
   try {
-    return readNvidia((await promisify(execFile)('nvidia-smi', NVIDIA, { timeout: 5000 })).stdout, number);
+    return readNvidia((await promisify(execFile)(NVIDIA_TOOL, NVIDIA, { timeout: 5000 })).stdout, number);
   } catch {
     return undefined; // no NVIDIA driver here
   }
@@ -213,7 +214,7 @@ export const isNumbered = (id: string): boolean => {
 /** How many cards the system lists; one where it does not say. */
 export function cardCount(): number {
   try {
-    const listed = execFileSync('nvidia-smi', NVIDIA, { encoding: 'utf8', timeout: 5000, stdio: 'pipe' });
+    const listed = execFileSync(NVIDIA_TOOL, NVIDIA, { encoding: 'utf8', timeout: 5000, stdio: 'pipe' });
     return Math.max(1, listed.split('\n').filter((line) => line.includes(',')).length);
   } catch {
     return 1; // no NVIDIA driver here
@@ -229,7 +230,8 @@ export function cardMemory(id: string): number | null {
   if (known !== undefined) return known;
   let found = amdCard()?.memory ?? null;
   try {
-    found = readNvidia(execFileSync('nvidia-smi', NVIDIA, { encoding: 'utf8', timeout: 5000, stdio: 'pipe' }), numberOf(id))?.memory ?? found;
+    found =
+      readNvidia(execFileSync(NVIDIA_TOOL, NVIDIA, { encoding: 'utf8', timeout: 5000, stdio: 'pipe' }), numberOf(id))?.memory ?? found;
   } catch {
     // no NVIDIA driver here
   }

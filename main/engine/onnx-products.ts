@@ -124,4 +124,3 @@ export function spellMatMul(
     else current = [writer.step(node, op, [...current, ...more], attributes)];
   }
 }
-

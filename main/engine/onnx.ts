@@ -11,7 +11,17 @@ import { GraphError, elementCount } from './graph.ts';
 import type { Attribute, Attributes, ConstantData, DType, ExternalData, Graph, Node, Shape, Tensor } from './graph.ts';
 import { AttributeSchema, ModelSchema, NodeSchema, TensorSchema, ValueSchema } from './onnx-schema.ts';
 import type { NodeProto, TensorProto, ValueProto } from './onnx-schema.ts';
-import { TYPES, givenHalf, names, rowsTimesMatrix, shapeOf, spellHalfMatMul, spellMatMul, spellRowsTimesMatrix, worthHalving } from './onnx-products.ts';
+import {
+  TYPES,
+  givenHalf,
+  names,
+  rowsTimesMatrix,
+  shapeOf,
+  spellHalfMatMul,
+  spellMatMul,
+  spellRowsTimesMatrix,
+  worthHalving,
+} from './onnx-products.ts';
 import type { Half, NodeWriter } from './onnx-products.ts';
 
 export type Target = 'cpu' | 'gpu';
@@ -24,12 +34,13 @@ const ONE_THREAD_ELEMENTS = 16_384;
 const GPU_CONCAT = 6;
 
 /** The model file's bytes. With `half`, matrix products are computed in half precision; everything else stays as it is. */
-export const encode = (graph: Graph, target: Target = 'cpu', half?: Half): Uint8Array<ArrayBuffer> => encodeCounted(graph, target, half).bytes;
+export const encode = (graph: Graph, target: Target = 'cpu', half?: Half): Uint8Array<ArrayBuffer> =>
+  encodeCounted(graph, target, half).bytes;
 
 /** Operators that compute nothing. */
 const FREE = new Set(['Reshape', 'Identity']);
 
-/** The same, with the number of its nodes that compute something: the runtime fuses few of them on a device, and tells none. */
+/** The same, with the number of its nodes that compute something: the runtime fuses few of them on a device, and names none. */
 export function encodeCounted(graph: Graph, target: Target = 'cpu', half?: Half): { bytes: Uint8Array<ArrayBuffer>; kernels: number } {
   const writer = new Writer(graph, target, half);
   for (const node of liveNodes(graph)) (SPELLED[node.op] ?? plain)(node, writer);

@@ -214,7 +214,7 @@ const rows: Record<Metric['group'], readonly Row[]> = {
     [
       'system/device.kernels',
       'Kernels of the device',
-      'Nodes that compute something in the graphs that were called during the update, as they are written; the runtime does not tell how many programs it launched',
+      'Nodes that compute something in the graphs that were called during the update, as they are written; the runtime does not say how many programs it launched',
       'kernels',
       'down',
     ],

@@ -77,7 +77,11 @@ export function policyObjective(
     const input: LossInput = (name, per) => {
       const key = `${per}.${name}`;
       if (shape.resident && per === 'token' && !graph.inputs.has(key)) numbers.set(key, residentNumbers(graph, key));
-      return numbers.get(key) ?? graph.inputs.get(key) ?? graph.input(key, 'float32', per === 'episode' ? [shape.episodes] : [shape.rows, shape.agentTokens]);
+      return (
+        numbers.get(key) ??
+        graph.inputs.get(key) ??
+        graph.input(key, 'float32', per === 'episode' ? [shape.episodes] : [shape.rows, shape.agentTokens])
+      );
     };
     return graph.scope('loss', () => loss(graph, policy, input));
   };

@@ -215,9 +215,7 @@ export function fitMemory(config: RunConfig, dataFolder: string, given?: number)
   const isModel = config.policy.kind === 'model';
   const free = given ?? (onCard ? cardLimit(config) : process.availableMemory());
   if (!isModel && !onCard) return { config, plan: null, changes: [], free };
-  const network = isModel
-    ? plannedNetwork(config, shapeOf(dataFolder, config.policy.model.name))
-    : smallNetwork(config, dataFolder);
+  const network = isModel ? plannedNetwork(config, shapeOf(dataFolder, config.policy.model.name)) : smallNetwork(config, dataFolder);
   const planned = (adapted: RunConfig): MemoryPlan => (onCard ? planCard(adapted, network, free) : planMemory(adapted, network));
   if (free === null) return { config, plan: planned(config), changes: [], free };
   let smallest: MemoryPlan | undefined;
@@ -261,12 +259,16 @@ const NAMES: Readonly<Record<keyof MemoryParts, string>> = {
 };
 
 const partsText = (plan: MemoryPlan | undefined): string =>
-  (Object.keys(NAMES) as (keyof MemoryParts)[]).filter((name) => !plan?.card || name !== 'process').map((name) => `${NAMES[name]} ${megabytes(plan?.parts[name] ?? 0)}`).join(', ');
+  (Object.keys(NAMES) as (keyof MemoryParts)[])
+    .filter((name) => !plan?.card || name !== 'process')
+    .map((name) => `${NAMES[name]} ${megabytes(plan?.parts[name] ?? 0)}`)
+    .join(', ');
 
 /** The plan in words, for the command line. */
 export function planText({ plan, changes, free }: FittedRun): string {
   if (!plan) return '';
   const adapted = changes.length === 0 ? '' : `\nAdapted to the ${plan.card ? 'card' : 'free memory'}: ${changes.join(', ')}`;
-  const there = free === null ? 'the system does not say how much it has (deviceMemory does)' : `${megabytes(free)} ${plan.card ? 'there' : 'free'}`;
+  const there =
+    free === null ? 'the system does not say how much it has (deviceMemory does)' : `${megabytes(free)} ${plan.card ? 'there' : 'free'}`;
   return `Memory${plan.card ? ' of the card' : ''}: ${megabytes(plan.needed)} needed, up to ${megabytes(plan.most)} used, ${there} (${partsText(plan)})${adapted}`;
 }

@@ -49,7 +49,12 @@ async function step(size: number, half: boolean, lossScale?: number): Promise<St
     layout,
     layout.initialise(() => random.normal()),
   );
-  const trainer = new Trainer({ layout, state, session: { threads: 1, ...(half && { half: 'float16' as const }) }, ...(lossScale === undefined ? {} : { lossScale }) });
+  const trainer = new Trainer({
+    layout,
+    state,
+    session: { threads: 1, ...(half && { half: 'float16' as const }) },
+    ...(lossScale === undefined ? {} : { lossScale }),
+  });
   const report = await trainer.step([batch(size)], 1e-3);
   await trainer.dispose();
   expect(state.step).toBe(1);

@@ -7,7 +7,8 @@ import { fromBinary } from '@bufbuild/protobuf';
 import { DeviceParameters, deviceInputs } from '../../main/engine/device-parameters.ts';
 import { ModelSchema } from '../../main/engine/onnx-schema.ts';
 import { encode } from '../../main/engine/onnx.ts';
-import { reduceSum, square } from '../../main/engine/operators.ts';
+import { mul, reduceSum, square } from '../../main/engine/operators.ts';
+import { scalarValue } from '../../main/engine/session.ts';
 import { Trainer, freshState } from '../../main/engine/training-step.ts';
 import { PackedBatch } from '../../main/policy/batch.ts';
 import { deviceSamplingGraph } from '../../main/policy/device-graph.ts';
@@ -124,6 +125,28 @@ describe('sampling on a device', () => {
     await trainer.download();
     expect(after).toEqual(said(await play(keep(new Sampler(config, state.values, { capacity: 16, threads: 1 })), { greedy: true })));
     await sampler.dispose();
+  });
+});
+
+describe('training on a device', () => {
+  it('brings nothing back of micro-batches, so that the host need not wait: only the report of the step', async () => {
+    const state = freshState(layout, weightsOf(config, 5));
+    const trainer = keep(new Trainer({ layout, state, session }));
+    const host = keep(new Trainer({ layout, state: freshState(layout, weightsOf(config, 5)), session: { threads: 1 } }));
+    const build: Parameters<Trainer['step']>[0][number]['build'] = (graph, p) => {
+      const loss = graph.scope('loss', () => mul(reduceSum(square(p('embedding'))), graph.input('weight', 'float32', [])));
+      return { loss, metrics: { doubled: mul(loss, 2) } };
+    };
+    const batches = [1, 2, 3].map((weight) => ({ key: 'weighed', build, feeds: { weight: scalarValue(weight) } }));
+    await trainer.step(batches, 1e-3);
+    const expected = [await host.step(batches, 1e-3), await host.step(batches, 1e-3)].at(-1);
+    counters.take();
+    const report = await trainer.step(batches, 1e-3);
+    const { calls, down } = counters.take();
+    expect([calls, down]).toEqual([4, 3 * 4]); // three micro-batches and the step; loss, norm and one metric
+    expect(report.loss / (expected?.loss ?? 0)).toBeCloseTo(1, 5);
+    expect(report.gradientNorm / (expected?.gradientNorm ?? 0)).toBeCloseTo(1, 5);
+    expect(report.metrics.doubled).toBeCloseTo(2 * report.loss, 3);
   });
 });
 

@@ -8,7 +8,8 @@ import { USABLE, cardCapacity, fitMemory, planCard, planText } from '../../main/
 import { openRun } from '../../main/training/run-setup.ts';
 import { smallest } from './host.ts';
 
-const onCard = (changes: Record<string, unknown> = {}) => smallest({ device: 'webgpu', policy: { width: 64, layers: 2, heads: 2 }, ...changes });
+const onCard = (changes: Record<string, unknown> = {}) =>
+  smallest({ device: 'webgpu', policy: { width: 64, layers: 2, heads: 2 }, ...changes });
 const network = networkOf(openRun(onCard()).model);
 const numbers = 4 * network.layout.count;
 
@@ -28,7 +29,9 @@ test('a card of which nobody knows the memory is told so, and nothing is changed
   const config = onCard();
   const fitted = fitMemory(config, '/nowhere');
   expect([fitted.changes, fitted.config, fitted.free]).toEqual([[], config, null]);
-  expect(planText(fitted)).toMatch(/^Memory of the card: \d+ MB needed, up to \d+ MB used, the system does not say .* \(weights .*activations \d+ MB\)$/);
+  expect(planText(fitted)).toMatch(
+    /^Memory of the card: \d+ MB needed, up to \d+ MB used, the system does not say .* \(weights .*activations \d+ MB\)$/,
+  );
 });
 
 test('micro-batches become smaller until the run fits, fewer episodes are played at once, and what cannot fit is refused', () => {
@@ -42,7 +45,9 @@ test('micro-batches become smaller until the run fits, fewer episodes are played
   const rows = cardCapacity(asked, network, 64e6);
   expect(rows).toBeLessThan(256);
   expect(rows).toBeGreaterThanOrEqual(8);
-  expect(() => fitMemory({ ...asked, deviceMemory: 2 }, '/nowhere')).toThrow(/device: this run needs .* of the card's memory even with .* 2 MB are there/);
+  expect(() => fitMemory({ ...asked, deviceMemory: 2 }, '/nowhere')).toThrow(
+    /device: this run needs .* of the card's memory even with .* 2 MB are there/,
+  );
 });
 
 test('the memory of the card with a number is read from the list of cards', () => {

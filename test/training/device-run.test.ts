@@ -54,7 +54,10 @@ describe('a run on a device', () => {
       policy: { ...smallest().policy, thoughts: true, thoughtTokens: 12 },
       training: { ...smallest().training, updates: 3, reward: 'shaped' },
     };
-    const { tasks, tokens, worst } = compareRuns(playedUpdates(await play(changes)), playedUpdates(await play({ ...changes, device: 'webgpu' })));
+    const { tasks, tokens, worst } = compareRuns(
+      playedUpdates(await play(changes)),
+      playedUpdates(await play({ ...changes, device: 'webgpu' })),
+    );
     expect(tasks).toBe(true);
     expect(tokens.different).toBe(0);
     expect(tokens.all).toBeGreaterThan(200);

@@ -3,7 +3,7 @@
 
 import { closeSync, openSync } from 'node:fs';
 import { DeviceBuffers } from '../../engine/device-buffers.ts';
-import { Graph, type Tensor } from '../../engine/graph.ts';
+import type { Graph, Tensor } from '../../engine/graph.ts';
 import { float } from '../../engine/session.ts';
 import type { Feeds, SessionOptions, Value } from '../../engine/session.ts';
 import type { LanguageModelConfig } from './architecture.ts';
@@ -13,7 +13,8 @@ import { decode } from './numbers.ts';
 import { readFully } from './tensor-source.ts';
 
 /** Whether the weights can be taken to a device: as numbers of 16 or 32 bits, not as blocks of a few. */
-export const fitForDevice = (weights: MappedWeights): boolean => [...weights.values()].every(({ kind }) => kind === 'f32' || kind === 'f16');
+export const fitForDevice = (weights: MappedWeights): boolean =>
+  [...weights.values()].every(({ kind }) => kind === 'f32' || kind === 'f16');
 
 /** A weight as an input of a graph. */
 export function weightInput(graph: Graph, name: string, shape: readonly number[]): Tensor {

@@ -71,7 +71,14 @@ export function modelNetwork(options: ModelNetworkOptions): PolicyNetwork {
     }),
     ...(onDevice && trained !== 'all' && { base: deviceWeights(config, options.weights) }),
     tensors: (graph, parameters, shape, how) =>
-      tensors(graph, partsOf(graph, parameters, { device: onDevice && shape.resident === true }), { ...options, valueHead, contextLength }, parameters, shape, how),
+      tensors(
+        graph,
+        partsOf(graph, parameters, { device: onDevice && shape.resident === true }),
+        { ...options, valueHead, contextLength },
+        parameters,
+        shape,
+        how,
+      ),
     samplingGraph: (count, parameters) => {
       const graph = new Graph(`read ${count}`);
       // One token at a time is bound by memory: there the blocks are multiplied as they are. More at once are worth unpacking them for.
@@ -108,7 +115,11 @@ function partsMaker({
   config,
   weights,
   trained,
-}: ModelNetworkOptions): (graph: Graph, parameters: Parameters, how?: { readonly blocks?: boolean; readonly device?: boolean }) => ModelParts {
+}: ModelNetworkOptions): (
+  graph: Graph,
+  parameters: Parameters,
+  how?: { readonly blocks?: boolean; readonly device?: boolean },
+) => ModelParts {
   const shapes = new Map(weightSpecs(config).map(({ name, shape }) => [name, shape]));
   const embedding = shapes.get('model.embed_tokens.weight');
   if (embedding && !shapes.has(HEAD)) shapes.set(HEAD, embedding);
@@ -128,9 +139,7 @@ function partsMaker({
     const times = (x: Tensor, name: string): Tensor => {
       if (trained === 'all') return op.matmul(x, parameters(name), { transposeB: true });
       const { shape, mapped } = find(name);
-      return blocks && 'scales' in mapped
-        ? blockProduct(graph, x, name, shape, mapped)
-        : op.matmul(x, weight(name), { transposeB: true });
+      return blocks && 'scales' in mapped ? blockProduct(graph, x, name, shape, mapped) : op.matmul(x, weight(name), { transposeB: true });
     };
     const linear = (name: string, x: Tensor): Tensor => {
       let y = times(x, `${name}.weight`);
