@@ -150,6 +150,20 @@ describe('training on a device', () => {
   });
 });
 
+describe('a device that hands tensors over through the CPU', () => {
+  it('is sent the weights and sends the gradient back at every micro-batch, but never weights or moments', async () => {
+    const through = { ...session, stateOnDevice: false } as const;
+    const trainer = keep(new Trainer({ layout, state: freshState(layout, weightsOf(config, 6)), session: through }));
+    expect(trainer.parameters).toBeUndefined();
+    const build: Parameters<Trainer['step']>[0][number]['build'] = (_graph, p) => ({ loss: reduceSum(square(p('embedding'))) });
+    const batch = { key: 'through', build, feeds: {} };
+    counters.take();
+    await trainer.step([batch, batch], 1e-3);
+    const { calls, up, down } = counters.take();
+    expect([calls, up, down]).toEqual([2, 2 * 4 * layout.count, 2 * (4 * layout.count + 8)]);
+  });
+});
+
 describe('half precision on a device', () => {
   const half = { ...session, half: 'float16' } as const;
 
