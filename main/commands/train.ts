@@ -7,7 +7,7 @@ import { type Command, Option } from 'commander';
 import { tabulate } from '../evaluation/evaluate.ts';
 import { duration, interval, percent } from '../format.ts';
 import { evaluationText } from '../report/report.ts';
-import { adviceFor, deviceSpent, timeRows, timeSpent } from '../report/timing.ts';
+import { adviceFor, deviceSpent, deviceText, timeRows, timeSpent } from '../report/timing.ts';
 import type { Store } from '../store/store.ts';
 import { spawnChild } from '../process/child.ts';
 import { ConfigError, type RunConfig, parseConfig } from '../config/config.ts';
@@ -181,7 +181,7 @@ function answerPlan(store: Store, fitted: FittedRun, seeds: readonly number[]): 
     },
     [
       `${config.name}: ${seeds.length === 1 ? `seed ${seeds[0]}` : `${seeds.length} seeds`}; nothing was started`,
-      plan ? planText(fitted) : `Memory: at most ${config.memory} MB (setting memory), ${megabytes(free)} free`,
+      plan ? planText(fitted) : `Memory: at most ${config.memory} MB (setting memory), ${megabytes(free ?? 0)} free`,
       `Disk: ${megabytes(diskBytes)}`,
       seconds === null ? basis : `Time: about ${duration(seconds)}. ${basis}`,
     ].join('\n'),
@@ -278,11 +278,7 @@ function tellOutcome(store: Store, id: number): void {
       `Run ${id}: ${state} after ${updates} updates, ${episodes} episodes, ${duration(seconds)}`,
       table ? evaluationText({ name: `${run.name} (${evaluation.split} tasks)`, table }) : '',
       spent.length > 0 ? `Where the time of the updates went: ${spent.join(', ')}` : '',
-      ...(device
-        ? [
-            `Device, per update: ${device.calls.toFixed(0)} calls, ${device.up.toFixed(2)} MB sent, ${device.down.toFixed(2)} MB fetched, ${device.waiting.toFixed(2)} s waiting for it`,
-          ]
-        : []),
+      ...(device ? [deviceText(device)] : []),
       ...advice,
     ].join('\n'),
   );

@@ -278,6 +278,12 @@ const runSchema = (algorithm: ReturnType<typeof algorithmSchema>) =>
         'Memory limit of the training process (on the CPU; not applied to language models). To stay below it, fewer sessions are kept, which changes no number; a micro-batch that alone would take 45% of it gets fewer rows, which changes the rounding.',
         'MB',
       ),
+      deviceMemory: knob(
+        whole(0, 10_000_000),
+        0,
+        'Memory of the graphics card that the run may take; 0: what the system says the card has. Micro-batches and the episodes played at once follow from it.',
+        'MB',
+      ),
       threads: knob(whole(0, 256), 0, 'CPU threads of the engine; 0: one per logical processor.', 'threads'),
       world: World,
       policy: Policy,
@@ -403,7 +409,7 @@ export function completeConfig(stored: unknown): unknown {
 }
 
 /** Neither a name nor how much memory a process may take is a part of the experiment. */
-const OUTSIDE = new Set(['name', 'memory']);
+const OUTSIDE = new Set(['name', 'memory', 'deviceMemory']);
 
 /** What a run is an experiment in: the complete config, so that old and new runs agree, without what lies outside of it. */
 export function experimentHash(stored: unknown, ...without: readonly string[]): string {

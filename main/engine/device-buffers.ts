@@ -43,8 +43,8 @@ export class DeviceBuffers {
     return buffer;
   }
 
-  /** A new buffer with the chosen entries of one axis; the old one stays. */
-  async choose(value: Value, axis: number, entries: Int32Array): Promise<Value> {
+  /** A new buffer with the chosen entries of one axis; the old one stays. Entries that serve several buffers are uploaded before. */
+  async choose(value: Value, axis: number, entries: Int32Array | Value): Promise<Value> {
     const dtype = dtypeOf(value);
     const shape: Dimension[] = value.dims.map((_, i) => `d${i}`);
     const session = await this.#session(`choose ${dtype} ${shape.length} ${axis}`, (graph) => {
@@ -52,7 +52,8 @@ export class DeviceBuffers {
       const chosen = graph.input('entries', 'int32', ['n']);
       return graph.node('Gather', [x, chosen], [{ shape: shape.with(axis, 'n'), dtype }], { axis })[0];
     });
-    return this.#hold(await session.run({ x: value, entries: integer(entries, [entries.length]) }));
+    const given = entries instanceof Int32Array ? integer(entries, [entries.length]) : entries;
+    return this.#hold(await session.run({ x: value, entries: given }));
   }
 
   /** Gives one buffer back. */

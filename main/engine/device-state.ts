@@ -1,5 +1,6 @@
 // Training with the state on a device: weights and moments stay in its buffers from step to step, and the whole step, AdamW
-// included, is one graph. Several micro-batches add their gradients up there first. Only the report comes back. Each part of the state
+// included, is one graph. Several micro-batches add their gradients and reports up there first: nothing of them comes back, so the host
+// prepares the next one while the device works. Only the report of the whole step comes back. Each part of the state
 // has two buffers: a step reads one and writes the other. They belong to no training session, so any of those may be given up at any time
 // (a buffer that outlives the session that made it takes the process down).
 
@@ -10,8 +11,8 @@ import type { AdamWSettings } from './optimizer.ts';
 import type { Flat, Group, ParameterLayout } from './parameters.ts';
 import type { ProgramCache } from './program-cache.ts';
 import { float, floats, scalarValue } from './session.ts';
-import type { Feeds, Session, SessionOptions, Value } from './session.ts';
-import { applyGraph, readGraph, stepGraph, sumGraph } from './training-graphs.ts';
+import type { Feeds, Fetches, Session, SessionOptions, Value } from './session.ts';
+import { applyGraph, readGraph, reportsGraph, stepGraph, sumGraph } from './training-graphs.ts';
 import { readReport } from './training-report.ts';
 import type { MicroBatch, Poll, StateKeeper, StepReport, TrainingState } from './training-report.ts';
 
@@ -24,6 +25,10 @@ interface Pair {
   spare: Value;
 }
 
+function swap(pair: Pair): void {
+  [pair.current, pair.spare] = [pair.spare, pair.current];
+}
+
 export class DeviceState implements StateKeeper {
   readonly parameters: DeviceParameters;
   readonly #layout: ParameterLayout;
@@ -32,6 +37,7 @@ export class DeviceState implements StateKeeper {
   readonly #programs: ProgramCache;
   readonly #buffers: DeviceBuffers;
   readonly #slots = new Map<Slot, Pair>();
+  readonly #reportPairs = new Map<number, Pair>();
   /** Whether the arrays in plain memory are those of before. */
   #changed = false;
   #disposed = false;
@@ -66,15 +72,20 @@ export class DeviceState implements StateKeeper {
       await poll?.();
       return readReport(await this.#run(session, KEPT, { ...only.feeds, ...feeds }), metrics);
     }
-    const report = await this.#sum(batches, poll);
-    const { session } = await this.#programs.get('apply', () => applyGraph(this.#layout, this.#settings));
-    const applied = await this.#run(session, KEPT, { ...feeds, ...this.#inputs(['sum']), loss: scalarValue(report.loss) });
-    return { ...report, gradientNorm: readReport(applied, []).gradientNorm };
+    const { reports, metrics } = await this.#sum(batches, poll);
+    const length = metrics.length + 2;
+    const { session } = await this.#programs.get(`apply ${length}`, () => applyGraph(this.#layout, this.#settings, length));
+    return readReport(await this.#run(session, KEPT, { ...feeds, ...this.#inputs(['sum']), reports: reports.current }), metrics);
   }
 
   async gradients(batches: readonly MicroBatch[]): Promise<{ report: StepReport; gradients: Flat }> {
     await this.#begin(KEPT);
-    const report = await this.#sum(batches);
+    const { reports, metrics } = await this.#sum(batches);
+    const length = metrics.length + 2;
+    const { session } = await this.#programs.get(`read reports ${length}`, () => reportsGraph(length));
+    const { report: numbers } = await session.run({ reports: reports.current });
+    if (!numbers) throw new Error('The step gave no report');
+    const report = readReport(floats(numbers), metrics);
     const sums = await this.#read('sum');
     const squares = this.#layout.groups.reduce((total, group) => sums[group].reduce((sum, x) => sum + x * x, total), 0);
     return { report: { ...report, gradientNorm: Math.sqrt(squares) }, gradients: sums };
@@ -92,6 +103,7 @@ export class DeviceState implements StateKeeper {
   async dispose(): Promise<void> {
     this.#disposed = true;
     this.#slots.clear();
+    this.#reportPairs.clear();
     await this.parameters.dispose();
     await this.#buffers.dispose();
   }
@@ -110,33 +122,47 @@ export class DeviceState implements StateKeeper {
     }
   }
 
-  /** Adds the gradients of all micro-batches up in `sum`; losses and metrics add up as well. */
-  async #sum(batches: readonly MicroBatch[], poll?: Poll): Promise<StepReport> {
+  /** Adds the gradients of all micro-batches up in `sum`; losses and metrics add up as well, in `reports`. */
+  async #sum(batches: readonly MicroBatch[], poll?: Poll): Promise<{ reports: Pair; metrics: readonly string[] }> {
     await this.#begin(['sum']);
-    let loss = 0;
-    const totals: Record<string, number> = {};
+    let summed: { reports: Pair; metrics: readonly string[] } | undefined;
     for (const [index, batch] of batches.entries()) {
       const { session, metrics } = await this.#programs.get(`sum ${batch.key}`, () => sumGraph(batch, this.#layout));
+      summed ??= { reports: await this.#reports(metrics.length + 2), metrics };
       await poll?.();
-      const feeds = { ...batch.feeds, ...this.#inputs(['values']), fresh: scalarValue(Number(index === 0)) };
-      const report = readReport(await this.#run(session, ['sum'], feeds), metrics);
-      loss += report.loss;
-      for (const [name, number] of Object.entries(report.metrics)) totals[name] = (totals[name] ?? 0) + number;
+      const { reports } = summed;
+      const feeds = { ...batch.feeds, ...this.#inputs(['values']), fresh: scalarValue(Number(index === 0)), reports: reports.current };
+      await this.#replace(session, ['sum'], feeds, { 'next.reports': reports.spare });
+      swap(reports);
     }
-    return { loss, gradientNorm: 0, metrics: totals };
+    if (!summed) throw new RangeError('A step needs at least one micro-batch, found none');
+    return summed;
+  }
+
+  /** Where reports of so many numbers are summed. */
+  async #reports(length: number): Promise<Pair> {
+    let pair = this.#reportPairs.get(length);
+    if (!pair) {
+      const current = await this.#buffers.upload(float(new Float32Array(length), [length]));
+      pair = { current, spare: await this.#buffers.upload(current) };
+      this.#reportPairs.set(length, pair);
+    }
+    return pair;
   }
 
   /** Runs a session that replaces the named parts of the state; returns its report. */
   async #run(session: Session, changed: readonly Kind[], feeds: Feeds): Promise<Float32Array> {
+    const { report } = await this.#replace(session, changed, feeds, { report: null });
+    if (!report) throw new Error('The step gave no report');
+    return floats(report);
+  }
+
+  async #replace(session: Session, changed: readonly Kind[], feeds: Feeds, more: Fetches): Promise<Feeds> {
     const slots = changed.flatMap((kind) => this.#layout.groups.map((group): Slot => `${kind}.${group}`));
     const fetches = Object.fromEntries(slots.map((slot) => [`next.${slot}`, this.#pair(slot).spare]));
-    const { report } = await session.run({ ...feeds, ...this.#inputs(changed) }, { ...fetches, report: null });
-    if (!report) throw new Error('The step gave no report');
-    for (const slot of slots) {
-      const pair = this.#pair(slot);
-      [pair.current, pair.spare] = [pair.spare, pair.current];
-    }
-    return floats(report);
+    const results = await session.run({ ...feeds, ...this.#inputs(changed) }, { ...fetches, ...more });
+    for (const slot of slots) swap(this.#pair(slot));
+    return results;
   }
 
   #inputs(kinds: readonly Kind[]): Record<string, Value> {

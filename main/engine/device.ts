@@ -3,7 +3,7 @@
 // bundled with the runtime) the training state stays on the device between steps. Through CUDA, DirectML and CoreML the
 // runtime's Node binding can only hand tensors over through the CPU: correct, but the state travels at every step.
 
-import { execFile } from 'node:child_process';
+import { execFile, execFileSync } from 'node:child_process';
 import { existsSync, readFileSync, readdirSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { cpus, totalmem } from 'node:os';
@@ -37,18 +37,31 @@ interface Kind {
   /** The runtime's name for it, where it differs from ours. */
   readonly backend?: string;
   readonly options: SessionOptions;
+  /** Not offered: it is there to be named. */
+  readonly hidden?: boolean;
 }
 
 /** In the order in which they are offered. */
 const KINDS: Readonly<Record<string, Kind>> = {
   cpu: { title: 'CPU', options: {} },
+  'cpu-half': {
+    title: 'half precision worked out by the CPU, to compare its numbers without a card (slow)',
+    backend: 'cpu',
+    options: { target: 'gpu', half: 'float16' },
+    hidden: true,
+  },
   webgpu: { title: 'graphics card through WebGPU', options: { providers: ['webgpu'], target: 'gpu' } },
   'webgpu-half': {
     title: 'graphics card through WebGPU, matrix products in half precision',
     backend: 'webgpu',
-    options: { providers: ['webgpu'], target: 'gpu', half: true },
+    options: { providers: ['webgpu'], target: 'gpu', half: 'float16' },
   },
   cuda: { title: 'NVIDIA card through CUDA', options: { providers: ['cuda'], target: 'gpu', stateOnDevice: false } },
+  'cuda-bf16': {
+    title: 'NVIDIA card through CUDA, matrix products in bfloat16',
+    backend: 'cuda',
+    options: { providers: ['cuda'], target: 'gpu', stateOnDevice: false, half: 'bfloat16' },
+  },
   dml: { title: 'graphics card through DirectML', options: { providers: ['dml'], target: 'gpu', stateOnDevice: false } },
   coreml: { title: 'Apple device through CoreML', options: { providers: ['coreml'], target: 'gpu', stateOnDevice: false } },
 };
@@ -67,7 +80,7 @@ export function deviceOptions(id: string): SessionOptions {
   const kind = KINDS[name];
   if (!kind || !Object.hasOwn(KINDS, name)) throw new RangeError(`There is no device "${id}"; there are ${Object.keys(KINDS).join(', ')}`);
   if (number === '0') return kind.options;
-  const provider = NUMBERED.find((known) => known === name);
+  const provider = NUMBERED.find((known) => kind.options.providers?.includes(known));
   if (!provider)
     throw new RangeError(
       `There is no device "${id}": only the cards of ${NUMBERED.join(' and ')} have numbers. The runtime gives no choice among several cards through ${name}`,
@@ -91,7 +104,7 @@ export function missingCuda(
 /** Every device the runtime knows on this system, each tried now, all at the same time. Takes a second or two. */
 export async function listDevices(environment: NodeJS.ProcessEnv = {}): Promise<Device[]> {
   const present = new Set(supportedBackends());
-  const ids = Object.keys(KINDS).filter((id) => present.has(KINDS[id]?.backend ?? id));
+  const ids = Object.keys(KINDS).filter((id) => KINDS[id]?.hidden !== true && present.has(KINDS[id]?.backend ?? id));
   const cuda = missingCuda();
   const absent: Device[] =
     cuda === undefined || present.has('cuda')
@@ -111,7 +124,7 @@ export async function requireDevice(id: string): Promise<SessionOptions> {
 
 /** The self-test of one device. `environment` is added to that of the child process. */
 export async function tryDevice(id: string, environment: NodeJS.ProcessEnv = {}): Promise<Device> {
-  const { half = false } = deviceOptions(id);
+  const { half } = deviceOptions(id);
   const title = KINDS[id.split(':')[0] ?? id]?.title ?? id;
   const { name, memory } = await describe(id, title);
   try {
@@ -168,22 +181,62 @@ function whyFailed(error: unknown): string {
 }
 
 async function describe(id: string, title: string): Promise<{ name: string; memory: number | null }> {
-  if (id === 'cpu') return { name: `${cpus()[0]?.model.trim() ?? 'CPU'} (${cpus().length} threads)`, memory: totalmem() };
-  const card = (await nvidiaCard()) ?? amdCard();
+  if (id.startsWith('cpu')) return { name: `${cpus()[0]?.model.trim() ?? 'CPU'} (${cpus().length} threads)`, memory: totalmem() };
+  const card = (await nvidiaCard(numberOf(id))) ?? amdCard();
   return card && id !== 'coreml'
     ? { name: `${card.name} through ${title.split(' through ')[1] ?? title}`, memory: card.memory }
     : { name: title, memory: null };
 }
 
-async function nvidiaCard(): Promise<{ name: string; memory: number } | undefined> {
+const NVIDIA_TOOL = 'nvidia-smi';
+const NVIDIA = ['--query-gpu=name,memory.total', '--format=csv,noheader,nounits'];
+
+/** One of the cards that nvidia-smi lists. */
+export function readNvidia(stdout: string, number: number): { name: string; memory: number } | undefined {
+  const [name = '', megabytes = ''] = stdout.split('\n')[number]?.split(', ') ?? [];
+  return name ? { name, memory: Number(megabytes) * 2 ** 20 } : undefined;
+}
+
+async function nvidiaCard(number: number): Promise<{ name: string; memory: number } | undefined> {
   try {
-    const query = ['--query-gpu=name,memory.total', '--format=csv,noheader,nounits'];
-    const { stdout } = await promisify(execFile)('nvidia-smi', query, { timeout: 5000 });
-    const [name = '', megabytes = ''] = stdout.split('\n')[0]?.split(', ') ?? [];
-    return name ? { name, memory: Number(megabytes) * 2 ** 20 } : undefined;
+    return readNvidia((await promisify(execFile)(NVIDIA_TOOL, NVIDIA, { timeout: 5000 })).stdout, number);
   } catch {
     return undefined; // no NVIDIA driver here
   }
+}
+
+/** Whether cards of this kind have numbers. */
+export const isNumbered = (id: string): boolean => {
+  const { providers = [] } = KINDS[id.split(':')[0] ?? id]?.options ?? {};
+  return NUMBERED.some((known) => providers.includes(known));
+};
+
+/** How many cards the system lists; one where it does not say. */
+export function cardCount(): number {
+  try {
+    const listed = execFileSync(NVIDIA_TOOL, NVIDIA, { encoding: 'utf8', timeout: 5000, stdio: 'pipe' });
+    return Math.max(1, listed.split('\n').filter((line) => line.includes(',')).length);
+  } catch {
+    return 1; // no NVIDIA driver here
+  }
+}
+
+const numberOf = (id: string): number => Number(/:(\d+)$/.exec(id)?.[1] ?? 0);
+const memories = new Map<string, number | null>();
+
+/** Bytes of memory that the system says a card has; null where it does not say. Asked once. */
+export function cardMemory(id: string): number | null {
+  const known = memories.get(id);
+  if (known !== undefined) return known;
+  let found = amdCard()?.memory ?? null;
+  try {
+    found =
+      readNvidia(execFileSync(NVIDIA_TOOL, NVIDIA, { encoding: 'utf8', timeout: 5000, stdio: 'pipe' }), numberOf(id))?.memory ?? found;
+  } catch {
+    // no NVIDIA driver here
+  }
+  memories.set(id, found);
+  return found;
 }
 
 /** The Linux driver of AMD cards gives the memory as a file. */

@@ -11,11 +11,22 @@ import { GraphError, elementCount } from './graph.ts';
 import type { Attribute, Attributes, ConstantData, DType, ExternalData, Graph, Node, Shape, Tensor } from './graph.ts';
 import { AttributeSchema, ModelSchema, NodeSchema, TensorSchema, ValueSchema } from './onnx-schema.ts';
 import type { NodeProto, TensorProto, ValueProto } from './onnx-schema.ts';
+import {
+  TYPES,
+  givenHalf,
+  names,
+  rowsTimesMatrix,
+  shapeOf,
+  spellHalfMatMul,
+  spellMatMul,
+  spellRowsTimesMatrix,
+  worthHalving,
+} from './onnx-products.ts';
+import type { Half, NodeWriter } from './onnx-products.ts';
 
 export type Target = 'cpu' | 'gpu';
 
 const MICROSOFT = 'com.microsoft';
-const TYPES: Readonly<Record<DType, number>> = { float32: 1, int32: 6, int64: 7, bool: 9, float16: 10, uint8: 2, uint4: 21 };
 const FLOAT_ATTRIBUTES = new Set(['alpha', 'beta', 'epsilon']);
 /** Fewer elements than the runtime would share out among threads, whichever way it counts them. */
 const ONE_THREAD_ELEMENTS = 16_384;
@@ -23,10 +34,18 @@ const ONE_THREAD_ELEMENTS = 16_384;
 const GPU_CONCAT = 6;
 
 /** The model file's bytes. With `half`, matrix products are computed in half precision; everything else stays as it is. */
-export function encode(graph: Graph, target: Target = 'cpu', half = false): Uint8Array<ArrayBuffer> {
+export const encode = (graph: Graph, target: Target = 'cpu', half?: Half): Uint8Array<ArrayBuffer> =>
+  encodeCounted(graph, target, half).bytes;
+
+/** Operators that compute nothing. */
+const FREE = new Set(['Reshape', 'Identity']);
+
+/** The same, with the number of its nodes that compute something: the runtime fuses few of them on a device, and names none. */
+export function encodeCounted(graph: Graph, target: Target = 'cpu', half?: Half): { bytes: Uint8Array<ArrayBuffer>; kernels: number } {
   const writer = new Writer(graph, target, half);
   for (const node of liveNodes(graph)) (SPELLED[node.op] ?? plain)(node, writer);
   for (const [name, tensor] of graph.outputs) if (writer.name(tensor) !== name) writer.emit('Identity', [writer.name(tensor)], [name]);
+  const nodes = half ? neededNodes(writer.nodes, [...graph.outputs.keys()]) : writer.nodes;
   const model = create(ModelSchema, {
     irVersion: 10n,
     producerName: 'astrolab',
@@ -36,13 +55,24 @@ export function encode(graph: Graph, target: Target = 'cpu', half = false): Uint
     ],
     graph: {
       name: graph.name,
-      node: writer.nodes,
+      node: nodes,
       initializer: writer.initializers(),
       input: [...graph.inputs.values()].map((tensor) => valueInfo(tensor.name, tensor.dtype, tensor.shape)),
       output: [...graph.outputs].map(([name, tensor]) => valueInfo(name, tensor.dtype, tensor.shape)),
     },
   });
-  return new Uint8Array(toBinary(ModelSchema, model));
+  return { bytes: new Uint8Array(toBinary(ModelSchema, model)), kernels: nodes.filter(({ opType }) => !FREE.has(opType)).length };
+}
+
+/** What was unpacked from half precision for nobody is left out. */
+function neededNodes(nodes: readonly NodeProto[], outputs: readonly string[]): NodeProto[] {
+  const needed = new Set(outputs);
+  const kept = nodes.toReversed().filter(({ input, output }) => {
+    if (!output.some((name) => needed.has(name))) return false;
+    for (const name of input) needed.add(name);
+    return true;
+  });
+  return kept.toReversed();
 }
 
 /** The nodes that some output depends on, in building order. */
@@ -71,10 +101,10 @@ export function externalFolder(graph: Graph): string | undefined {
   return common;
 }
 
-class Writer {
+class Writer implements NodeWriter {
   readonly nodes: NodeProto[] = [];
   readonly target: Target;
-  readonly half: boolean;
+  readonly half: Half | undefined;
   readonly #folder: string | undefined;
   #names = new Map<Tensor, string>();
   #used = new Set<Tensor>();
@@ -83,7 +113,7 @@ class Writer {
   #wide = new Set<Tensor>();
   #fresh = 0;
 
-  constructor(graph: Graph, target: Target, half: boolean) {
+  constructor(graph: Graph, target: Target, half: Half | undefined) {
     this.target = target;
     this.half = half;
     this.#folder = externalFolder(graph);
@@ -180,12 +210,6 @@ function withInputs(op: string, extra: (node: Node, writer: Writer) => string[],
   };
 }
 
-/** The output's shape, with a number in place of every size that is only known when run. */
-const shapeOf =
-  (open: number) =>
-  (node: Node, writer: Writer): string[] => [
-    writer.integers(at(node.outputs, 0).shape.map((dimension) => (typeof dimension === 'string' ? open : dimension))),
-  ];
 const axesOf = (node: Node, writer: Writer): string[] => [writer.integers(list(node, 'axes'))];
 
 const SPELLED: Readonly<Record<string, Spell>> = {
@@ -201,6 +225,13 @@ const SPELLED: Readonly<Record<string, Spell>> = {
     const to = writer.type(at(node.outputs, 0).dtype);
     if (to === writer.type(at(node.inputs, 0).dtype)) writer.emit('Identity', names(node.inputs, writer), names(node.outputs, writer));
     else writer.emit('Cast', names(node.inputs, writer), names(node.outputs, writer), { to: TYPES[to] });
+  },
+  Gather: (node, writer) => {
+    const given = writer.half && givenHalf(at(node.inputs, 0));
+    if (!given) return plain(node, writer);
+    // Rows are unpacked after they were chosen.
+    const rows = writer.step(node, 'Gather', [writer.name(given), writer.name(at(node.inputs, 1))], node.attributes);
+    writer.emit('Cast', [rows], names(node.outputs, writer), { to: TYPES.float32 });
   },
   Split: (node, writer) => {
     const sizes = list(node, 'sizes');
@@ -268,7 +299,7 @@ const SPELLED: Readonly<Record<string, Spell>> = {
     const { transA = 0, transB = 0, transBatchA = 0, transBatchB = 0, alpha = 1 } = node.attributes;
     const matrices = node.inputs.every((tensor) => tensor.rank === 2);
     const bare = !transA && !transB && !transBatchA && !transBatchB && alpha === 1;
-    if (writer.half && worthHalving(node)) spellMatMul(node, writer, true);
+    if (writer.half && worthHalving(node)) spellHalfMatMul(node, writer, writer.half);
     else if (matrices) writer.emit('Gemm', names(node.inputs, writer), names(node.outputs, writer), { transA, transB, alpha });
     else if (writer.target === 'gpu' && rowsTimesMatrix(node)) spellRowsTimesMatrix(node, writer);
     else if (bare) writer.emit('MatMul', names(node.inputs, writer), names(node.outputs, writer));
@@ -377,56 +408,9 @@ function spellInverse(node: Node, writer: Writer, x: string, inverse: string): v
   );
 }
 
-/** Sums of a loss, which need every digit, are products with a vector: only those of matrices are worth half precision. */
-function worthHalving({ inputs, outputs }: Node): boolean {
-  const extents = [...inputs, ...outputs].flatMap(({ shape }) => shape.slice(-2));
-  return extents.every((extent) => typeof extent === 'number' && extent >= 4);
-}
-
 function constantData(tensor: Tensor): ConstantData {
   if (!tensor.data) throw new GraphError(`${tensor} was written as a constant, but it has no data`);
   return tensor.data;
-}
-
-/** [..., n, k] times a matrix. */
-function rowsTimesMatrix({ inputs: [a, b], attributes }: Node): boolean {
-  return a !== undefined && b?.rank === 2 && a.rank > 2 && !attributes.transA && !attributes.transBatchA && !attributes.transBatchB;
-}
-
-/** As one product of two matrices, which reads a transposed one where it lies; a batched product would copy it first. */
-function spellRowsTimesMatrix(node: Node, writer: Writer): void {
-  const [a = '', b = ''] = names(node.inputs, writer);
-  const { transB = 0, alpha = 1 } = node.attributes;
-  const flat = writer.step(node, 'Reshape', [a, writer.integers([-1, Number(at(node.inputs, 0).shape.at(-1))])]);
-  const product = writer.step(node, 'Gemm', [flat, b], { transA: 0, transB, alpha });
-  writer.emit('Reshape', [product, ...shapeOf(-1)(node, writer)], names(node.outputs, writer));
-}
-
-/** Where there is no fused kernel: casts, transposes, product, scale as separate nodes. */
-function spellMatMul(node: Node, writer: Writer, half = false): void {
-  const operand = (index: 0 | 1, rowsFirst: Attribute | undefined, transposed: Attribute | undefined): string => {
-    const tensor = node.inputs[index];
-    if (!tensor) return '';
-    const axes = tensor.shape.map((_, axis) => axis);
-    let order = rowsFirst && axes.length > 2 ? [...axes.slice(1, -1), 0, axes.length - 1] : axes;
-    if (transposed) order = [...order.slice(0, -2), at(order, -1), at(order, -2)];
-    const name = half ? writer.step(node, 'Cast', [writer.name(tensor)], { to: TYPES.float16 }) : writer.name(tensor);
-    return order.every((axis, i) => axis === i) ? name : writer.step(node, 'Transpose', [name], { perm: order });
-  };
-  const { transA, transB, transBatchA, transBatchB, alpha = 1 } = node.attributes;
-  const factors = [operand(0, transBatchA, transA), operand(1, transBatchB, transB)];
-  const steps: [string, readonly string[], Attributes][] = [['MatMul', [], {}]];
-  if (half) steps.push(['Cast', [], { to: TYPES.float32 }]);
-  if (alpha !== 1) steps.push(['Mul', [writer.number(Number(alpha))], {}]);
-  let current: readonly string[] = factors;
-  for (const [i, [op, more, attributes]] of steps.entries()) {
-    if (i === steps.length - 1) writer.emit(op, [...current, ...more], names(node.outputs, writer), attributes);
-    else current = [writer.step(node, op, [...current, ...more], attributes)];
-  }
-}
-
-function names(tensors: readonly Tensor[], writer: Writer): string[] {
-  return tensors.map((tensor) => writer.name(tensor));
 }
 
 function number(node: Node, key: string): number {

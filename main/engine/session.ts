@@ -8,8 +8,9 @@ import type { DeviceCounters } from './device-counters.ts';
 import { elementCount, showShape } from './graph.ts';
 import type { DType, Graph } from './graph.ts';
 import { largestTensors, megabytes, peakBytes } from './memory.ts';
-import { encode, externalFolder } from './onnx.ts';
+import { encodeCounted, externalFolder } from './onnx.ts';
 import type { Target } from './onnx.ts';
+import type { Half } from './onnx-products.ts';
 
 process.env.ORT_DISABLE_TELEMETRY = '1';
 const runtime = await import('onnxruntime-node');
@@ -33,8 +34,8 @@ export interface SessionOptions {
   readonly target?: Target;
   /** Whether a training state stays on the device between steps; default: on a GPU. */
   readonly stateOnDevice?: boolean;
-  /** Compute matrix products in half precision: faster on graphics cards that have it. Training then scales the loss. */
-  readonly half?: boolean;
+  /** Compute matrix products in half precision: faster on graphics cards that have it. With float16, training scales the loss. */
+  readonly half?: Half;
   /**
    * Whether the second run takes all memory in one planned block (default). The first run's memory stays with the session as well, so
    * a large graph then holds twice what it needs.
@@ -88,18 +89,24 @@ export function release(value: Value): void {
   else if (ArrayBuffer.isView(value.data) && value.data.buffer instanceof ArrayBuffer) value.data.buffer.transfer(0);
 }
 
+/** Who counts what a session's calls cost, and the kernels of one. */
+interface Counted {
+  readonly counters: DeviceCounters;
+  readonly kernels: number;
+}
+
 export class Session {
   readonly #graph: Graph;
   readonly #session: InferenceSession;
   readonly #kept: ReadonlySet<string>;
-  readonly #counters: DeviceCounters | undefined;
+  readonly #counted: Counted | undefined;
   #disposed = false;
 
-  private constructor(graph: Graph, session: InferenceSession, kept: ReadonlySet<string>, counters: DeviceCounters | undefined) {
+  private constructor(graph: Graph, session: InferenceSession, kept: ReadonlySet<string>, counted: Counted | undefined) {
     this.#graph = graph;
     this.#session = session;
     this.#kept = kept;
-    this.#counters = counters;
+    this.#counted = counted;
   }
 
   static async create(graph: Graph, options: SessionOptions = {}): Promise<Session> {
@@ -108,7 +115,7 @@ export class Session {
       spinning = true,
       providers = ['cpu'],
       target = 'cpu',
-      half = false,
+      half,
       plannedMemory = true,
       extra,
     } = options;
@@ -121,7 +128,8 @@ export class Session {
     );
     if (target === 'cpu') refuseTooLarge(graph);
     try {
-      const session = await runtime.InferenceSession.create(encode(graph, target, half), {
+      const { bytes, kernels } = encodeCounted(graph, target, halfFor(half, providers));
+      const session = await runtime.InferenceSession.create(bytes, {
         executionProviders: providers,
         executionMode: 'sequential',
         intraOpNumThreads: threads,
@@ -145,7 +153,7 @@ export class Session {
         },
         ...extra,
       });
-      return new Session(graph, session, new Set(kept), options.counters);
+      return new Session(graph, session, new Set(kept), options.counters && { counters: options.counters, kernels });
     } catch (error) {
       throw explain(error, graph, 'could not be prepared');
     }
@@ -189,10 +197,11 @@ export class Session {
   /** What travelled: everything but what was on the device and what stays there. */
   #count(feeds: Feeds, fetches: Fetches, results: Feeds, seconds: number): void {
     for (const name of this.#kept) if (results[name]) residents.add(results[name]);
-    if (!this.#counters) return;
+    if (!this.#counted) return;
+    const { counters, kernels } = this.#counted;
     const fed = [...this.#graph.inputs.keys()].flatMap((name) => feeds[name] ?? []);
     const fetched = Object.entries(results).flatMap(([name, result]) => (fetches[name] ? [] : [result]));
-    this.#counters.add(hostBytes(fed), hostBytes(fetched), seconds);
+    counters.add({ up: hostBytes(fed), down: hostBytes(fetched), kernels, waiting: seconds });
   }
 
   /** Frees everything native. Values that were fetched stay valid. */
@@ -202,6 +211,10 @@ export class Session {
     await this.#session.release();
   }
 }
+
+/** The CPU has no products in half precision; there their numbers are rounded instead. */
+const halfFor = (half: Half | undefined, providers: readonly unknown[]): Half | undefined =>
+  half === 'float16' && providers[0] === 'cpu' ? 'rounded' : half;
 
 /** Values that are on the device, or would be if there were one: the tests count bytes on the CPU as well. */
 const residents = new WeakSet<Value>();

@@ -52,29 +52,44 @@ export function gradientGraph(batch: Named, layout: ParameterLayout): StepGraph 
   return { graph, metrics: report(graph, objective, graph.scalar(0)) };
 }
 
-/** Forward and backward; the gradients are added to `sum`, or replace it where `fresh` is 1. */
+/**
+ * Forward and backward; the gradients are added to `sum`, or replace it where `fresh` is 1, and the report to `reports`. Nothing comes
+ * back, so the host need not wait for it.
+ */
 export function sumGraph(batch: Named, layout: ParameterLayout): StepGraph {
   const graph = new Graph(`sum ${batch.key}`);
   const { objective, packed } = differentiated(graph, batch, layout);
   const sums = layout.inputs(graph, 'sum');
   const fresh = op.greater(graph.input('fresh', 'float32', []), 0.5);
-  const before = (group: Group): Tensor => op.where(fresh, 0, lookupGroup(sums, group));
-  outputs(graph, 'sum', new Map([...packed].map(([group, gradient]) => [group, op.add(before(group), gradient)])));
-  return { graph, metrics: report(graph, objective, graph.scalar(0)) };
+  const added = (before: Tensor, more: Tensor): Tensor => op.add(op.where(fresh, 0, before), more);
+  outputs(graph, 'sum', new Map([...packed].map(([group, gradient]) => [group, added(lookupGroup(sums, group), gradient)])));
+  const numbers = reportOf(graph, objective, graph.scalar(0));
+  graph.output('next.reports', added(graph.input('reports', 'float32', numbers.shape), numbers));
+  return { graph, metrics: Object.keys(objective.metrics ?? {}) };
 }
 
-/** Clipping and AdamW on the summed gradients. */
-export function applyGraph(layout: ParameterLayout, settings: AdamWSettings): StepGraph {
-  const graph = new Graph('apply');
+/** Clipping and AdamW on the summed gradients; the summed report of so many numbers comes back with the norm. */
+export function applyGraph(layout: ParameterLayout, settings: AdamWSettings, length: number): StepGraph {
+  const graph = new Graph(`apply ${length}`);
   const state = { values: layout.inputs(graph, 'values'), first: layout.inputs(graph, 'first'), second: layout.inputs(graph, 'second') };
   const sums = layout.inputs(graph, 'sum');
-  const loss = graph.input('loss', 'float32', []);
+  const reports = graph.input('reports', 'float32', [length]);
+  const loss = op.slice(reports, 0, 0, 1);
   const norm = globalNorm(sums);
-  const next = adamW(graph, state, sums, norm, op.both(op.isFinite(loss), op.isFinite(norm)), settings);
+  const next = adamW(graph, state, sums, norm, op.both(op.isFinite(op.reshape(loss, [])), op.isFinite(norm)), settings);
   outputs(graph, 'values', next.values);
   outputs(graph, 'first', next.first);
   outputs(graph, 'second', next.second);
-  return { graph, metrics: report(graph, { loss }, norm) };
+  const rest = length > 2 ? [op.slice(reports, 0, 2, length)] : [];
+  graph.output('report', op.concat([loss, op.reshape(norm, [1]), ...rest], 0));
+  return { graph, metrics: [] };
+}
+
+/** A report that was summed on the device. */
+export function reportsGraph(length: number): StepGraph {
+  const graph = new Graph(`read reports ${length}`);
+  graph.output('report', op.stopGradient(graph.input('reports', 'float32', [length])));
+  return { graph, metrics: [] };
 }
 
 export function readGraph(layout: ParameterLayout, kind: string): StepGraph {
@@ -102,14 +117,15 @@ function differentiated(
   };
 }
 
+function report(graph: Graph, objective: LossAndMetrics, norm: Tensor): readonly string[] {
+  graph.output('report', reportOf(graph, objective, norm));
+  return Object.keys(objective.metrics ?? {});
+}
+
 /** All numbers of a step in one vector: loss, norm, metrics. */
-function report(graph: Graph, { loss, metrics = {} }: LossAndMetrics, norm: Tensor): readonly string[] {
+function reportOf(graph: Graph, { loss, metrics = {} }: LossAndMetrics, norm: Tensor): Tensor {
   const parts = [loss, norm, ...Object.values(metrics)].map((scalar) => op.reshape(scalar, [1]));
-  graph.output(
-    'report',
-    graph.scope('report', () => op.concat(parts, 0)),
-  );
-  return Object.keys(metrics);
+  return graph.scope('report', () => op.concat(parts, 0));
 }
 
 function outputs(graph: Graph, kind: string, vectors: Vectors): void {

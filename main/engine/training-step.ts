@@ -57,7 +57,7 @@ export class Trainer {
   constructor({ layout, state, optimizer = ADAMW, session = {}, sessions = 12, pool, lossScale }: TrainerOptions) {
     this.#state = state;
     this.#programs = new ProgramCache(session, sessions, pool);
-    this.#scale = session.half ? new LossScale(lossScale) : undefined;
+    this.#scale = session.half === 'float16' ? new LossScale(lossScale) : undefined;
     const Keeper = stateStays(session) ? DeviceState : HostState;
     this.#keeper = new Keeper(layout, state, optimizer, this.#programs, session);
   }

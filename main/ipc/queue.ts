@@ -122,14 +122,15 @@ function fitted({ lab: { store } }: Context, config: RunConfig): RunConfig {
   }
 }
 
-/** What a run with a language model takes of the memory; null for small policies, which a setting bounds. */
+/** What a run with a language model or on a graphics card takes of its memory; null for small policies on the CPU, which a setting bounds. */
 function planned({ lab: { store } }: Context, config: RunConfig) {
   try {
     const { plan, changes, free } = fitMemory(config, store.dataFolder);
-    return plan && { parts: { ...plan.parts }, needed: plan.needed, most: plan.most, free, changes: [...changes], refusal: null };
+    const { parts, needed, most, card = false } = plan ?? { parts: undefined, needed: 0, most: 0 };
+    return parts ? { parts: { ...parts }, needed, most, free, card, changes: [...changes], refusal: null } : null;
   } catch (error) {
     if (!(error instanceof ConfigError) && !(error instanceof ModelError)) throw error;
-    return { parts: null, needed: 0, most: 0, free: 0, changes: [], refusal: error.message };
+    return { parts: null, needed: 0, most: 0, free: 0, card: false, changes: [], refusal: error.message };
   }
 }
 

@@ -5,7 +5,7 @@ import type { Difference, runCalls, RunEvent, Stage } from '../../preload/contra
 import { algorithmOf } from '../algorithm/registry.ts';
 import type { Json } from '../canonical.ts';
 import { alertById } from '../metrics/alerts.ts';
-import { adviceFor } from '../report/timing.ts';
+import { adviceFor, deviceSpent, deviceText } from '../report/timing.ts';
 import type { RunEvent as StoredEvent } from '../store/events.ts';
 import type { Run, RunStore } from '../store/runs.ts';
 import { stages } from '../vocabulary.ts';
@@ -28,6 +28,7 @@ export function runHandlers(context: Context): Handlers<typeof runCalls> {
 
     'runs.get': ({ run: id }) => {
       const run = found(id);
+      const device = deviceSpent(context.lab.store, id);
       return {
         run: rowOf(context.lab.store, run),
         config: plain(run.config),
@@ -35,6 +36,7 @@ export function runHandlers(context: Context): Handlers<typeof runCalls> {
         stages: stagesOf(run),
         changes: changesOf(run),
         advice: adviceFor(context.lab.store, run),
+        device: device ? deviceText(device) : null,
       };
     },
 

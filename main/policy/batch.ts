@@ -9,6 +9,7 @@ import * as op from '../engine/operators.ts';
 import type { Parameters } from '../engine/parameters.ts';
 import { float, integer, scalarValue, value } from '../engine/session.ts';
 import type { Feeds, Value } from '../engine/session.ts';
+import { residentInputs } from './device-batch.ts';
 import { EVERYTHING } from './grammar-mask.ts';
 import type { TokenMask } from './grammar-mask.ts';
 import type { EncodedRow } from './prompt.ts';
@@ -22,6 +23,16 @@ export interface BatchShape {
   /** Rows of the mask table; 0 = nothing is masked. */
   readonly masks: number;
   readonly episodes: number;
+  /** Its episodes lie on the device (device-episodes.ts). */
+  readonly resident?: true;
+}
+
+/** A batch to be fed to a graph of its shape. */
+export interface FedBatch {
+  readonly shape: BatchShape;
+  readonly feeds: Feeds;
+  /** The real tokens' numbers out of a result [R, A], episode by episode. */
+  unpack(result: Float32Array): Float32Array[];
 }
 
 /** The policy on one micro-batch, symbolically. R rows, A agent tokens a row, E episodes. */
@@ -64,20 +75,17 @@ export function policyTensors(
   shape: BatchShape,
   options: PolicyOptions = {},
 ): PolicyTensors & { readonly logits: Tensor } {
-  const { rows, agentTokens, masks } = shape;
+  const { rows, agentTokens } = shape;
   const perToken = [rows, agentTokens];
-  const { tokens, positions, targets, ...rest } = batchInputs(graph, shape);
-  const flags = config.aids.matchFlag ? graph.input('flags', 'float32', [rows, shape.time]) : undefined;
+  const { tokens, positions, targets, flags, mask: masks, ...rest } = batchInputs(graph, shape, config);
 
   const states = hiddenStates(graph, p, config, { tokens, flags }, options.recompute);
   const { hidden, logits: free } = logitsAt(graph, p, config, { tokens, flags }, states, positions);
   return graph.scope('policy', () => {
     const flat = (x: Tensor): Tensor => op.reshape(x, [rows * agentTokens]);
     const square = (x: Tensor): Tensor => op.reshape(x, perToken);
-    const mask =
-      masks > 0
-        ? op.gather(graph.input('maskTable', 'float32', [masks, config.vocabulary]), flat(graph.input('maskIndex', 'int32', perToken)))
-        : undefined;
+    const chosen = masks && op.gather(masks.table, flat(masks.index));
+    const mask = chosen && shape.resident ? op.mul(op.sub(1, chosen), FORBIDDEN) : chosen;
     const masked = (logits: Tensor): Tensor => (mask ? op.add(logits, mask) : logits);
     const logits = masked(free);
     const all = op.logSoftmax(logits);
@@ -98,11 +106,26 @@ export function policyTensors(
   });
 }
 
-/** The inputs that every policy takes, whatever its network. */
-export function batchInputs(graph: Graph, { rows, time, agentTokens, episodes }: BatchShape) {
+/** What every policy takes, whatever its network. */
+export interface BatchInputs {
+  readonly tokens: Tensor;
+  readonly positions: Tensor;
+  readonly targets: Tensor;
+  readonly weights: Tensor;
+  readonly assign: Tensor;
+  readonly episodesInUpdate: Tensor;
+  readonly tokensInUpdate: Tensor;
+  readonly flags: Tensor | undefined;
+  /** Rows of a table of masks: 1 for what is allowed where the batch is resident or masks are compact, else what is added. */
+  readonly mask: { readonly table: Tensor; readonly index: Tensor } | undefined;
+}
+
+export function batchInputs(graph: Graph, shape: BatchShape, layout: BatchLayout): BatchInputs {
+  if (shape.resident) return residentInputs(graph, shape, layout);
+  const { rows, time, agentTokens, episodes, masks } = shape;
   const perToken = [rows, agentTokens];
   const tokens = graph.input('tokens', 'int32', [rows, time]);
-  return {
+  const inputs = {
     tokens,
     positions: graph.input('positions', 'int32', perToken),
     targets: graph.input('targets', 'int32', perToken),
@@ -110,12 +133,16 @@ export function batchInputs(graph: Graph, { rows, time, agentTokens, episodes }:
     assign: graph.input('assign', 'float32', [episodes, rows]),
     episodesInUpdate: graph.input('episodesInUpdate', 'float32', []),
     tokensInUpdate: graph.input('tokensInUpdate', 'float32', []),
+    flags: layout.aids.matchFlag ? graph.input('flags', 'float32', [rows, time]) : undefined,
   };
+  if (masks === 0) return { ...inputs, mask: undefined };
+  const table = graph.input('maskTable', layout.compactMasks ? 'bool' : 'float32', [masks, layout.vocabulary]);
+  return { ...inputs, mask: { table, index: graph.input('maskIndex', 'int32', perToken) } };
 }
 
 /** The sums and means that a loss is made of, over real tokens and episodes. */
 export function sums(
-  { weights, assign, episodesInUpdate, tokensInUpdate }: Omit<ReturnType<typeof batchInputs>, 'tokens' | 'positions' | 'targets'>,
+  { weights, assign, episodesInUpdate, tokensInUpdate }: Pick<BatchInputs, 'weights' | 'assign' | 'episodesInUpdate' | 'tokensInUpdate'>,
   { episodes }: BatchShape,
 ): Pick<PolicyTensors, 'weights' | 'perEpisode' | 'tokenMean' | 'episodeMean'> {
   const real = (x: Tensor): Tensor => op.mul(x, weights);
@@ -135,7 +162,7 @@ export interface BatchLayout extends Pick<ModelConfig, 'vocabulary' | 'contextLe
 }
 
 /** A micro-batch ready to be fed: episodes in order, each of one or more rows. */
-export class PackedBatch {
+export class PackedBatch implements FedBatch {
   readonly shape: BatchShape;
   /** Real agent tokens. */
   readonly tokenCount: number;
@@ -214,16 +241,7 @@ export class PackedBatch {
 
   /** The opposite: the real tokens' numbers out of a result [R, A], episode by episode. */
   unpack(result: Float32Array): Float32Array[] {
-    let r = 0;
-    return this.#episodes.map((episode) => {
-      const numbers: number[] = [];
-      for (const row of episode) {
-        const start = r * this.shape.agentTokens;
-        numbers.push(...result.subarray(start, start + row.agent.length));
-        r++;
-      }
-      return Float32Array.from(numbers);
-    });
+    return unpackRows(result, this.#episodes, this.shape.agentTokens);
   }
 
   /** Divisors of the whole update, of which this batch may be a part. */
@@ -238,6 +256,19 @@ export class PackedBatch {
     for (const [e, episode] of this.#episodes.entries()) for (const _ of episode) assign[e * rows + r++] = 1;
     return float(assign, [episodes, rows]);
   }
+}
+
+export function unpackRows(result: Float32Array, episodes: readonly (readonly EncodedRow[])[], agentTokens: number): Float32Array[] {
+  let r = 0;
+  return episodes.map((episode) => {
+    const numbers: number[] = [];
+    for (const row of episode) {
+      const start = r * agentTokens;
+      numbers.push(...result.subarray(start, start + row.agent.length));
+      r++;
+    }
+    return Float32Array.from(numbers);
+  });
 }
 
 /** Distinct masks as rows of a table; row 0 allows everything and serves the padding. */

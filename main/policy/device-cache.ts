@@ -11,8 +11,9 @@ import type { DeviceStream } from './device-graph.ts';
 const STEP = 32;
 const FEWEST_ROWS = 8;
 
-/** 8, 16, 32, 64, …: the rows of the cache that hold so many. */
-export const rowBucket = (rows: number): number => Math.max(FEWEST_ROWS, 2 ** Math.ceil(Math.log2(Math.max(1, rows))));
+/** 8, 16, 32, 64, 96, 128, …: the rows of the cache that hold so many. Idle rows travel like the others. */
+export const rowBucket = (rows: number): number =>
+  rows > 32 ? 32 * Math.ceil(rows / 32) : Math.max(FEWEST_ROWS, 2 ** Math.ceil(Math.log2(Math.max(1, rows))));
 
 export class DeviceCache {
   readonly #streams: readonly DeviceStream[];
@@ -87,11 +88,13 @@ export class DeviceCache {
   }
 
   async #choose(axis: (stream: DeviceStream) => number, entries: Int32Array): Promise<void> {
+    const sent = await this.#buffers.upload(integer(entries, [entries.length]));
     for (const stream of this.#streams) {
       const old = this.#held.get(stream.name);
       if (!old) throw new Error(`The cache has no "${stream.name}"`);
-      this.#held.set(stream.name, await this.#buffers.choose(old, axis(stream), entries));
+      this.#held.set(stream.name, await this.#buffers.choose(old, axis(stream), sent));
       this.#buffers.free(old);
     }
+    this.#buffers.free(sent);
   }
 }

@@ -8,6 +8,7 @@ import { Graph } from '../engine/graph.ts';
 import type { Dimension, DType, Tensor } from '../engine/graph.ts';
 import * as op from '../engine/operators.ts';
 import type { Parameters } from '../engine/parameters.ts';
+import { digits, digitsPerWord } from './device-batch.ts';
 import { TOP_ALTERNATIVES } from './draw.ts';
 import * as net from './transformer.ts';
 import type { ModelConfig } from './transformer.ts';
@@ -30,9 +31,14 @@ export interface DeviceSampling {
 /** Numbers that come back of each row: token, log-probability of the draw and of the policy, entropy, alternatives and their probabilities. */
 export const DRAWN_NUMBERS = 4 + 2 * TOP_ALTERNATIVES;
 
-/** A token travels with its flag (−1, 0 or 1), as one number. */
+/** A token travels with its flag (−1, 0 or 1), as one number below `tokenBase`. */
 const FLAGS = 4;
 export const withFlag = (token: number, flag: number): number => FLAGS * token + Math.sign(flag) + 1;
+export const tokenBase = (vocabulary: number): number => FLAGS * vocabulary;
+/** The most tokens that a row reads in a call. */
+const MOST_READ = 64;
+/** Where a row's first new token stands, and which of the new ones is its last, as one number. */
+export const readCode = (place: number, last: number): number => place * MOST_READ + last;
 
 /** Added to a score that must not count, and what a forbidden logit becomes. */
 const NEVER = -1e9;
@@ -56,10 +62,35 @@ export function deviceStreams(config: ModelConfig): readonly DeviceStream[] {
   ];
 }
 
+/** What a call of the sampler reads: the new tokens with the few before them that they see directly, and where they stand. */
+export interface NewTokens {
+  /** [rows, count + token shift], each with its flag. */
+  readonly packed: Tensor;
+  readonly tokens: Tensor;
+  /** [rows, 1]: the position of the first new token, and which of the new ones is the last real one. */
+  readonly place: Tensor;
+  readonly last: Tensor;
+}
+
 /**
- * Reads `count` tokens per row and draws the next. Inputs beside the cache: `tokens` [rows, count + token shift] (four times the
- * token, plus its flag + 1), `place` [rows, 1] (the position of the first new token), `last` [rows, 1] (which of the new tokens is the last real one),
- * `times` [time] (0, 1, 2, …), and what the draw needs: `uniform`, `mask` (a row of `maskTable`), `inverseTemperature`, `greedy`.
+ * Unpacks the tokens of all rows, which travel as one list without gaps. Inputs: `words` (several tokens to a word), `starts` [rows, 1]
+ * (where a row's stretch begins), `reads` [rows, 1] (see `readCode`).
+ */
+export function newTokens(graph: Graph, count: number, tokenShift: number, vocabulary: number): NewTokens {
+  const reads = graph.input('reads', 'int32', ['rows', 1]);
+  const place = op.div(reads, MOST_READ);
+  const last = op.sub(reads, op.mul(place, MOST_READ));
+  const before = op.minimum(place, tokenShift); // how many of the tokens before there are
+  const slots = op.sub(op.add(before, counting(graph, count + tokenShift)), tokenShift);
+  const within = op.minimum(op.maximum(slots, 0), op.add(before, last));
+  const base = tokenBase(vocabulary);
+  const places = op.add(graph.input('starts', 'int32', ['rows', 1]), within);
+  const packed = digits(graph.input('words', 'int32', ['words']), places, base, digitsPerWord(base));
+  return { packed, tokens: op.div(packed, FLAGS), place, last };
+}
+
+/**
+ * Reads `count` tokens per row and draws the next. Inputs beside the cache: those of `newTokens`, `times` [time] (0, 1, 2, …), and what the draw needs: `uniform`, `mask` (a row of `maskTable`), `inverseTemperature`, `greedy`.
  */
 export function deviceSamplingGraph(config: ModelConfig, count: number, parameters: (graph: Graph) => Parameters): Graph {
   const graph = new Graph(`play ${count}`);
@@ -67,10 +98,7 @@ export function deviceSamplingGraph(config: ModelConfig, count: number, paramete
   const { heads, width, aids } = config;
   const size = width / heads;
   const window = count + aids.tokenShift;
-  const packed = graph.input('tokens', 'int32', ['rows', window]);
-  const tokens = op.div(packed, FLAGS);
-  const place = graph.input('place', 'int32', ['rows', 1]);
-  const last = graph.input('last', 'int32', ['rows', 1]);
+  const { packed, tokens, place, last } = newTokens(graph, count, aids.tokenShift, config.vocabulary);
   const places = op.add(place, counting(graph, count)); // [rows, count]
   const positions = wide(places, count, config.contextLength);
   const cache = new CacheWriter(graph, deviceStreams(config), places, count);
@@ -128,14 +156,14 @@ export function deviceSamplingGraph(config: ModelConfig, count: number, paramete
  * Positions as the rotary kernel wants them, with 64 bits. A device has no way to widen a number but to count: the place of the one in a
  * one-hot row. Padding may lie beyond the end.
  */
-function wide(places: Tensor, count: number, length: number): Tensor {
+export function wide(places: Tensor, count: number, length: number): Tensor {
   const within = op.reshape(op.minimum(places, length - 1), ['rows', count, 1]);
   const oneHot = op.cast(op.equal(within, counting(places.graph, length)), 'float32');
   return node('ArgMax', [oneHot], ['rows', count], 'int64', { axis: 2, keepdims: 0 });
 }
 
 /** Puts what is new of every row into the cache, at the row's places. */
-class CacheWriter {
+export class CacheWriter {
   readonly #graph: Graph;
   readonly #streams: readonly DeviceStream[];
   readonly #places: Tensor;
@@ -173,7 +201,7 @@ class CacheWriter {
 }
 
 /** [rows, count, width] and the number of one of the tokens in each row give [rows, width]. */
-function pickLast(x: Tensor, last: Tensor): Tensor {
+export function pickLast(x: Tensor, last: Tensor): Tensor {
   const count = Number(at(x.shape, 1));
   const width = Number(at(x.shape, 2));
   if (count === 1) return op.reshape(x, ['rows', width]);
@@ -191,7 +219,7 @@ function tokenSums(logits: Tensor, seen: Tensor, weights: Tensor): Tensor {
 }
 
 /** Draws a token of each row as draw.ts does, in single precision: [rows, DRAWN_NUMBERS]. */
-function draw(graph: Graph, free: Tensor): Tensor {
+export function draw(graph: Graph, free: Tensor): Tensor {
   const vocabulary = Number(at(free.shape, 1));
   const perRow = (name: string, dtype: DType): Tensor => graph.input(name, dtype, ['rows', 1]);
   const table = graph.input('maskTable', 'float32', ['masks', vocabulary]);
@@ -239,7 +267,7 @@ function draw(graph: Graph, free: Tensor): Tensor {
   return node('Concat', numbers, ['rows', DRAWN_NUMBERS], 'float32', { axis: 1 });
 }
 
-const counting = (graph: Graph, length: number): Tensor =>
+export const counting = (graph: Graph, length: number): Tensor =>
   graph.constant(
     Int32Array.from({ length }, (_, i) => i),
     [length],
@@ -266,7 +294,7 @@ function columns(x: Tensor, size: number, start: number): Tensor {
   return node('Gather', [x, chosen], x.shape.with(1, size), x.dtype, { axis: 1 });
 }
 
-function node(
+export function node(
   name: string,
   inputs: readonly Tensor[],
   shape: readonly Dimension[],

@@ -31,7 +31,7 @@ export class DeviceMasks {
     this.#vocabulary = vocabulary;
     this.#options = options;
     this.#buffers = buffers;
-    this.#mostRows = Math.max(1024, Math.floor(MOST_NUMBERS / vocabulary));
+    this.#mostRows = Math.max(64, Math.floor(MOST_NUMBERS / vocabulary));
   }
 
   /** The numbers of the masks of one call (undefined: everything is allowed), and the table that has them. */

@@ -4,11 +4,12 @@
 
 import { at } from '../indexed.ts';
 import { DeviceBuffers } from '../engine/device-buffers.ts';
-import type { DeviceParameters } from '../engine/device-parameters.ts';
+import { type DeviceParameters, deviceInputs } from '../engine/device-parameters.ts';
 import { Session, float, floats, integer, scalarValue } from '../engine/session.ts';
 import type { Value } from '../engine/session.ts';
 import { DeviceCache, rowBucket } from './device-cache.ts';
-import { DRAWN_NUMBERS, withFlag } from './device-graph.ts';
+import { packDigits } from './device-batch.ts';
+import { DRAWN_NUMBERS, readCode, tokenBase, withFlag } from './device-graph.ts';
 import type { DeviceSampling } from './device-graph.ts';
 import { DeviceMasks } from './device-masks.ts';
 import { TOP_ALTERNATIVES, drawNumbers } from './draw.ts';
@@ -18,7 +19,6 @@ import type { PolicyModel, PolicyNetwork } from './network.ts';
 import { chooseCount } from './reader.ts';
 import { feedRow } from './sampler.ts';
 import type { EpisodeSampler, Row, RunOptions, SampledEpisode } from './sampler.ts';
-import { parameterInputs } from './sampling-graph.ts';
 
 /** What a call costs beside its tokens, in tokens: on a device nearly everything. */
 const CALL_COST = 256;
@@ -36,6 +36,7 @@ export class DeviceSampler implements EpisodeSampler {
   readonly #cache: DeviceCache;
   readonly #masks: DeviceMasks;
   readonly #sessions = new Map<number, Session>();
+  #drawn = 0;
 
   constructor(model: PolicyModel, parameters: DeviceParameters, { capacity = 64 }: { readonly capacity?: number } = {}) {
     this.#network = networkOf(model);
@@ -50,6 +51,15 @@ export class DeviceSampler implements EpisodeSampler {
   }
 
   async run(episodes: Iterable<SampledEpisode>, settings: DrawSettings = {}, options: RunOptions = {}): Promise<void> {
+    const work = async (): Promise<number> => {
+      this.#drawn = 0;
+      await this.#play(episodes, settings, options);
+      return this.#drawn;
+    };
+    await (this.#parameters.session.counters?.sampling(work) ?? work());
+  }
+
+  async #play(episodes: Iterable<SampledEpisode>, settings: DrawSettings, options: RunOptions): Promise<void> {
     if (options.beam) throw new RangeError('Beam search runs on the CPU only: set device=cpu, or a beam width of 1');
     const { poll, settle = () => {}, most = this.#capacity } = options;
     const capacity = Math.min(most, this.#capacity);
@@ -114,6 +124,7 @@ export class DeviceSampler implements EpisodeSampler {
       const [token] = allowed ?? [];
       if (allowed?.length !== 1 || token === undefined) return;
       if (!greedy) episode.random.next(); // as if it had been drawn
+      this.#drawn++;
       episode.accept({ token, logProb: 0, policyLogProb: 0, entropy: 0, top: [{ token, probability: 1 }] });
       if (episode.done || episode.waiting) return;
     }
@@ -136,8 +147,9 @@ export class DeviceSampler implements EpisodeSampler {
     const results = await session.run(
       {
         ...(await this.#parameters.feeds()),
+        ...(await this.#network.base?.feeds(this.#parameters.session)),
         ...feeds,
-        ...this.#inputs(slots, used, count),
+        ...this.#inputs(slots, used),
         ...(await this.#draws(slots, draws, settings)),
       },
       { ...fetches, drawn: null },
@@ -151,33 +163,33 @@ export class DeviceSampler implements EpisodeSampler {
       row.position += at(used, i);
       if (!draws[i]) continue;
       const { episode } = row;
+      this.#drawn++;
       episode.accept(readDrawn(numbers.subarray(i * DRAWN_NUMBERS, (i + 1) * DRAWN_NUMBERS)));
       if (!episode.done && !episode.waiting) this.#feed(row, greedy);
     }
   }
 
-  #inputs(slots: Slots, used: readonly number[], count: number): Record<string, Value> {
-    const { aids } = this.#network;
+  /** The tokens that are read, without gaps, each row's with the few before them that they see directly. */
+  #inputs(slots: Slots, used: readonly number[]): Record<string, Value> {
+    const { aids, vocabulary } = this.#network;
     const rows = this.#cache.rows;
-    const window = count + aids.tokenShift;
-    const tokens = new Int32Array(rows * window);
-    const place = new Int32Array(rows);
-    const last = new Int32Array(rows);
+    const tokens: number[] = [];
+    const starts = new Int32Array(rows);
+    const reads = new Int32Array(rows);
     for (const [r, row] of slots.entries()) {
       if (!row) continue;
       const { position } = row;
-      const real = at(used, r);
-      place[r] = position;
-      last[r] = real - 1;
-      for (let at = Math.max(0, position - aids.tokenShift); at < position + real; at++) {
-        const slot = r * window + at - position + aids.tokenShift;
-        tokens[slot] = withFlag(row.tokens[at]!, row.flags[at]!);
+      starts[r] = tokens.length;
+      reads[r] = readCode(position, Math.max(0, at(used, r) - 1));
+      for (let at = Math.max(0, position - aids.tokenShift); at < position + Math.max(1, used[r] ?? 0); at++) {
+        tokens.push(withFlag(row.tokens[at] ?? 0, row.flags[at] ?? 0));
       }
     }
+    const words = packDigits(tokens, tokenBase(vocabulary));
     return {
-      tokens: integer(tokens, [rows, window]),
-      place: integer(place, [rows, 1]),
-      last: integer(last, [rows, 1]),
+      words: integer(words, [words.length]),
+      starts: integer(starts, [rows, 1]),
+      reads: integer(reads, [rows, 1]),
     };
   }
 
@@ -201,7 +213,7 @@ export class DeviceSampler implements EpisodeSampler {
   async #session(count: number): Promise<Session> {
     const known = this.#sessions.get(count);
     if (known) return known;
-    const graph = this.#sampling.graph(count, (target) => parameterInputs(target, this.#network.layout));
+    const graph = this.#sampling.graph(count, (target) => deviceInputs(target, this.#network.layout, this.#parameters.session));
     const session = await Session.create(graph, this.#parameters.session);
     this.#sessions.set(count, session);
     return session;

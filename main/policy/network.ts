@@ -4,9 +4,11 @@
 import type { Json } from '../canonical.ts';
 import type { Graph, Tensor } from '../engine/graph.ts';
 import type { ParameterLayout, Parameters } from '../engine/parameters.ts';
+import type { Feeds, SessionOptions } from '../engine/session.ts';
 import type { LossAndMetrics, MicroBatch } from '../engine/training-step.ts';
 import { policyTensors } from './batch.ts';
 import type { BatchLayout, BatchShape, LossInput, PolicyOptions, PolicyTensors } from './batch.ts';
+import { residentNumbers } from './device-batch.ts';
 import { deviceSamplingGraph, deviceStreams } from './device-graph.ts';
 import type { DeviceSampling } from './device-graph.ts';
 import { cacheStreams, samplingGraph } from './sampling-graph.ts';
@@ -33,6 +35,8 @@ export interface PolicyNetwork extends BatchLayout {
   samplingGraph(count: number, parameters: (graph: Graph) => Parameters): Graph;
   /** How it is sampled on a device; undefined: only on the CPU. */
   readonly device?: DeviceSampling | undefined;
+  /** Weights that no training changes, on a device: further feeds of every graph there. */
+  readonly base?: { feeds(session: SessionOptions): Promise<Feeds>; release(): Promise<void> };
 }
 
 /** A small Transformer is fully described by its config; a language model has a separate network. */
@@ -69,9 +73,15 @@ export function policyObjective(
 ): MicroBatch['build'] {
   return (graph, parameters) => {
     const policy = networkOf(model).tensors(graph, parameters, shape, options);
+    const numbers = new Map<string, Tensor>();
     const input: LossInput = (name, per) => {
       const key = `${per}.${name}`;
-      return graph.inputs.get(key) ?? graph.input(key, 'float32', per === 'episode' ? [shape.episodes] : [shape.rows, shape.agentTokens]);
+      if (shape.resident && per === 'token' && !graph.inputs.has(key)) numbers.set(key, residentNumbers(graph, key));
+      return (
+        numbers.get(key) ??
+        graph.inputs.get(key) ??
+        graph.input(key, 'float32', per === 'episode' ? [shape.episodes] : [shape.rows, shape.agentTokens])
+      );
     };
     return graph.scope('loss', () => loss(graph, policy, input));
   };

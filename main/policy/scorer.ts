@@ -6,13 +6,13 @@ import { Graph } from '../engine/graph.ts';
 import type { Tensor } from '../engine/graph.ts';
 import * as op from '../engine/operators.ts';
 import { DeviceBuffers } from '../engine/device-buffers.ts';
-import { DeviceParameters } from '../engine/device-parameters.ts';
+import { DeviceParameters, deviceInputs } from '../engine/device-parameters.ts';
 import type { Flat } from '../engine/parameters.ts';
 import { peakBytes } from '../engine/memory.ts';
 import { type MemoryPool, SessionCache } from '../engine/session-cache.ts';
 import { Session, floats } from '../engine/session.ts';
-import type { Feeds, SessionOptions, Value } from '../engine/session.ts';
-import { PackedBatch } from './batch.ts';
+import type { Feeds, Fetches, SessionOptions, Value } from '../engine/session.ts';
+import { PackedBatch, type FedBatch } from './batch.ts';
 import { networkOf } from './network.ts';
 import type { PolicyModel, PolicyNetwork } from './network.ts';
 import { parameterFeeds, parameterInputs } from './sampling-graph.ts';
@@ -54,15 +54,18 @@ export class Scorer {
     this.#sessions = new SessionCache(options.sessions ?? 12, options.pool);
     if (weights instanceof DeviceParameters) {
       this.#device = { session: weights.session, buffers: new DeviceBuffers(weights.session) };
-      this.#feeds = () => weights.feeds();
+      const { base } = this.#network;
+      this.#feeds = async () => ({ ...(await weights.feeds()), ...(await base?.feeds(weights.session)) });
     } else {
       const feeds = parameterFeeds(this.#network.layout, weights);
       this.#feeds = async () => feeds;
     }
   }
 
-  async score(batch: PackedBatch): Promise<Scores> {
-    const { logProbs, entropies, values } = await this.#run('scores', batch);
+  /** `only`: on a device nothing else comes back. */
+  async score(batch: FedBatch, only?: keyof Scores): Promise<Scores> {
+    const fetches = only && this.#device ? { [only]: null } : undefined;
+    const { logProbs, entropies, values } = await this.#run('scores', batch, fetches);
     const unpack = (result: Value | undefined): Float32Array[] => (result ? batch.unpack(floats(result)) : []);
     return { logProbs: unpack(logProbs), entropies: unpack(entropies), values: values && unpack(values) };
   }
@@ -71,7 +74,7 @@ export class Scorer {
    * The masked logits of every agent position, [rows, agent tokens, vocabulary], as a loss takes them for `referenceLogits`. On a device
    * they stay there, until `freeLogits`.
    */
-  async logits(batch: PackedBatch): Promise<Value> {
+  async logits(batch: FedBatch): Promise<Value> {
     const { rows, agentTokens } = batch.shape;
     const place = await this.#device?.buffers.allocate([rows, agentTokens, this.#network.vocabulary]);
     const { logits } = await this.#run('logits', batch, place && { logits: place });
@@ -91,16 +94,18 @@ export class Scorer {
     await this.#sessions.dispose();
   }
 
-  async #run(kind: Kind, batch: PackedBatch, fetches?: Feeds): Promise<Record<string, Value>> {
+  async #run(kind: Kind, batch: FedBatch, fetches?: Fetches): Promise<Record<string, Value>> {
     const session = await this.#session(kind, batch);
     return session.run({ ...(await this.#feeds()), ...batch.feeds, ...PackedBatch.divisors(1, 1) }, fetches);
   }
 
-  #session(kind: Kind, { shape }: PackedBatch): Promise<Session> {
+  #session(kind: Kind, { shape }: FedBatch): Promise<Session> {
     const key = `${kind} ${Object.values(shape).join('×')}`;
     return this.#sessions.get(key, () => {
       const graph = new Graph(key);
-      const policy = this.#network.tensors(graph, parameterInputs(graph, this.#network.layout), shape);
+      const { layout } = this.#network;
+      const inputs = this.#device ? deviceInputs(graph, layout, this.#device.session) : parameterInputs(graph, layout);
+      const policy = this.#network.tensors(graph, inputs, shape);
       for (const [name, tensor] of Object.entries(outputs(kind, policy, [shape.rows, shape.agentTokens, this.#network.vocabulary]))) {
         if (tensor) graph.output(name, tensor);
       }

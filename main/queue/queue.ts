@@ -11,6 +11,7 @@ import type { NewRun, Run } from '../store/runs.ts';
 import type { Store } from '../store/store.ts';
 import { type RunCommand, type RunReport, runReport } from '../training/reports.ts';
 import type { RunState } from '../vocabulary.ts';
+import { deviceOf, withCard } from './cards.ts';
 import { recover } from './recover.ts';
 import { begin, checkResumable, NoSoundCheckpoint, type StartingPoint } from './resume.ts';
 
@@ -36,6 +37,8 @@ export interface QueueOptions {
   readonly launch: Launch;
   /** Runs that train at the same time. */
   readonly concurrent?: number;
+  /** How many cards there are; default: what the system lists. */
+  readonly cards?: () => number;
   readonly writer?: (run: Run) => RunWriterOptions;
   /** After every change of a run that the list shows. */
   readonly onChange?: (run: Run) => void;
@@ -46,6 +49,8 @@ export interface QueueOptions {
 interface Live {
   readonly process: Launched;
   readonly writer: RunWriter;
+  /** The device it uses. */
+  readonly device: string;
   /** Paused and waiting for `go`: takes no place in the queue. */
   idle: boolean;
   /** The state the run ends in when its process goes; null while nothing was said: then it crashed. */
@@ -249,11 +254,12 @@ export class RunQueue {
     let live: Live | undefined;
     try {
       const writer = new RunWriter(this.#store, id, this.#options.writer?.(start.run));
-      const run = this.#onCpu.delete(id) ? withoutDevice(this.#store, start.run) : start.run;
+      const taken = [...this.#live.values()].map(({ device }) => device);
+      const run = this.#onCpu.delete(id) ? withoutDevice(this.#store, start.run) : withCard(start.run, taken, this.#options.cards);
       const process = this.#options.launch({ ...start, run, until: pauseAt }, (report) => {
         if (live !== undefined) this.#receive(id, live, report);
       });
-      live = { process, writer, idle: false, end: null };
+      live = { process, writer, device: deviceOf(run.config), idle: false, end: null };
       this.#live.set(id, live);
       this.#keepWatch();
       if (process.pid !== undefined) this.#store.locks.setTrainer(id, process.pid);

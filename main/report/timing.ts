@@ -54,28 +54,39 @@ export function timeSpent(store: Pick<Store, 'metrics'>, run: number): TimeSpent
   };
 }
 
-/** What the graphics card cost, as means per update; undefined for runs on the CPU. */
-export interface DeviceSpent {
-  readonly calls: number;
-  /** MB sent and fetched. */
-  readonly up: number;
-  readonly down: number;
-  /** Seconds inside calls. */
-  readonly waiting: number;
-}
+/**
+ * What the graphics card cost, as means per update: calls, kernels, MB sent and fetched, seconds inside calls, bytes exchanged for every
+ * drawn token, and percent of the weights' size for scoring and optimizer steps.
+ */
+const SPENT = ['calls', 'kernels', 'up', 'down', 'waiting', 'perToken', 'learning'] as const;
+export type DeviceSpent = Readonly<Record<(typeof SPENT)[number], number>>;
 
+/** Undefined for runs on the CPU. */
 export function deviceSpent(store: Pick<Store, 'metrics'>, run: number): DeviceSpent | undefined {
-  const names = ['calls', 'up', 'down', 'waiting'] as const;
   const series = store.metrics.many(
     run,
-    names.map((name) => `system/device.${name}`),
+    SPENT.map((name) => `system/device.${name}`),
   );
-  const [calls, up, down, waiting] = names.map((name) => {
+  const mean = (name: (typeof SPENT)[number]): number => {
     const values = [...(series[`system/device.${name}`]?.values ?? [])];
     return values.reduce((sum, value) => sum + value, 0) / Math.max(1, values.length);
-  });
-  return calls ? { calls, up: up ?? 0, down: down ?? 0, waiting: waiting ?? 0 } : undefined;
+  };
+  const spent = {
+    calls: mean('calls'),
+    kernels: mean('kernels'),
+    up: mean('up'),
+    down: mean('down'),
+    waiting: mean('waiting'),
+    perToken: mean('perToken'),
+    learning: mean('learning'),
+  };
+  return spent.calls > 0 ? spent : undefined;
 }
+
+/** In one line. */
+export const deviceText = ({ calls, kernels, up, down, waiting, perToken, learning }: DeviceSpent): string =>
+  `Device, per update: ${calls.toFixed(0)} calls with ${kernels.toFixed(0)} kernels, ${up.toFixed(2)} MB sent, ${down.toFixed(2)} MB fetched ` +
+  `(${perToken.toFixed(0)} bytes a token; learning ${learning.toFixed(2)}% of the weights' size), ${waiting.toFixed(2)} s waiting for it`;
 
 /** The parts that took any time, largest first, the world at the end: name, seconds, share. */
 export function timeRows(time: TimeSpent): { readonly name: string; readonly seconds: number; readonly share: number }[] {

@@ -3,13 +3,14 @@
 
 import { at, field } from '../indexed.ts';
 import type { Prepared, Progress } from '../algorithm/algorithm.ts';
+import type { DeviceCounters } from '../engine/device-counters.ts';
 import type { Flat } from '../engine/parameters.ts';
 import type { MemoryPool } from '../engine/session-cache.ts';
 import type { Poll, StepReport, Trainer } from '../engine/training-step.ts';
-import { PackedBatch } from '../policy/batch.ts';
+import type { FedBatch } from '../policy/batch.ts';
 import type { ActingWeights } from '../policy/open-sampler.ts';
 import { Scorer } from '../policy/scorer.ts';
-import { networkOf, type PolicyModel } from '../policy/network.ts';
+import { networkOf } from '../policy/network.ts';
 import { Random } from '../random.ts';
 import type { Episode } from '../rollout/episode.ts';
 import type { Trajectory } from '../rollout/trajectory.ts';
@@ -21,12 +22,14 @@ import type { RunSetup } from './run-setup.ts';
  * batches; a session of 32 rows would hold 100 MB where one of 8 holds 30, and there are two for every shape (reference and critic).
  */
 const SCORED_ROWS = 8;
+const NONE = new Float32Array();
 
 export class Learner {
   readonly #setup: RunSetup;
   readonly #minibatches: MinibatchTrainer;
   readonly #reference: Scorer;
   readonly #critic: Scorer;
+  readonly #counters: DeviceCounters | undefined;
 
   constructor(
     setup: RunSetup,
@@ -39,6 +42,7 @@ export class Learner {
     this.#minibatches = new MinibatchTrainer(trainer, setup.model, minibatchSettings(setup.config));
     this.#reference = new Scorer(setup.referenceModel, reference, options);
     this.#critic = new Scorer(setup.model, policy, options);
+    this.#counters = trainer.parameters?.session.counters;
   }
 
   /** The share of the configured micro-batch that fits into memory: 1, or less once it ran out. */
@@ -51,11 +55,15 @@ export class Learner {
    * log-probabilities are computed again as training computes them; how far the sampler's were off is a metric. `poll` is awaited between batches.
    */
   async score(episodes: readonly Episode[], poll?: Poll): Promise<Record<string, number>> {
+    return this.#counted(() => this.#score(episodes, poll));
+  }
+
+  async #score(episodes: readonly Episode[], poll?: Poll): Promise<Record<string, number>> {
     const { needs } = this.#setup.algorithm;
     const { model } = this.#setup;
     let [gap, tokens] = [0, 0];
     if (networkOf(model).approximateSampling) {
-      await this.#scoreWith(this.#critic, model, episodes, poll, (trajectory, { logProbs }) => {
+      await this.#scoreWith(this.#critic, 'logProbs', episodes, poll, (trajectory, { logProbs }) => {
         share(trajectory, logProbs, (step, exact) => {
           gap += exact.reduce((sum, number, i) => sum + Math.abs(number - at(step.logProbs, i)), 0);
           tokens += exact.length;
@@ -64,12 +72,12 @@ export class Learner {
       });
     }
     if (needs.reference !== 'none') {
-      await this.#scoreWith(this.#reference, this.#setup.referenceModel, episodes, poll, (trajectory, { logProbs }) => {
+      await this.#scoreWith(this.#reference, 'logProbs', episodes, poll, (trajectory, { logProbs }) => {
         share(trajectory, logProbs, (step, numbers) => (step.referenceLogProbs = numbers));
       });
     }
     if (needs.critic) {
-      await this.#scoreWith(this.#critic, this.#setup.model, episodes, poll, (trajectory, { values }) => {
+      await this.#scoreWith(this.#critic, 'values', episodes, poll, (trajectory, { values }) => {
         if (!values) throw new Error('The algorithm needs a critic, but the model has no value head');
         share(trajectory, values, (step, numbers) => (step.values = numbers));
       });
@@ -98,12 +106,21 @@ export class Learner {
   async update(
     episodes: readonly Episode[],
     prepared: Prepared,
+    options: { update: number; learningRate: number; poll?: Poll },
+  ): Promise<StepReport | undefined> {
+    return this.#counted(() => this.#update(episodes, prepared, options));
+  }
+
+  async #update(
+    episodes: readonly Episode[],
+    prepared: Prepared,
     { update, learningRate, poll }: { update: number; learningRate: number; poll?: Poll },
   ): Promise<StepReport | undefined> {
     const { config, algorithm } = this.#setup;
     const samples = episodes.flatMap(({ rows }, index) => (prepared.keep[index] ? [sample(rows, prepared, index)] : []));
     if (samples.length === 0) return undefined;
     const objective = this.#objective();
+    await this.#minibatches.hold(samples);
     const reports: StepReport[] = [];
     for (let epoch = 0; epoch < algorithm.needs.epochs; epoch++) {
       const count = Math.min(algorithm.needs.minibatches, samples.length);
@@ -136,39 +153,42 @@ export class Learner {
   async dispose(): Promise<void> {
     await this.#reference.dispose();
     await this.#critic.dispose();
+    await this.#minibatches.dispose();
+  }
+
+  /** What travels to a device and back meanwhile is counted as learning. */
+  #counted<T>(work: () => Promise<T>): Promise<T> {
+    return this.#counters?.learning(work) ?? work();
   }
 
   #objective(): LossDefinition {
-    const { algorithm, referenceModel } = this.#setup;
+    const { algorithm } = this.#setup;
     const full = algorithm.needs.reference === 'full';
     return {
       name: algorithm.id,
       options: { referenceLogits: full },
       loss: (graph, policy, input) => algorithm.loss(graph, policy, input),
       ...(full && {
-        extra: async (packed: PackedBatch, samples: readonly TrainingEpisode[]) => {
-          const rows = samples.map((one) => one.rows);
-          return { referenceLogits: await this.#reference.logits(new PackedBatch(rows, referenceModel, packed.shape)) };
-        },
+        extra: async (packed: FedBatch) => ({ referenceLogits: await this.#reference.logits(packed) }),
       }),
     };
   }
 
   async #scoreWith(
     scorer: Scorer,
-    model: PolicyModel,
+    wanted: 'logProbs' | 'values',
     episodes: readonly Episode[],
     poll: Poll | undefined,
     note: (trajectory: Trajectory, scores: { logProbs: Float32Array; values: Float32Array | undefined }) => void,
   ): Promise<void> {
     const { device, policy: kind } = this.#setup.config;
     const most = device === 'cpu' && kind.kind === 'scratch' ? SCORED_ROWS : undefined;
+    await this.#minibatches.hold(episodes.map(({ rows }) => ({ rows })));
     for (const { part, shape } of this.#minibatches.cut(episodes, this.#objective(), most)) {
-      const rows = part.map((episode) => episode.rows);
       await poll?.();
-      const { logProbs, values } = await scorer.score(new PackedBatch(rows, model, shape));
+      const { logProbs, values } = await scorer.score(this.#minibatches.batch(part, shape), wanted);
       for (const [index, { trajectory }] of part.entries()) {
-        note(trajectory, { logProbs: at(logProbs, index), values: values?.[index] });
+        note(trajectory, { logProbs: logProbs[index] ?? NONE, values: values?.[index] });
       }
     }
   }

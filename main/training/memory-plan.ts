@@ -1,9 +1,10 @@
-// What memory a run with a language model will take, worked out before it starts: weights, what is trained, optimizer, keys and values,
-// activations. Where that is more than the machine has, the config is adapted (smaller micro-batches, then recomputation) or the run is
-// refused: it must never swap. Nothing is opened for this but the model's description.
+// What memory a run with a language model, or one on a graphics card, will take, worked out before it starts: weights, what is trained,
+// optimizer, keys and values, activations. Where that is more than the machine (or the card) has, the config is adapted (smaller
+// micro-batches, then recomputation) or the run is refused: it must never swap. Nothing is opened for this but the model's description.
 
 import { algorithmOf } from '../algorithm/registry.ts';
 import { ConfigError, type RunConfig } from '../config/config.ts';
+import { cardMemory, deviceOptions } from '../engine/device.ts';
 import { megabytes, peakBytes } from '../engine/memory.ts';
 import { gradientGraph } from '../engine/training-graphs.ts';
 import { type LanguageModelConfig, weightSpecs } from '../policy/model/architecture.ts';
@@ -12,10 +13,11 @@ import { modelNetwork } from '../policy/model/model-network.ts';
 import { BLOCK, type Precision } from '../policy/model/quantise.ts';
 import { ModelRegistry } from '../policy/model/registry.ts';
 import { openSource } from '../policy/model/source.ts';
-import { type PolicyNetwork, policyObjective } from '../policy/network.ts';
+import { type PolicyNetwork, networkOf, policyObjective } from '../policy/network.ts';
 import { parameterInputs } from '../policy/sampling-graph.ts';
 import { FEWEST_MASKS, MOST_ROWS, powerOfTwo } from './batch-shapes.ts';
 import { trainedPart } from './model-policy.ts';
+import { openRun, readingKey } from './run-setup.ts';
 
 /** Bytes, each part at its largest. */
 export interface MemoryParts {
@@ -39,6 +41,8 @@ export interface MemoryPlan {
   readonly needed: number;
   /** Up to which it may grow, to keep the sessions of other batch shapes. */
   readonly most: number;
+  /** Of the graphics card instead of the machine. */
+  readonly card?: true;
 }
 
 // With these factors the peak of real runs is 0.82 to 0.90 of what is planned (`npm run bench -- memory`, docs/LANGUAGE_MODELS.md).
@@ -76,6 +80,50 @@ export function planMemory(config: RunConfig, network: PolicyNetwork): MemoryPla
   };
   const needed = Object.values(parts).reduce((sum: number, bytes: number) => sum + bytes, 0);
   return { parts, needed, most: needed + OTHERS * training };
+}
+
+/** Of a card's memory, what keys and values may take. */
+const CACHE_SHARE = 0.3;
+const FEWEST_EPISODES = 8;
+/** What the runtime keeps of freed buffers beside those in use. */
+const BUFFERS = 1.2;
+/** Masks that are expected in the table. */
+const MASKS = 512;
+
+const cacheBytes = (network: PolicyNetwork, rows: number): number =>
+  rows * network.contextLength * network.streams.reduce((sum, { heads, size }) => sum + 4 * heads * size, 0);
+
+/** The card's memory that a run may take; null where nobody says. */
+export const cardLimit = ({ device, deviceMemory }: RunConfig): number | null =>
+  deviceMemory > 0 ? deviceMemory * 1e6 : cardMemory(device);
+
+/** Episodes that are played at once on a card: fewer where their keys and values would take too much of it. */
+export function cardCapacity(config: RunConfig, network: PolicyNetwork, limit = cardLimit(config)): number {
+  let rows = samplerCapacity(config);
+  while (limit !== null && rows > FEWEST_EPISODES && cacheBytes(network, rows) > CACHE_SHARE * limit) rows = Math.ceil(rows / 2);
+  return rows;
+}
+
+/**
+ * The plan of a card's memory. Every part of the training state has two buffers, which take turns; the matrices are there once more as
+ * sampler and scorer read them, of the policy and of the reference, in half precision at half the size.
+ */
+export function planCard(config: RunConfig, network: PolicyNetwork, limit = cardLimit(config)): MemoryPlan {
+  const numbers = 4 * network.layout.count;
+  const { half } = deviceOptions(config.device);
+  const cut = half === 'float16' ? numbers / 2 : numbers;
+  const rows = cardCapacity(config, network, limit);
+  const training = BUFFERS * trainingBytes(config, network);
+  const parts: MemoryParts = {
+    weights: cut + (network.mappedBytes ?? 0),
+    trained: 2 * numbers + cut,
+    optimizer: 6 * numbers,
+    cache: cacheBytes(network, rows) + 4 * MASKS * network.vocabulary,
+    activations: training + BUFFERS * readingBytes(network, rows),
+    process: 0,
+  };
+  const needed = Object.values(parts).reduce((sum: number, bytes: number) => sum + bytes, 0);
+  return { parts, needed, most: needed + OTHERS * training, card: true };
 }
 
 /** The network of a config, from the model's description alone. */
@@ -137,8 +185,8 @@ export interface FittedRun {
   readonly plan: MemoryPlan | null;
   /** What was changed, as `key=value`. */
   readonly changes: readonly string[];
-  /** Bytes that are free. */
-  readonly free: number;
+  /** Bytes that are free; null for a card of which nobody says how much it has. */
+  readonly free: number | null;
 }
 
 const shapes = new Map<string, LanguageModelConfig>();
@@ -151,7 +199,7 @@ function shapeOf(dataFolder: string, name: string): LanguageModelConfig {
   return shape;
 }
 
-/** What a run takes as it is configured; null for small policies and graphics cards, for which nothing is planned. */
+/** What a run takes as it is configured; null for small policies, which a setting bounds, and for graphics cards, whose memory is not this machine's. */
 export function memoryOf(config: RunConfig, dataFolder: string): MemoryPlan | null {
   if (config.policy.kind !== 'model' || config.device !== 'cpu') return null;
   return planMemory(config, plannedNetwork(config, shapeOf(dataFolder, config.policy.model.name)));
@@ -177,27 +225,41 @@ export function checkTogether(configs: readonly RunConfig[], dataFolder: string,
   );
 }
 
-/** The config as it fits into the free memory, or a ConfigError. On a graphics card nothing is planned. */
-export function fitMemory(config: RunConfig, dataFolder: string, free = process.availableMemory()): FittedRun {
-  if (config.policy.kind !== 'model' || config.device !== 'cpu') return { config, plan: null, changes: [], free };
-  const shape = shapeOf(dataFolder, config.policy.model.name);
-  const network = plannedNetwork(config, shape);
+const small = new Map<string, PolicyNetwork>();
+
+/** The network of a small policy: its vocabulary is that of its world. */
+function smallNetwork(config: RunConfig, dataFolder: string): PolicyNetwork {
+  const key = `${readingKey(config)} ${JSON.stringify(config.policy)} ${config.algorithm.id}`;
+  const network = small.get(key) ?? networkOf(openRun(config, { dataFolder }).model);
+  small.set(key, network);
+  return network;
+}
+
+/** The config as it fits into the free memory (of the card, where it runs on one), or a ConfigError. */
+export function fitMemory(config: RunConfig, dataFolder: string, given?: number): FittedRun {
+  const onCard = config.device !== 'cpu';
+  const isModel = config.policy.kind === 'model';
+  const free = given ?? (onCard ? cardLimit(config) : process.availableMemory());
+  if (!isModel && !onCard) return { config, plan: null, changes: [], free };
+  const network = isModel ? plannedNetwork(config, shapeOf(dataFolder, config.policy.model.name)) : smallNetwork(config, dataFolder);
+  const planned = (adapted: RunConfig): MemoryPlan => (onCard ? planCard(adapted, network, free) : planMemory(adapted, network));
+  if (free === null) return { config, plan: planned(config), changes: [], free };
   let smallest: MemoryPlan | undefined;
-  for (const adapted of adaptations(config, shape)) {
-    const plan = planMemory(adapted, network);
+  for (const adapted of adaptations(config, network)) {
+    const plan = planned(adapted);
     if (plan.needed <= USABLE * free) return { config: adapted, plan, changes: changesOf(config, adapted), free };
     smallest = plan;
   }
   throw new ConfigError(
-    `policy.model.name: this run needs ${megabytes(smallest?.needed ?? 0)} of memory even with the smallest micro-batches and recomputation ` +
-      `(${partsText(smallest)}); ${megabytes(free)} are free. A smaller policy.contextLength or training.batch, policy.model.precision=int4 or a smaller model need less`,
+    `${isModel ? 'policy.model.name' : 'device'}: this run needs ${megabytes(smallest?.needed ?? 0)} of ${onCard ? "the card's memory" : 'memory'} even with the smallest micro-batches and recomputation ` +
+      `(${partsText(smallest)}); ${megabytes(free)} are ${onCard ? 'there' : 'free'}. A smaller policy.contextLength or training.batch, ${isModel ? 'policy.model.precision=int4 or a smaller model' : 'a smaller policy or device=cpu'} need less`,
   );
 }
 
 /** From what was asked for to what needs least: smaller micro-batches cost little time, recomputation a third. */
-function* adaptations(config: RunConfig, shape: LanguageModelConfig): Generator<RunConfig> {
+function* adaptations(config: RunConfig, network: PolicyNetwork): Generator<RunConfig> {
   const { training } = config;
-  const row = Math.max(64, Math.min(config.policy.contextLength, shape.contextLength));
+  const row = Math.max(64, network.contextLength);
   for (const recompute of training.recompute ? [true] : [false, true]) {
     for (let { microBatch } = training; ; microBatch = Math.floor(microBatch / 2)) {
       yield { ...config, training: { ...training, microBatch, recompute } };
@@ -223,11 +285,16 @@ const NAMES: Readonly<Record<keyof MemoryParts, string>> = {
 };
 
 const partsText = (plan: MemoryPlan | undefined): string =>
-  (Object.keys(NAMES) as (keyof MemoryParts)[]).map((name) => `${NAMES[name]} ${megabytes(plan?.parts[name] ?? 0)}`).join(', ');
+  (Object.keys(NAMES) as (keyof MemoryParts)[])
+    .filter((name) => !plan?.card || name !== 'process')
+    .map((name) => `${NAMES[name]} ${megabytes(plan?.parts[name] ?? 0)}`)
+    .join(', ');
 
 /** The plan in words, for the command line. */
 export function planText({ plan, changes, free }: FittedRun): string {
   if (!plan) return '';
-  const adapted = changes.length === 0 ? '' : `\nAdapted to the free memory: ${changes.join(', ')}`;
-  return `Memory: ${megabytes(plan.needed)} needed, up to ${megabytes(plan.most)} used, ${megabytes(free)} free (${partsText(plan)})${adapted}`;
+  const adapted = changes.length === 0 ? '' : `\nAdapted to the ${plan.card ? 'card' : 'free memory'}: ${changes.join(', ')}`;
+  const there =
+    free === null ? 'the system does not say how much it has (deviceMemory does)' : `${megabytes(free)} ${plan.card ? 'there' : 'free'}`;
+  return `Memory${plan.card ? ' of the card' : ''}: ${megabytes(plan.needed)} needed, up to ${megabytes(plan.most)} used, ${there} (${partsText(plan)})${adapted}`;
 }

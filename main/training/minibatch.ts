@@ -8,10 +8,11 @@ import type { Flat } from '../engine/parameters.ts';
 import type { Graph } from '../engine/graph.ts';
 import { peakBytes } from '../engine/memory.ts';
 import { gradientGraph } from '../engine/training-graphs.ts';
-import { OutOfMemoryError } from '../engine/session.ts';
+import { OutOfMemoryError, float } from '../engine/session.ts';
 import type { Feeds } from '../engine/session.ts';
 import type { MicroBatch, LossAndMetrics, Poll, StepReport, Trainer } from '../engine/training-step.ts';
-import { type BatchShape, PackedBatch, type PolicyOptions, type LossInput, type PolicyTensors } from '../policy/batch.ts';
+import { type BatchShape, type FedBatch, PackedBatch, type PolicyOptions, type LossInput, type PolicyTensors } from '../policy/batch.ts';
+import { DeviceEpisodes, type HeldEpisode } from '../policy/device-episodes.ts';
 import { type PolicyModel, type PolicyNetwork, networkOf, policyObjective } from '../policy/network.ts';
 import { memoryLimit } from './session-pool.ts';
 import { COARSE, FEW, FEWEST_MASKS, FINE, MOST_ROWS, type Rounding, microBatches, powerOfTwo, sessionShape } from './batch-shapes.ts';
@@ -31,7 +32,7 @@ export interface LossDefinition {
   readonly options: PolicyOptions;
   readonly loss: (graph: Graph, policy: PolicyTensors, input: LossInput) => LossAndMetrics;
   /** Further feeds of one micro-batch (the reference's logits). */
-  readonly extra?: (batch: PackedBatch, samples: readonly TrainingEpisode[]) => Promise<Feeds>;
+  readonly extra?: (batch: FedBatch) => Promise<Feeds>;
 }
 
 /** How many rows a micro-batch may have where memory is short. */
@@ -63,6 +64,8 @@ export class MinibatchTrainer {
   readonly #settings: MinibatchSettings;
   readonly #rounding: Rounding;
   readonly #rows = new Map<string, number>();
+  /** The episodes of an update, where the state is on a device. */
+  readonly #held: DeviceEpisodes | undefined;
   /** What is left of the limits after memory ran out: 1, ½, ¼, … */
   #share = 1;
 
@@ -70,6 +73,7 @@ export class MinibatchTrainer {
     this.#trainer = trainer;
     this.#network = networkOf(config);
     this.#settings = settings;
+    this.#held = trainer.parameters && new DeviceEpisodes(this.#network, trainer.parameters.session);
     this.#rounding = { few: FEW, fine: FINE, usual: COARSE }[this.#network.shapes ?? 'usual'];
   }
 
@@ -100,22 +104,24 @@ export class MinibatchTrainer {
   async #pack(samples: readonly TrainingEpisode[], objective: LossDefinition, poll?: Poll): Promise<MicroBatch[]> {
     const agentTokens = samples.reduce((sum, sample) => sum + tokensOf(sample), 0);
     const batches: MicroBatch[] = [];
+    await this.hold(samples);
+    const { parameters } = this.#trainer;
+    const base = parameters && (await this.#network.base?.feeds(parameters.session));
     for (const { part, shape } of this.cut(samples, objective)) {
-      const packed = new PackedBatch(
-        part.map(({ rows }) => rows),
-        this.#network,
-        shape,
-      );
-      const first = at(part, 0);
-      const feeds: Record<string, Feeds[string]> = { ...packed.feeds, ...PackedBatch.divisors(samples.length, agentTokens) };
-      for (const name of Object.keys(first.episode)) {
-        feeds[`episode.${name}`] = packed.perEpisode(Float32Array.from(part, ({ episode }) => field(episode, name)));
+      const packed = this.batch(part, shape);
+      const feeds: Record<string, Feeds[string]> = { ...base, ...packed.feeds, ...PackedBatch.divisors(samples.length, agentTokens) };
+      for (const name of Object.keys(at(part, 0).episode)) {
+        const numbers = new Float32Array(shape.episodes);
+        numbers.set(part.map(({ episode }) => field(episode, name)));
+        feeds[`episode.${name}`] = float(numbers, [shape.episodes]);
       }
-      for (const name of Object.keys(first.token)) {
-        feeds[`token.${name}`] = packed.perToken(part.map(({ token }) => field(token, name)));
+      if (packed instanceof PackedBatch) {
+        for (const name of Object.keys(at(part, 0).token)) {
+          feeds[`token.${name}`] = packed.perToken(part.map(({ token }) => field(token, name)));
+        }
       }
       if (objective.extra) await poll?.();
-      Object.assign(feeds, await objective.extra?.(packed, part));
+      Object.assign(feeds, await objective.extra?.(packed));
       batches.push({
         key: `${objective.name} ${Object.values(packed.shape).join('×')}`,
         build: this.#build(objective, packed.shape),
@@ -123,6 +129,22 @@ export class MinibatchTrainer {
       });
     }
     return batches;
+  }
+
+  /** Takes the episodes to the device that the next batches are made of, all at once; nothing where the state is in plain memory. */
+  async hold(samples: readonly HeldEpisode[]): Promise<void> {
+    await this.#held?.hold(samples);
+  }
+
+  /** A batch of episodes, which must be held. */
+  batch(part: readonly Pick<TrainingEpisode, 'rows'>[], shape: BatchShape): FedBatch {
+    const rows = part.map((episode) => episode.rows);
+    return this.#held?.batch(rows, shape) ?? new PackedBatch(rows, this.#network, shape);
+  }
+
+  /** Gives the device's memory back. */
+  async dispose(): Promise<void> {
+    await this.#held?.dispose();
   }
 
   /** Episodes in micro-batches that fit the limits, of at most so many rows, with the shape of each. */

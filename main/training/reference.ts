@@ -138,6 +138,7 @@ export async function cloneReference(
   } finally {
     delete clone.refresh;
     await sampler.dispose();
+    await minibatches.dispose();
     await trainer.dispose();
   }
 }

@@ -10,13 +10,14 @@ import type { Task } from '../environment/environment.ts';
 import { TaskGroups } from '../metrics/groups.ts';
 import { Recorder } from '../metrics/recorder.ts';
 import { SystemSampler } from '../metrics/system.ts';
+import { networkOf } from '../policy/network.ts';
 import { openSampler, placeWeights, releaseWeights, trainedWeights } from '../policy/open-sampler.ts';
 import { Random } from '../random.ts';
 import type { Actor } from '../rollout/rollout.ts';
 import { CommandHandler } from './commands.ts';
 import type { TrainingHost } from './host.ts';
 import { Learner } from './learner.ts';
-import { samplerCapacity } from './memory-plan.ts';
+import { cardCapacity, samplerCapacity } from './memory-plan.ts';
 import { type TrainingMemory, freshMemory } from './memory.ts';
 import { obtainReference } from './obtain-reference.ts';
 import { ProgressReporter } from './progress.ts';
@@ -93,7 +94,7 @@ export async function openTraining(config: RunConfig, host: TrainingHost): Promi
   const original = placeWeights(setup.referenceModel, reference.weights, session);
   const learner = new Learner(setup, trainer, weights, original, { threads, sessions: SESSIONS, pool });
   const { environment, seconds: environmentSeconds } = timedEnvironment(setup.environment);
-  const capacity = samplerCapacity(config);
+  const capacity = config.device === 'cpu' ? samplerCapacity(config) : cardCapacity(config, networkOf(setup.model));
   const policy = { environment, codec: setup.codec, sampler: openSampler(setup.model, weights, { capacity, threads, pool }) };
   const reader = { ...policy, sampler: openSampler(setup.referenceModel, original, { capacity, threads, pool }) };
   return {
@@ -130,6 +131,7 @@ export async function openTraining(config: RunConfig, host: TrainingHost): Promi
       await policy.sampler.dispose();
       await reader.sampler.dispose();
       await releaseWeights(original);
+      await networkOf(setup.model).base?.release();
       await trainer.dispose();
     },
   };

@@ -49,21 +49,27 @@ export function updateMetrics(run: TrainingRun, parts: UpdateParts): Readonly<Re
     'system/speed.episodes': trajectories.length / time.total,
     'system/speed.tokens': tokens / time.total,
     ...system.sample(),
-    ...deviceMetrics(run.counters.take()),
+    ...deviceMetrics(run.counters.take(), 4 * setup.layout.count),
     ...(setup.algorithm.needs.vstar && vstarMetrics(vstar, config, update)),
   });
   return recorder.take();
 }
 
-/** Nothing on the CPU, where nothing is counted. */
-const deviceMetrics = ({ calls, up, down, waiting }: DeviceCounts): Record<string, number> =>
+/** Nothing on the CPU, where nothing is counted. `size`: of the weights, in bytes. */
+const deviceMetrics = (
+  { calls, kernels, up, down, waiting, tokens, sampling, learning }: DeviceCounts,
+  size: number,
+): Record<string, number> =>
   calls === 0
     ? {}
     : {
         'system/device.calls': calls,
+        'system/device.kernels': kernels,
         'system/device.up': up / 1e6,
         'system/device.down': down / 1e6,
         'system/device.waiting': waiting,
+        ...(tokens > 0 && { 'system/device.perToken': sampling / tokens }),
+        'system/device.learning': (100 * learning) / size,
       };
 
 const stepMetrics = ({ loss, gradientNorm }: StepReport, clip: number): Record<string, number> => ({

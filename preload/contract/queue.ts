@@ -56,7 +56,7 @@ export type Order = z.infer<typeof order>;
 const issue = z.object({ key: z.string(), message: z.string() });
 export type Issue = z.infer<typeof issue>;
 
-/** Memory of a run with a language model, in bytes: each part at its largest, what it needs at least and may grow to, and what is free. */
+/** Memory of a run with a language model or on a graphics card, in bytes: each part at its largest, what it needs at least and may grow to, and what is free. */
 const memoryPlan = z.object({
   parts: z
     .object({
@@ -70,7 +70,10 @@ const memoryPlan = z.object({
     .nullable(),
   needed: z.number(),
   most: z.number(),
-  free: z.number(),
+  /** Null for a card of which the system does not say how much it has. */
+  free: z.number().nullable(),
+  /** Of the graphics card, not of the machine. */
+  card: z.boolean(),
   /** What Start changes so that it fits, as `key=value`. */
   changes: z.array(z.string()),
   /** Why it cannot be started. */
@@ -88,7 +91,7 @@ const estimate = z.object({
   basis: z.string(),
   /** The time was measured on another machine, with one thread. */
   elsewhere: z.boolean(),
-  /** Null for small policies, which the setting `memory` bounds. */
+  /** Null for small policies on the CPU, which the setting `memory` bounds. */
   plan: memoryPlan.nullable(),
 });
 export type Estimate = z.infer<typeof estimate>;

@@ -118,6 +118,8 @@ export const runCalls = {
       changes: z.array(difference).nullable(),
       /** What would make it faster or smaller, from where its time and memory went. */
       advice: z.array(z.string()),
+      /** What its graphics card has cost, in a line; null on the CPU. */
+      device: z.string().nullable(),
     }),
   },
   'runs.change': {

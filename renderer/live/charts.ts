@@ -46,6 +46,7 @@ export const CHARTS: readonly ChartPlan[] = [
     onDevice: true,
   },
   { id: 'device-calls', title: 'Device: calls per update', unit: 'calls', metrics: ['system/device.calls'], onDevice: true },
+  { id: 'device-kernels', title: 'Device: kernels per update', unit: 'kernels', metrics: ['system/device.kernels'], onDevice: true },
   {
     id: 'device-bytes',
     title: 'Device: bytes per update',

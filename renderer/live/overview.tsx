@@ -25,7 +25,7 @@ interface OverviewProps {
 
 export function Overview({ run, progress, asked }: OverviewProps) {
   const live = run.state === 'running' || run.state === 'stopping';
-  const { stages = allStages, advice = [] } = useCall('runs.get', { run: run.id }).data ?? {};
+  const { stages = allStages, advice = [], device = null } = useCall('runs.get', { run: run.id }).data ?? {};
   const words = live ? [doingWords(run, progress), asked].filter(Boolean).join(' · ') : (run.reason ?? '');
   return (
     <section className={styles.overview} aria-label="Run status">
@@ -40,6 +40,11 @@ export function Overview({ run, progress, asked }: OverviewProps) {
         {ENDED.includes(run.state) ? <Progress label="Run progress" value={shareDone(run)} /> : <Stages {...{ run, stages, progress }} />}
       </div>
       <Numbers run={run} />
+      {device !== null && (
+        <p className={styles.remark} data-testid="device">
+          {device}
+        </p>
+      )}
       {advice.length > 0 && (
         <ul className={styles.remark} aria-label="Time and memory">
           {advice.map((text) => (

@@ -96,15 +96,18 @@ export function Cost({ estimate, runs, config }: { estimate: Estimate | null; ru
 
 /** What was measured, else what was planned. */
 function Memory({ measured, plan }: { measured: number | null; plan: MemoryPlan | null }) {
-  const bytes = measured ?? (plan?.parts ? plan.needed : null);
+  const bytes = (plan?.card ? null : measured) ?? (plan?.parts ? plan.needed : null); // what was measured is the process's
   return (
     <Stat
-      label="Memory"
+      label={plan?.card ? 'Memory of the card' : 'Memory'}
       value={bytes === null ? '–' : `≈ ${formatBytes(bytes)}`}
-      {...(plan?.parts && { note: `${formatBytes(plan.free)} free` })}
+      {...(plan?.parts && { note: freeText(plan) })}
     />
   );
 }
+
+const freeText = ({ free, card }: MemoryPlan): string =>
+  free === null ? 'how much it has is not known' : `${formatBytes(free)} ${card ? 'there' : 'free'}`;
 
 const PARTS = {
   weights: 'Weights',
@@ -115,7 +118,7 @@ const PARTS = {
   process: 'Process',
 } as const satisfies Readonly<Record<keyof NonNullable<MemoryPlan['parts']>, string>>;
 
-/** The memory of a run with a language model, part by part, and what Start changes so that it fits. */
+/** The memory of a run with a language model or on a card, part by part, and what Start changes so that it fits. */
 function Plan({ plan: { parts, most, changes, refusal } }: { plan: MemoryPlan }) {
   if (!parts)
     return (
@@ -138,7 +141,7 @@ function Plan({ plan: { parts, most, changes, refusal } }: { plan: MemoryPlan })
       </table>
       <p className={styles.basis}>
         Up to {formatBytes(most)} while sessions of other batch shapes are kept.
-        {changes.length > 0 && ` Start sets ${changes.join(' and ')}, so that it fits into the free memory.`}
+        {changes.length > 0 && ` Start sets ${changes.join(' and ')}, so that it fits.`}
       </p>
     </>
   );

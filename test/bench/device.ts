@@ -7,13 +7,15 @@ import { DeviceCounters } from '../../main/engine/device-counters.ts';
 import { deviceOptions, tryDevice } from '../../main/engine/device.ts';
 import { neg } from '../../main/engine/operators.ts';
 import { ADAMW } from '../../main/engine/optimizer.ts';
-import { gradientGraph, stepGraph } from '../../main/engine/training-graphs.ts';
+import { stepGraph } from '../../main/engine/training-graphs.ts';
 import { Trainer, freshState } from '../../main/engine/training-step.ts';
 import { PackedBatch } from '../../main/policy/batch.ts';
+import { FLAGS, digitsPerWord } from '../../main/policy/device-batch.ts';
+import { DeviceEpisodes } from '../../main/policy/device-episodes.ts';
 import { deviceSamplingGraph } from '../../main/policy/device-graph.ts';
 import { tokenMask } from '../../main/policy/grammar-mask.ts';
 import { parseModelConfig, weightSpecs } from '../../main/policy/model/architecture.ts';
-import { policyObjective } from '../../main/policy/network.ts';
+import { networkOf, policyObjective } from '../../main/policy/network.ts';
 import { parameterInputs } from '../../main/policy/sampling-graph.ts';
 import { modelLayout } from '../../main/policy/transformer.ts';
 import type { ModelConfig } from '../../main/policy/transformer.ts';
@@ -24,7 +26,7 @@ import { FURTHER, MINIMIND, SHAPES } from './llm-models.ts';
 import { median } from './report.ts';
 
 const ROWS = 64;
-const SHAPE = { rows: 32, time: 256, agentTokens: 64, masks: 32, episodes: 32 };
+const SHAPE = { rows: 32, time: 256, agentTokens: 64, masks: 1, episodes: 32, resident: true } as const;
 /** Calls of one update: tokens that are drawn one after the other while 64 episodes are played, and two micro-batches. */
 const SAMPLING_CALLS = 80;
 const STEPS = 2;
@@ -56,26 +58,43 @@ function parts(config: ModelConfig): Part[] {
   const layout = modelLayout(config);
   const sampling = deviceSamplingGraph(config, 1, (graph) => parameterInputs(graph, layout));
   const step = stepGraph({ key: 'bench', build: loss(config) }, layout, ADAMW).graph;
-  const fed = [...step.inputs].filter(([name]) => !/^(values|first|second)\./.test(name));
-  const travelling = fed.reduce((sum, [, { sizes }]) => sum + 4 * sizes.reduce((a, b) => a * b, 1), 0);
   return [
-    { name: 'sampling', work: workOf(sampling, { rows: ROWS, time: 256, masks: 64 }), calls: SAMPLING_CALLS, travelling: 80 * ROWS },
-    { name: 'update', work: workOf(step), calls: STEPS, travelling },
+    {
+      name: 'sampling',
+      work: workOf(sampling, { rows: ROWS, time: 256, masks: 64 }),
+      calls: SAMPLING_CALLS,
+      travelling: TOKEN_BYTES * ROWS,
+    },
+    { name: 'update', work: workOf(step), calls: STEPS, travelling: episodeBytes(config.vocabulary, SHAPE) },
   ];
 }
 
-/** A micro-batch of a language model's LoRA step: 4 sequences of 256 tokens, 64 of each the agent's. Its sampling stays on the CPU. */
-const ADAPTER_SHAPE = { rows: 4, time: 256, agentTokens: 64, masks: 32, episodes: 4 };
+/** Bytes that a row of the sampler exchanges in a call: what was counted in a run of shop-demo (test/training/device-run.test.ts). */
+const TOKEN_BYTES = 80;
 
-function adapterStep(name: string, shape: object): { parameters: number; part: Part } {
+/** Bytes of a micro-batch's episodes as they are sent: words of tokens and flags, the agent's tokens, and the rows. */
+const episodeBytes = (vocabulary: number, { rows, time, agentTokens }: typeof SHAPE | typeof ADAPTER_SHAPE): number =>
+  4 * ((rows * time) / digitsPerWord(vocabulary) + (rows * time) / digitsPerWord(FLAGS) + rows * agentTokens + 5 * rows);
+
+/** A micro-batch of a language model's LoRA step: 4 sequences of 256 tokens, 64 of each the agent's. */
+const ADAPTER_SHAPE = { rows: 4, time: 256, agentTokens: 64, masks: 1, episodes: 4, resident: true } as const;
+
+function adapterParts(name: string, shape: object): { parameters: number; own: Part[] } {
   const config = parseConfig({ policy: { kind: 'model', contextLength: 256, model: { name, rank: 16, alpha: 32 } } });
   const described = parseModelConfig({ ...shape, ...FURTHER }, name);
   const network = plannedNetwork(config, described);
   const build = policyObjective(network, ADAPTER_SHAPE, {}, (_graph, policy) => ({ loss: neg(policy.tokenMean(policy.logProbs)) }));
-  const work = workOf(gradientGraph({ key: 'bench', build }, network.layout).graph);
+  const work = workOf(stepGraph({ key: 'bench', build }, network.layout, ADAMW).graph);
   const parameters = weightSpecs(described).reduce((sum, spec) => sum + spec.shape.reduce((a, b) => a * b, 1), 0);
-  return { parameters, part: { name: 'LoRA, 1,024 tokens', work, calls: 1, travelling: 4 * network.layout.count } };
+  const sampling = network.device?.graph(1, (graph) => parameterInputs(graph, network.layout));
+  const own: Part[] = [{ name: 'LoRA, 1,024 tokens', work, calls: 1, travelling: episodeBytes(described.vocabulary, ADAPTER_SHAPE) }];
+  if (sampling) {
+    const each = workOf(sampling, { rows: MODEL_ROWS, time: 256, masks: 64 });
+    own.unshift({ name: `a token of ${MODEL_ROWS} episodes`, work: each, calls: 1, travelling: TOKEN_BYTES * MODEL_ROWS });
+  }
+  return { parameters, own };
 }
+const MODEL_ROWS = 16;
 
 /** Seconds of one optimizer step on the device, and the bytes it exchanged. */
 async function measured(config: ModelConfig, id: string): Promise<{ seconds: number; bytes: number }> {
@@ -86,23 +105,26 @@ async function measured(config: ModelConfig, id: string): Promise<{ seconds: num
     const agent = Array.from({ length: SHAPE.agentTokens }, (_, i) => ({ position: 100 + i, target: at(tokens, 101 + i), mask }));
     return [{ tokens, flags: tokens.map((token) => token % 2), agent }];
   });
-  const batch = new PackedBatch(episodes, config, SHAPE);
   const layout = modelLayout(config);
   const counters = new DeviceCounters();
+  const session = { ...deviceOptions(id), counters };
+  const held = new DeviceEpisodes(networkOf(config), session);
   const state = freshState(
     layout,
     layout.initialise(() => random.normal()),
   );
-  const trainer = new Trainer({ layout, state, session: { ...deviceOptions(id), counters } });
-  const feeds = { ...batch.feeds, ...PackedBatch.divisors(SHAPE.episodes, batch.tokenCount) };
+  const trainer = new Trainer({ layout, state, session });
   const times: number[] = [];
   for (let step = 0; step < 6; step++) {
     counters.take();
     const begin = performance.now();
+    await held.hold(episodes.map((rows) => ({ rows })));
+    const feeds = { ...held.batch(episodes, SHAPE).feeds, ...PackedBatch.divisors(SHAPE.episodes, SHAPE.episodes * SHAPE.agentTokens) };
     await trainer.step([{ key: 'bench', build: loss(config), feeds }], 1e-3);
     times.push((performance.now() - begin) / 1e3);
   }
   const { up, down } = counters.take();
+  await held.dispose();
   await trainer.dispose();
   return { seconds: median(times.slice(1)), bytes: up + down };
 }
@@ -134,8 +156,8 @@ const addLine = (parameters: number, { name, work, calls, travelling }: Part): v
 };
 for (const config of MODELS) for (const part of parts(config)) addLine(modelLayout(config).count, part);
 for (const [name, shape] of Object.entries({ minimind2: MINIMIND, ...SHAPES })) {
-  const { parameters, part } = adapterStep(name, shape);
-  addLine(parameters, part);
+  const { parameters, own } = adapterParts(name, shape);
+  for (const part of own) addLine(parameters, part);
 }
 process.stdout.write(`${lines.map((line) => `| ${line.join(' | ')} |`).join('\n')}\n`);
 

@@ -15,7 +15,7 @@ const worst = (a: readonly number[], b: readonly number[]): number =>
 
 it('follows single precision to a percent for ten steps, and is not the same', async () => {
   const single = await tenSteps({ threads: 1 });
-  const half = await tenSteps({ threads: 1, half: true });
+  const half = await tenSteps({ threads: 1, half: 'float16' });
   expect(worst(single.losses, half.losses)).toBeLessThan(0.01);
   expect(worst(single.norms, half.norms)).toBeLessThan(0.03);
   expect(half.losses[9]).not.toBe(single.losses[9]);
@@ -49,7 +49,12 @@ async function step(size: number, half: boolean, lossScale?: number): Promise<St
     layout,
     layout.initialise(() => random.normal()),
   );
-  const trainer = new Trainer({ layout, state, session: { threads: 1, half }, ...(lossScale === undefined ? {} : { lossScale }) });
+  const trainer = new Trainer({
+    layout,
+    state,
+    session: { threads: 1, ...(half && { half: 'float16' as const }) },
+    ...(lossScale === undefined ? {} : { lossScale }),
+  });
   const report = await trainer.step([batch(size)], 1e-3);
   await trainer.dispose();
   expect(state.step).toBe(1);

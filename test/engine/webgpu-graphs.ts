@@ -13,7 +13,7 @@ import type { ModelConfig } from '../../main/policy/transformer.ts';
 import { modelLayout } from '../../main/policy/transformer.ts';
 import { answer, webgpu } from './vulkan.ts';
 
-const shape = { rows: 2, time: 8, agentTokens: 4, masks: 3, episodes: 2 };
+const shape = { rows: 2, time: 8, agentTokens: 4, masks: 1, episodes: 2, resident: true } as const;
 
 const model = (valueHead: boolean): ModelConfig => ({
   vocabulary: 24,
@@ -41,7 +41,7 @@ function* graphs(): Generator<Graph> {
     return { loss: tokenMean(kl) };
   });
   yield sumGraph({ key: 'full KL', build: full }, layout).graph;
-  yield applyGraph(layout, ADAMW).graph;
+  yield applyGraph(layout, ADAMW, 3).graph;
   yield readGraph(layout, 'values').graph;
   for (const count of [1, 16]) yield deviceSamplingGraph(config, count, (graph) => parameterInputs(graph, layout));
   const critic = model(true);

@@ -9,10 +9,10 @@ import { answer } from './vulkan.ts';
 export const tiny = (device: string) =>
   smallest({
     device,
-    reference: { demonstrations: 24, batch: 8, steps: 3, warmup: 1, checkEvery: 3, checkTasks: 2 },
+    reference: { demonstrations: 24, batch: 8, steps: 3, warmup: 1, checkEvery: 3, checkTasks: 1 },
     vstar: { samples: [2] },
     training: { updates: 10, batch: 4, tasks: 4, warmup: 1, microBatch: 4096 },
-    evaluation: { every: 10, tasks: 2, finalTasks: 2 },
+    evaluation: { every: 10, tasks: 1, finalTasks: 1 },
     checkpoints: { every: 10 },
   });
 

@@ -3,10 +3,15 @@
 
 import { afterAll, describe, expect, it } from 'vitest';
 import { DeviceCounters } from '../../main/engine/device-counters.ts';
-import { DeviceParameters } from '../../main/engine/device-parameters.ts';
-import { reduceSum, square } from '../../main/engine/operators.ts';
+import { fromBinary } from '@bufbuild/protobuf';
+import { DeviceParameters, deviceInputs } from '../../main/engine/device-parameters.ts';
+import { ModelSchema } from '../../main/engine/onnx-schema.ts';
+import { encode } from '../../main/engine/onnx.ts';
+import { mul, reduceSum, square } from '../../main/engine/operators.ts';
+import { scalarValue } from '../../main/engine/session.ts';
 import { Trainer, freshState } from '../../main/engine/training-step.ts';
 import { PackedBatch } from '../../main/policy/batch.ts';
+import { deviceSamplingGraph } from '../../main/policy/device-graph.ts';
 import { DeviceSampler } from '../../main/policy/device-sampler.ts';
 import { Sampler } from '../../main/policy/sampler.ts';
 import type { EpisodeSampler } from '../../main/policy/sampler.ts';
@@ -120,5 +125,76 @@ describe('sampling on a device', () => {
     await trainer.download();
     expect(after).toEqual(said(await play(keep(new Sampler(config, state.values, { capacity: 16, threads: 1 })), { greedy: true })));
     await sampler.dispose();
+  });
+});
+
+describe('training on a device', () => {
+  it('brings nothing back of micro-batches, so that the host need not wait: only the report of the step', async () => {
+    const state = freshState(layout, weightsOf(config, 5));
+    const trainer = keep(new Trainer({ layout, state, session }));
+    const host = keep(new Trainer({ layout, state: freshState(layout, weightsOf(config, 5)), session: { threads: 1 } }));
+    const build: Parameters<Trainer['step']>[0][number]['build'] = (graph, p) => {
+      const loss = graph.scope('loss', () => mul(reduceSum(square(p('embedding'))), graph.input('weight', 'float32', [])));
+      return { loss, metrics: { doubled: mul(loss, 2) } };
+    };
+    const batches = [1, 2, 3].map((weight) => ({ key: 'weighed', build, feeds: { weight: scalarValue(weight) } }));
+    await trainer.step(batches, 1e-3);
+    const expected = [await host.step(batches, 1e-3), await host.step(batches, 1e-3)].at(-1);
+    counters.take();
+    const report = await trainer.step(batches, 1e-3);
+    const { calls, down } = counters.take();
+    expect([calls, down]).toEqual([4, 3 * 4]); // three micro-batches and the step; loss, norm and one metric
+    expect(report.loss / (expected?.loss ?? 0)).toBeCloseTo(1, 5);
+    expect(report.gradientNorm / (expected?.gradientNorm ?? 0)).toBeCloseTo(1, 5);
+    expect(report.metrics.doubled).toBeCloseTo(2 * report.loss, 3);
+  });
+});
+
+describe('a device that hands tensors over through the CPU', () => {
+  it('is sent the weights and sends the gradient back at every micro-batch, but never weights or moments', async () => {
+    const through = { ...session, stateOnDevice: false } as const;
+    const trainer = keep(new Trainer({ layout, state: freshState(layout, weightsOf(config, 6)), session: through }));
+    expect(trainer.parameters).toBeUndefined();
+    const build: Parameters<Trainer['step']>[0][number]['build'] = (_graph, p) => ({ loss: reduceSum(square(p('embedding'))) });
+    const batch = { key: 'through', build, feeds: {} };
+    counters.take();
+    await trainer.step([batch, batch], 1e-3);
+    const { calls, up, down } = counters.take();
+    expect([calls, up, down]).toEqual([2, 2 * 4 * layout.count, 2 * (4 * layout.count + 8)]);
+  });
+});
+
+describe('half precision on a device', () => {
+  const half = { ...session, half: 'float16' } as const;
+
+  it('samples and scores close to single precision, and not the same', async () => {
+    const placed = keep(DeviceParameters.fixed(layout, half, weights));
+    const single = await play(keep(new DeviceSampler(config, parameters, { capacity: 16 })), { greedy: true });
+    const episodes = await play(keep(new DeviceSampler(config, placed, { capacity: 16 })), { greedy: true });
+    const first = (all: Babble[]) => all.map(({ drawn }) => drawn.find(({ top }) => top.length > 1)?.policyLogProb ?? 0);
+    const gaps = first(single).map((number, i) => Math.abs(number - (first(episodes)[i] ?? Number.NaN)));
+    expect(Math.max(...gaps)).toBeLessThan(0.02);
+    expect(Math.max(...gaps)).toBeGreaterThan(0);
+    const batch = new PackedBatch(
+      episodes.map(({ rows }) => rows),
+      config,
+    );
+    const exact = await keep(new Scorer(config, parameters)).score(batch);
+    const rounded = await keep(new Scorer(config, placed)).score(batch);
+    const differences = exact.logProbs.flatMap((numbers, i) => [...numbers].map((x, k) => Math.abs(x - (rounded.logProbs[i]?.[k] ?? 0))));
+    expect(Math.max(...differences)).toBeLessThan(0.02);
+    expect(Math.max(...differences)).toBeGreaterThan(0);
+  });
+
+  it('reads matrices of half the size on a card, without unpacking them; gains stay single', () => {
+    const card = { providers: ['webgpu'], target: 'gpu', half: 'float16' } as const;
+    const graph = deviceSamplingGraph(config, 1, (target) => deviceInputs(target, layout, card));
+    expect(graph.inputs.get('layer.0.attention.query')?.dtype).toBe('float16');
+    expect(graph.inputs.get('embedding')?.dtype).toBe('float16');
+    expect(graph.inputs.get('norm')?.dtype).toBe('float32');
+    const written = fromBinary(ModelSchema, encode(graph, 'gpu', 'float16')).graph?.node ?? [];
+    const readers = (name: string) => written.filter(({ input }) => input.includes(name)).map(({ opType }) => opType);
+    expect(readers('layer.0.attention.query')).toEqual(['Gemm']);
+    expect(readers('embedding').toSorted()).toEqual(['Gather', 'Gemm']);
   });
 });

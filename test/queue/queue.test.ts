@@ -2,6 +2,7 @@ import { describe, expect, it, vi } from 'vitest';
 import { z } from 'zod';
 import type { RunState } from '../../main/vocabulary.ts';
 import type { Store } from '../../main/store/store.ts';
+import { chooseCard } from '../../main/queue/cards.ts';
 import { RunQueue } from '../../main/queue/queue.ts';
 import { openStore } from '../store/helpers.ts';
 import { launchPretend, type PretendSettings } from '../store/processes/launch.ts';
@@ -189,5 +190,40 @@ describe('a device that is lost', () => {
     await queue.settled();
     expect(store.runs.get(id).state).toBe('done');
     expect(devices).toEqual(['webgpu', 'webgpu', 'cpu']);
+  });
+});
+
+describe('several cards', () => {
+  it('two runs at once that ask for the same kind take two cards; a third shares the first', async () => {
+    const store = openStore();
+    const devices: unknown[] = [];
+    const queue = new RunQueue({
+      store,
+      concurrent: 3,
+      cards: () => 2,
+      launch: ({ run: { config } }, report) => {
+        devices.push(z.object({ device: z.string() }).parse(config).device);
+        const ended = new Promise<string>((resolve) => {
+          setTimeout(() => {
+            report({ type: 'finished', outcome: 'done', update: 0 });
+            resolve('exit code 0');
+          }, 50);
+        });
+        return { pid: undefined, send: () => {}, kill: () => {}, ended };
+      },
+    });
+    queue.start();
+    queue.add([1, 2, 3].map((seed) => newRun({ seed, config: { device: 'cuda' } })));
+    await queue.settled();
+    expect(devices).toEqual(['cuda', 'cuda:1', 'cuda']);
+    expect(store.runs.get(2).config).toEqual({ device: 'cuda' });
+  });
+
+  it('a card that is named is taken, and WebGPU has no choice among several', () => {
+    expect(chooseCard('cuda:0', ['cuda:0'], () => 4)).toBe('cuda:0');
+    expect(chooseCard('cuda', ['cuda:1'], () => 2)).toBe('cuda');
+    expect(chooseCard('dml', ['dml', 'dml:1'], () => 3)).toBe('dml:2');
+    expect(chooseCard('webgpu', ['webgpu'], () => 2)).toBe('webgpu');
+    expect(chooseCard('cpu', ['cpu'], () => 2)).toBe('cpu');
   });
 });

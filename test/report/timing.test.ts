@@ -1,7 +1,7 @@
 // Where the time went: what `lab train` prints at its end and what reports show.
 
 import { expect, test } from 'vitest';
-import { deviceSpent, timeRows, timeSpent } from '../../main/report/timing.ts';
+import { deviceSpent, deviceText, timeRows, timeSpent } from '../../main/report/timing.ts';
 import { openStore, temporaryFolder } from '../store/helpers.ts';
 import { newRun } from '../store/samples.ts';
 
@@ -44,8 +44,12 @@ test('what the device cost is a mean per update, and nothing for a run on the CP
   const { id } = store.runs.create(newRun());
   expect(deviceSpent(store, id)).toBeUndefined();
   for (const update of [1, 2]) {
-    const numbers = { calls: 100 * update, up: 0.5, down: 0.25 * update, waiting: 3 };
+    const numbers = { calls: 100 * update, kernels: 300, up: 0.5, down: 0.25 * update, waiting: 3, perToken: 120, learning: 0.8 };
     store.metrics.append(id, update, Object.fromEntries(Object.entries(numbers).map(([name, value]) => [`system/device.${name}`, value])));
   }
-  expect(deviceSpent(store, id)).toEqual({ calls: 150, up: 0.5, down: 0.375, waiting: 3 });
+  const spent = deviceSpent(store, id);
+  expect(spent).toEqual({ calls: 150, kernels: 300, up: 0.5, down: 0.375, waiting: 3, perToken: 120, learning: 0.8 });
+  expect(spent && deviceText(spent)).toBe(
+    "Device, per update: 150 calls with 300 kernels, 0.50 MB sent, 0.38 MB fetched (120 bytes a token; learning 0.80% of the weights' size), 3.00 s waiting for it",
+  );
 });

@@ -16,6 +16,8 @@ import { loraSpecs } from './adapter.ts';
 import type { LoraShape } from './adapter.ts';
 import { weightSpecs } from './architecture.ts';
 import type { LanguageModelConfig } from './architecture.ts';
+import { modelDeviceGraph, modelStreams } from './device-network.ts';
+import { deviceWeights, fitForDevice, weightInput } from './device-weights.ts';
 import { HEAD } from './mapped-weights.ts';
 import type { MappedWeight, MappedWeights } from './mapped-weights.ts';
 import { BLOCK, type Precision } from './quantise.ts';
@@ -38,6 +40,7 @@ export interface ModelNetworkOptions {
 /** Numbers of logits computed at once; longer batches go through the head in portions that the backward pass computes again. */
 const HEAD_PORTION = 1 << 22;
 const NEVER = -1e9;
+const NO_AIDS = { matchFlag: false, pointer: false, tokenShift: 0 };
 
 export function modelNetwork(options: ModelNetworkOptions): PolicyNetwork {
   const { config, trained, hash, valueHead = false, precision = 'f32' } = options;
@@ -45,10 +48,11 @@ export function modelNetwork(options: ModelNetworkOptions): PolicyNetwork {
     throw new RangeError(`Training every weight needs policy.model.precision f32, found ${precision}; train an adapter instead`);
   const contextLength = Math.min(options.contextLength, config.contextLength);
   const partsOf = partsMaker(options);
+  const onDevice = trained === 'all' || fitForDevice(options.weights);
   return {
     vocabulary: config.vocabulary,
     contextLength,
-    aids: { matchFlag: false, pointer: false, tokenShift: 0 },
+    aids: NO_AIDS,
     compactMasks: true,
     shapes: 'fine',
     mappedBytes: mappedBytes(options.weights),
@@ -58,12 +62,27 @@ export function modelNetwork(options: ModelNetworkOptions): PolicyNetwork {
     streams: Array.from({ length: config.layers }, (_, layer) =>
       ['key', 'value'].map((what) => ({ name: `layer.${layer}.${what}`, heads: config.keyValueHeads, size: config.headSize })),
     ).flat(),
+    ...(onDevice && {
+      device: {
+        streams: modelStreams(config),
+        graph: (count, parameters) =>
+          modelDeviceGraph(config, contextLength, count, (graph) => partsOf(graph, parameters(graph), { device: true })),
+      },
+    }),
+    ...(onDevice && trained !== 'all' && { base: deviceWeights(config, options.weights) }),
     tensors: (graph, parameters, shape, how) =>
-      tensors(graph, partsOf(graph, parameters), { ...options, valueHead }, parameters, shape, how),
+      tensors(
+        graph,
+        partsOf(graph, parameters, { device: onDevice && shape.resident === true }),
+        { ...options, valueHead, contextLength },
+        parameters,
+        shape,
+        how,
+      ),
     samplingGraph: (count, parameters) => {
       const graph = new Graph(`read ${count}`);
       // One token at a time is bound by memory: there the blocks are multiplied as they are. More at once are worth unpacking them for.
-      return samplingGraph(graph, partsOf(graph, parameters(graph), count === 1), config, contextLength, count);
+      return samplingGraph(graph, partsOf(graph, parameters(graph), { blocks: count === 1 }), config, contextLength, count);
     },
   };
 }
@@ -88,18 +107,25 @@ const valueSpecs = ({ width }: LanguageModelConfig): ParameterSpec[] => [
   { name: 'value.bias', shape: [1], decay: false },
 ];
 
-/** How the weights and products of a graph are made; with `blocks`, products with quantised matrices take them as they are, approximately. */
+/**
+ * How the weights and products of a graph are made; with `blocks`, products with quantised matrices take them as they are, approximately;
+ * on a device the weights are inputs.
+ */
 function partsMaker({
   config,
   weights,
   trained,
-}: ModelNetworkOptions): (graph: Graph, parameters: Parameters, blocks?: boolean) => ModelParts {
+}: ModelNetworkOptions): (
+  graph: Graph,
+  parameters: Parameters,
+  how?: { readonly blocks?: boolean; readonly device?: boolean },
+) => ModelParts {
   const shapes = new Map(weightSpecs(config).map(({ name, shape }) => [name, shape]));
   const embedding = shapes.get('model.embed_tokens.weight');
   if (embedding && !shapes.has(HEAD)) shapes.set(HEAD, embedding);
   const lora = typeof trained === 'string' ? undefined : trained;
   const adapted = new Set(lora ? loraSpecs(config, lora).map(({ name }) => name) : []);
-  return (graph, parameters, blocks = false) => {
+  return (graph, parameters, { blocks = false, device = false } = {}) => {
     const find = (name: string): { shape: readonly number[]; mapped: MappedWeight } => {
       const [shape, mapped] = [shapes.get(name), weights.get(name)];
       if (!shape || !mapped) throw new Error(`The model has no weight ${name}`);
@@ -108,14 +134,12 @@ function partsMaker({
     const weight = (name: string): Tensor => {
       if (trained === 'all') return parameters(name);
       const { shape, mapped } = find(name);
-      return unpacked(graph, name, shape, mapped);
+      return device ? weightInput(graph, name, shape) : unpacked(graph, name, shape, mapped);
     };
     const times = (x: Tensor, name: string): Tensor => {
       if (trained === 'all') return op.matmul(x, parameters(name), { transposeB: true });
       const { shape, mapped } = find(name);
-      return blocks && 'scales' in mapped
-        ? blockProduct(graph, x, name, shape, mapped)
-        : op.matmul(x, unpacked(graph, name, shape, mapped), { transposeB: true });
+      return blocks && 'scales' in mapped ? blockProduct(graph, x, name, shape, mapped) : op.matmul(x, weight(name), { transposeB: true });
     };
     const linear = (name: string, x: Tensor): Tensor => {
       let y = times(x, `${name}.weight`);
@@ -129,7 +153,7 @@ function partsMaker({
       if (trained === 'all') return op.gather(parameters(name), tokens);
       const { shape, mapped } = find(name);
       // Rows are unpacked after they were chosen.
-      if (mapped.kind !== 'f16') return op.gather(weight(name), tokens);
+      if (mapped.kind !== 'f16' || device) return op.gather(weight(name), tokens);
       return op.cast(op.gather(graph.external(`${name} f16`, 'float16', shape, mapped.place), tokens), 'float32');
     };
     return { weight, linear, embed, head: (x) => times(x, weights.has(HEAD) || !config.tied ? HEAD : 'model.embed_tokens.weight') };
@@ -168,15 +192,16 @@ function blockProduct(graph: Graph, x: Tensor, name: string, shape: readonly num
 function tensors(
   graph: Graph,
   parts: ModelParts,
-  { config, valueHead }: ModelNetworkOptions,
+  { config, valueHead, contextLength }: ModelNetworkOptions,
   parameters: Parameters,
   shape: BatchShape,
   { referenceLogits = false, recompute = false }: PolicyOptions = {},
 ): ReturnType<PolicyNetwork['tensors']> {
   if (referenceLogits)
     throw new Error('A language model has no KL over the whole vocabulary; choose an estimator by tokens (algorithm.klEstimator)');
-  const { rows, agentTokens, masks } = shape;
-  const { tokens, positions, targets, ...rest } = batchInputs(graph, shape);
+  const { rows, agentTokens } = shape;
+  const layout = { vocabulary: config.vocabulary, contextLength, aids: NO_AIDS, compactMasks: true };
+  const { tokens, positions, targets, mask, ...rest } = batchInputs(graph, shape, layout);
   const count = rows * agentTokens;
   const flat = (x: Tensor): Tensor => op.reshape(x, [count]);
   const row = graph.constant(
@@ -189,11 +214,12 @@ function tensors(
   const hidden = net.hiddenStates(graph, parts, config, { tokens, places }, recompute);
   return graph.scope('policy', () => {
     const square = (x: Tensor): Tensor => op.reshape(x, [rows, agentTokens]);
-    const table = masks > 0 ? graph.input('maskTable', 'bool', [masks, config.vocabulary]) : undefined;
-    const maskIndex = masks > 0 ? flat(graph.input('maskIndex', 'int32', [rows, agentTokens])) : undefined;
+    const maskIndex = mask && flat(mask.index);
     const masked = (x: Tensor, start: number, end: number): Tensor => {
       const logits = parts.head(x);
-      return table && maskIndex ? op.where(op.gather(table, op.slice(maskIndex, 0, start, end)), logits, NEVER) : logits;
+      if (!mask || !maskIndex) return logits;
+      const chosen = op.gather(mask.table, op.slice(maskIndex, 0, start, end));
+      return op.where(shape.resident ? op.greater(chosen, 0.5) : chosen, logits, NEVER);
     };
     const portion = Math.max(8, Math.floor(HEAD_PORTION / config.vocabulary));
     const inPortions = (name: string, of: (logits: Tensor, start: number, end: number) => Tensor): Tensor => {
