@@ -1,8 +1,10 @@
 // The sessions of training graphs. Tiny graphs run in one thread, because waking a second one for every operator costs more than it
 // saves; all others forgo planned memory, which would hold 1.6 times as much (see session.ts).
 
+import { availableParallelism } from 'node:os';
+import { laneNumber } from './lanes.ts';
 import { peakBytes } from './memory.ts';
-import { type MemoryPool, SessionCache } from './session-cache.ts';
+import { type MemoryPool, type Planned, SessionCache } from './session-cache.ts';
 import { Session } from './session.ts';
 import type { SessionOptions } from './session.ts';
 import type { StepGraph } from './training-graphs.ts';
@@ -11,6 +13,9 @@ import type { StepGraph } from './training-graphs.ts';
 const TINY_BYTES = 4e6;
 /** What a session holds for every byte alive at once in its graph. Measured: 1.25 (300 MB) to 2 (20 MB), because the runtime's arena grows in powers of two. */
 const ARENA = 1.4;
+
+/** Threads that compute micro-batches side by side; each has sessions of its own, which take memory. */
+const MOST_LANES = 4;
 
 export interface Program {
   readonly session: Session;
@@ -28,17 +33,33 @@ export class ProgramCache {
     this.#programs = new SessionCache(limit, pool);
   }
 
-  async get(key: string, build: () => StepGraph): Promise<Program> {
-    return this.#programs.get(key, () => {
+  /** How many micro-batches may be computed side by side: what the session may have of threads. */
+  get lanes(): number {
+    const { target = 'cpu', threads = availableParallelism(), extra } = this.#options;
+    return target === 'cpu' && !extra ? Math.min(threads, MOST_LANES) : 1;
+  }
+
+  get(key: string, build: () => StepGraph): Promise<Program> {
+    return this.#programs.get(key, this.#plan(build));
+  }
+
+  /** Makes use of a program, which stays until then. `lane`: the number of the thread that it lives in; each has sessions of its own. */
+  use<R>(key: string, build: () => StepGraph, lane: number | undefined, body: (program: Program) => Promise<R>): Promise<R> {
+    return this.#programs.use(lane === undefined ? key : `${key} in lane ${lane}`, this.#plan(build, lane), body);
+  }
+
+  #plan(build: () => StepGraph, lane?: number): () => Planned<Program> {
+    return () => {
       const { graph, metrics } = build();
       const bytes = peakBytes(graph);
+      const beside = lane !== undefined && { threads: 1, lane: laneNumber(lane) };
       const fitting = bytes < TINY_BYTES ? { threads: 1 } : { plannedMemory: false };
       const create = async (): Promise<Program> => {
-        const session = await Session.create(graph, { ...this.#options, ...fitting });
+        const session = await Session.create(graph, { ...this.#options, ...fitting, ...beside });
         return { session, metrics, dispose: () => session.dispose() };
       };
       return { bytes: ARENA * bytes, create };
-    });
+    };
   }
 
   async dispose(): Promise<void> {

@@ -7,6 +7,7 @@ import type { InferenceSession, Tensor as RuntimeTensor } from 'onnxruntime-node
 import type { DeviceCounters } from './device-counters.ts';
 import { elementCount, showShape } from './graph.ts';
 import type { DType, Graph } from './graph.ts';
+import { type Lane, LaneSession, type PlainValue } from './lanes.ts';
 import { largestTensors, megabytes, peakBytes } from './memory.ts';
 import { encode, externalFolder } from './onnx.ts';
 import type { Target } from './onnx.ts';
@@ -40,6 +41,8 @@ export interface SessionOptions {
    * a large graph then holds twice what it needs.
    */
   readonly plannedMemory?: boolean;
+  /** The thread that the session lives in; default: this one. */
+  readonly lane?: Lane | undefined;
   /** Counts what calls cost on a device. */
   readonly counters?: DeviceCounters;
   /** Outputs that stay on the device. */
@@ -69,6 +72,19 @@ export function value(dtype: DType, data: Data, shape: readonly number[]): Value
   return new runtime.Tensor(dtype, data, shape);
 }
 
+/** For lanes, which have no graphs: a session from a model's bytes, and a value from another thread. */
+export const nativeSession = (model: Uint8Array, options: InferenceSession.SessionOptions): Promise<InferenceSession> =>
+  runtime.InferenceSession.create(model, options);
+
+export function nativeValue({ type, data, dims }: PlainValue): Value {
+  for (const dtype of DTYPES) if (type === dtype && isData(data)) return new runtime.Tensor(dtype, data, dims);
+  throw new TypeError(`A value of type ${type} cannot go to another thread; expected one of ${DTYPES.join(', ')}`);
+}
+
+const DTYPES = ['float32', 'int32', 'int64', 'bool'] as const;
+const isData = (data: ArrayBufferView): data is Data =>
+  data instanceof Float32Array || data instanceof Int32Array || data instanceof BigInt64Array || data instanceof Uint8Array;
+
 export const float = (data: Float32Array, shape: readonly number[]): Value => value('float32', data, shape);
 export const integer = (data: Int32Array, shape: readonly number[]): Value => value('int32', data, shape);
 export const scalarValue = (number: number): Value => value('float32', Float32Array.of(number), []);
@@ -90,12 +106,12 @@ export function release(value: Value): void {
 
 export class Session {
   readonly #graph: Graph;
-  readonly #session: InferenceSession;
+  readonly #session: InferenceSession | LaneSession;
   readonly #kept: ReadonlySet<string>;
   readonly #counters: DeviceCounters | undefined;
   #disposed = false;
 
-  private constructor(graph: Graph, session: InferenceSession, kept: ReadonlySet<string>, counters: DeviceCounters | undefined) {
+  private constructor(graph: Graph, session: InferenceSession | LaneSession, kept: ReadonlySet<string>, counters: DeviceCounters | undefined) {
     this.#graph = graph;
     this.#session = session;
     this.#kept = kept;
@@ -121,7 +137,7 @@ export class Session {
     );
     if (target === 'cpu') refuseTooLarge(graph);
     try {
-      const session = await runtime.InferenceSession.create(encode(graph, target, half), {
+      const settings: InferenceSession.SessionOptions = {
         executionProviders: providers,
         executionMode: 'sequential',
         intraOpNumThreads: threads,
@@ -144,7 +160,9 @@ export class Session {
           }),
         },
         ...extra,
-      });
+      };
+      const model = encode(graph, target, half);
+      const session = await (options.lane ? options.lane.create(model, settings) : nativeSession(model, settings));
       return new Session(graph, session, new Set(kept), options.counters);
     } catch (error) {
       throw explain(error, graph, 'could not be prepared');
@@ -177,13 +195,20 @@ export class Session {
       Object.keys(fetches).length > 0 ? fetches : Object.fromEntries([...this.#graph.outputs.keys()].map((name) => [name, null]));
     try {
       const begin = performance.now();
-      const results: Record<string, Value> = { ...(await this.#session.run(feeds, wanted)) };
+      const results = await this.#compute(feeds, wanted);
       this.#count(feeds, wanted, results, (performance.now() - begin) / 1e3);
       for (const [name, given] of Object.entries(wanted)) if (given?.location === 'cpu') results[name] = freeCopy(results[name], given);
       return results;
     } catch (error) {
       throw explain(error, this.#graph, 'failed');
     }
+  }
+
+  async #compute(feeds: Feeds, wanted: Fetches): Promise<Record<string, Value>> {
+    if (!(this.#session instanceof LaneSession)) return { ...(await this.#session.run(feeds, wanted)) };
+    const plain = [...this.#graph.inputs.keys()].map((name): [string, PlainValue] => [name, plainValue(name, feeds[name])]);
+    const results = await this.#session.run(Object.fromEntries(plain), Object.keys(wanted));
+    return Object.fromEntries(Object.entries(results).map(([name, result]) => [name, nativeValue(result)]));
   }
 
   /** What travelled: everything but what was on the device and what stays there. */
@@ -201,6 +226,11 @@ export class Session {
     this.#disposed = true;
     await this.#session.release();
   }
+}
+
+function plainValue(name: string, feed: Value | undefined): PlainValue {
+  if (!feed || !ArrayBuffer.isView(feed.data)) throw new TypeError(`The input "${name}" cannot go to another thread: ${feed?.type ?? 'nothing was given'}`);
+  return { type: feed.type, data: feed.data, dims: feed.dims };
 }
 
 /** Values that are on the device, or would be if there were one: the tests count bytes on the CPU as well. */
