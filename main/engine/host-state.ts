@@ -3,7 +3,8 @@
 // two moments saves two thirds of that, and one loop over all parameters beats a dozen operators that each go through memory.
 
 import { at } from '../indexed.ts';
-import { inLanes } from './lane-shares.ts';
+import { sideBySide } from './lane-shares.ts';
+import { sharedNumbers } from './lanes.ts';
 import { adamWInPlace } from './optimizer.ts';
 import type { AdamWSettings } from './optimizer.ts';
 import type { Flat, ParameterLayout } from './parameters.ts';
@@ -11,6 +12,7 @@ import type { ProgramCache } from './program-cache.ts';
 import { float, floats, release } from './session.ts';
 import type { Feeds, Value } from './session.ts';
 import { type StepGraph, gradientGraph } from './training-graphs.ts';
+import { addTo, sumOfSquares } from './vector-loops.ts';
 import { readReport } from './training-report.ts';
 import type { MicroBatch, Poll, StateKeeper, StepReport, TrainingState } from './training-report.ts';
 
@@ -75,45 +77,16 @@ export class HostState implements StateKeeper {
       }
     };
     const lanes = Math.min(this.#programs.lanes, batches.length);
-    if (lanes > 1) await this.#sideBySide(batches, lanes, add, poll);
-    else
-      for (const batch of batches) {
-        await poll?.();
-        add(await this.#part(batch, this.#weights));
-      }
-    const gradientNorm = Math.sqrt(Object.values(sums).reduce((total, sum) => total + squares(floats(sum)), 0));
-    return { report: { loss, gradientNorm, metrics }, sums };
-  }
-
-  /** Every lane computes one micro-batch after the other; the results are added in the order of the batches, whoever is first. */
-  async #sideBySide(batches: readonly MicroBatch[], lanes: number, add: (part: Part) => void, poll?: Poll): Promise<void> {
-    const weights = this.#shareWeights();
-    const parts = new Map<number, Part>();
-    let added = 0;
-    let failed = false;
-    const shares = inLanes(
-      batches.map(({ key, feeds }) => ({ key, cost: Object.values(feeds).reduce((sum, { size }) => sum + size, 0) })),
+    const weights = lanes > 1 ? this.#shareWeights() : this.#weights;
+    await sideBySide({
+      pieces: batches.map(({ key, feeds }) => ({ key, cost: Object.values(feeds).reduce((sum, { size }) => sum + size, 0) })),
       lanes,
-    );
-    const work = async (own: readonly number[], lane: number): Promise<void> => {
-      for (const index of own) {
-        if (failed) return;
-        try {
-          await poll?.();
-          parts.set(index, await this.#part(at(batches, index), weights, lane));
-        } catch (error) {
-          failed = true;
-          throw error;
-        }
-        for (let part = parts.get(added); part; part = parts.get(added)) {
-          add(part);
-          parts.delete(added++);
-        }
-      }
-    };
-    // All of them end before an error is passed on: what is under way cannot be stopped.
-    const ends = await Promise.allSettled(shares.map(work));
-    for (const end of ends) if (end.status === 'rejected') throw end.reason;
+      poll,
+      compute: (index, lane) => this.#part(at(batches, index), weights, lane),
+      done: add,
+    });
+    const gradientNorm = Math.sqrt(Object.values(sums).reduce((total, sum) => total + sumOfSquares(floats(sum)), 0));
+    return { report: { loss, gradientNorm, metrics }, sums };
   }
 
   #part(batch: MicroBatch, weights: Feeds, lane?: number): Promise<Part> {
@@ -129,10 +102,7 @@ export class HostState implements StateKeeper {
   /** The weights as they are now, in memory that all lanes see. */
   #shareWeights(): Feeds {
     this.#shared ??= Object.fromEntries(
-      Object.entries(this.#weights).map(([name, weights]) => {
-        const numbers = new Float32Array(new SharedArrayBuffer(floats(weights).byteLength));
-        return [name, float(numbers, weights.dims)];
-      }),
+      Object.entries(this.#weights).map(([name, weights]) => [name, float(sharedNumbers(floats(weights).length), weights.dims)]),
     );
     for (const [name, shared] of Object.entries(this.#shared)) floats(shared).set(floats(lookupValue(this.#weights, name)));
     return this.#shared;
@@ -143,25 +113,6 @@ export class HostState implements StateKeeper {
 interface Part {
   readonly report: StepReport;
   readonly gradients: Readonly<Record<string, Value>>;
-}
-
-function addTo(sum: Float32Array, more: Float32Array): void {
-  for (let i = 0; i < sum.length; i++) sum[i]! += more[i]!;
-}
-
-/** Σ x², in four sums at once so that the processor need not wait for each addition. */
-function squares(x: Float32Array): number {
-  let [a, b, c, d] = [0, 0, 0, 0];
-  const whole = x.length - (x.length % 4);
-  for (let i = 0; i < whole; i += 4) {
-    const [p, q, r, s] = [x[i]!, x[i + 1]!, x[i + 2]!, x[i + 3]!];
-    a += p * p;
-    b += q * q;
-    c += r * r;
-    d += s * s;
-  }
-  for (let i = whole; i < x.length; i++) a += x[i]! ** 2;
-  return a + b + c + d;
 }
 
 function lookupValue(values: Readonly<Record<string, Value>>, name: string): Value {

@@ -2,35 +2,46 @@
 
 import { parentPort } from 'node:worker_threads';
 import type { InferenceSession } from 'onnxruntime-node';
-import type { LaneAnswer, LaneRequest, PlainValue } from './lanes.ts';
+import type { LaneAnswer, LaneRequest, PlainValue, PlainValues } from './lanes.ts';
 import { nativeSession, nativeValue } from './session.ts';
+import type { Feeds } from './session.ts';
 
-const sessions = new Map<number, InferenceSession>();
-
-function sessionOf(number: number): InferenceSession {
-  const session = sessions.get(number);
-  if (!session) throw new Error(`The lane has no session ${number}; it was released, or never made`);
-  return session;
+interface Held {
+  readonly session: InferenceSession;
+  bound: Feeds;
 }
+
+const sessions = new Map<number, Held>();
+
+function sessionOf(number: number): Held {
+  const held = sessions.get(number);
+  if (!held) throw new Error(`The lane has no session ${number}; it was released, or never made`);
+  return held;
+}
+
+const nativeValues = (values: PlainValues): Feeds => Object.fromEntries(Object.entries(values).map(([name, one]) => [name, nativeValue(one)]));
 
 async function obey(request: LaneRequest): Promise<Omit<LaneAnswer, 'id'>> {
   switch (request.kind) {
     case 'create': {
       const session = await nativeSession(request.model, request.options);
-      sessions.set(request.session, session);
+      sessions.set(request.session, { session, bound: {} });
       return { names: [...session.inputNames] };
     }
     case 'run': {
-      const feeds = Object.fromEntries(Object.entries(request.feeds).map(([name, one]) => [name, nativeValue(one)]));
-      const results = await sessionOf(request.session).run(feeds, [...request.wanted]);
+      const { session, bound } = sessionOf(request.session);
+      const results = await session.run({ ...bound, ...nativeValues(request.feeds) }, [...request.wanted]);
       const plain: [string, PlainValue][] = Object.entries(results).map(([name, { type, data, dims }]) => {
         if (!ArrayBuffer.isView(data)) throw new TypeError(`The result "${name}" of type ${type} cannot leave its lane`);
         return [name, { type, data, dims }];
       });
       return { results: Object.fromEntries(plain) };
     }
+    case 'bind':
+      sessionOf(request.session).bound = nativeValues(request.feeds);
+      return {};
     case 'release':
-      await sessionOf(request.session).release();
+      await sessionOf(request.session).session.release();
       sessions.delete(request.session);
       return {};
   }

@@ -3,6 +3,7 @@
 // wait for each other at every operator. Results do not depend on the number of lanes, because whoever asks adds them up in order.
 // Left out on purpose: mapped weights and devices. A lane that ends unexpectedly (it ran out of memory) fails what it was asked.
 
+import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { Worker } from 'node:worker_threads';
 import type { InferenceSession } from 'onnxruntime-node';
@@ -21,6 +22,7 @@ export type PlainValues = Readonly<Record<string, PlainValue>>;
 export type LaneRequest =
   | { readonly id: number; readonly kind: 'create'; readonly session: number; readonly model: Uint8Array; readonly options: object }
   | { readonly id: number; readonly kind: 'run'; readonly session: number; readonly feeds: PlainValues; readonly wanted: readonly string[] }
+  | { readonly id: number; readonly kind: 'bind'; readonly session: number; readonly feeds: PlainValues }
   | { readonly id: number; readonly kind: 'release'; readonly session: number };
 
 const answer = z.object({
@@ -103,6 +105,11 @@ export class LaneSession {
     return results;
   }
 
+  /** Feeds in shared memory that stay the same values (not numbers) from run to run. */
+  async bind(feeds: PlainValues): Promise<void> {
+    await this.#lane.ask({ kind: 'bind', session: this.#session, feeds });
+  }
+
   async release(): Promise<void> {
     await this.#lane.ask({ kind: 'release', session: this.#session });
   }
@@ -114,3 +121,13 @@ const lanes: Lane[] = [];
 export function laneNumber(index: number): Lane {
   return (lanes[index] ??= new Lane());
 }
+
+/** Threads that compute side by side at most: each has sessions of its own, which take memory. */
+const MOST_LANES = 4;
+
+/** How many lanes so many threads make. */
+export const lanesOf = (threads = availableParallelism()): number => Math.max(1, Math.min(MOST_LANES, threads));
+
+/** Numbers that every lane sees. */
+export const sharedNumbers = (length: number): Float32Array<SharedArrayBuffer> =>
+  new Float32Array(new SharedArrayBuffer(length * Float32Array.BYTES_PER_ELEMENT));

@@ -1,8 +1,7 @@
 // The sessions of training graphs. Tiny graphs run in one thread, because waking a second one for every operator costs more than it
 // saves; all others forgo planned memory, which would hold 1.6 times as much (see session.ts).
 
-import { availableParallelism } from 'node:os';
-import { laneNumber } from './lanes.ts';
+import { laneNumber, lanesOf } from './lanes.ts';
 import { peakBytes } from './memory.ts';
 import { type MemoryPool, type Planned, SessionCache } from './session-cache.ts';
 import { Session } from './session.ts';
@@ -14,9 +13,6 @@ const TINY_BYTES = 4e6;
 /** What a session holds for every byte alive at once in its graph. Measured: 1.25 (300 MB) to 2 (20 MB), because the runtime's arena grows in powers of two. */
 const ARENA = 1.4;
 
-/** Threads that compute micro-batches side by side; each has sessions of its own, which take memory. */
-const MOST_LANES = 4;
-
 export interface Program {
   readonly session: Session;
   /** Names of the numbers in its report, after loss and norm. */
@@ -26,17 +22,19 @@ export interface Program {
 
 export class ProgramCache {
   readonly #options: SessionOptions;
+  readonly #sideBySide: boolean;
   readonly #programs: SessionCache<Program>;
 
-  constructor(options: SessionOptions, limit: number, pool?: MemoryPool) {
+  constructor(options: SessionOptions, limit: number, pool?: MemoryPool, sideBySide = true) {
     this.#options = options;
+    this.#sideBySide = sideBySide;
     this.#programs = new SessionCache(limit, pool);
   }
 
   /** How many micro-batches may be computed side by side: what the session may have of threads. */
   get lanes(): number {
-    const { target = 'cpu', threads = availableParallelism(), extra } = this.#options;
-    return target === 'cpu' && !extra ? Math.min(threads, MOST_LANES) : 1;
+    const { target = 'cpu', threads, extra } = this.#options;
+    return this.#sideBySide && target === 'cpu' && !extra ? lanesOf(threads) : 1;
   }
 
   get(key: string, build: () => StepGraph): Promise<Program> {

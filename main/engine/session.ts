@@ -6,7 +6,7 @@ import { availableParallelism, freemem } from 'node:os';
 import type { InferenceSession, Tensor as RuntimeTensor } from 'onnxruntime-node';
 import type { DeviceCounters } from './device-counters.ts';
 import { elementCount, showShape } from './graph.ts';
-import type { DType, Graph } from './graph.ts';
+import type { DType, Graph, Tensor } from './graph.ts';
 import { type Lane, LaneSession, type PlainValue } from './lanes.ts';
 import { largestTensors, megabytes, peakBytes } from './memory.ts';
 import { encode, externalFolder } from './onnx.ts';
@@ -109,6 +109,7 @@ export class Session {
   readonly #session: InferenceSession | LaneSession;
   readonly #kept: ReadonlySet<string>;
   readonly #counters: DeviceCounters | undefined;
+  #bound: Feeds = {};
   #disposed = false;
 
   private constructor(graph: Graph, session: InferenceSession | LaneSession, kept: ReadonlySet<string>, counters: DeviceCounters | undefined) {
@@ -173,24 +174,24 @@ export class Session {
     return this.#session.inputNames;
   }
 
+  /** Feeds of every later run (those that the graph lacks are left out); for a session in a lane they must lie in shared memory. Only their numbers may change. */
+  async bind(feeds: Feeds): Promise<void> {
+    const bound: Record<string, Value> = {};
+    for (const [name, feed] of Object.entries(feeds)) {
+      const input = this.#graph.inputs.get(name);
+      if (!input) continue;
+      this.#check(name, input, feed);
+      bound[name] = feed;
+    }
+    this.#bound = bound;
+    if (this.#session instanceof LaneSession)
+      await this.#session.bind(Object.fromEntries(Object.entries(bound).map(([name, feed]) => [name, plainValue(name, feed)])));
+  }
+
   /** Computes the outputs (default: all) from the feeds. */
   async run(feeds: Feeds, fetches: Fetches = {}): Promise<Record<string, Value>> {
     if (this.#disposed) throw new Error(`The session of "${this.#graph.name}" was disposed and cannot run`);
-    for (const [name, input] of this.#graph.inputs) {
-      const feed = feeds[name];
-      if (!feed)
-        throw new RangeError(
-          `"${this.#graph.name}" needs the input "${name}" ${input.dtype}${showShape(input.shape)}, but it was not given`,
-        );
-      const fits =
-        feed.type === input.dtype &&
-        feed.dims.length === input.rank &&
-        input.shape.every((size, i) => typeof size === 'string' || size === feed.dims[i]);
-      if (!fits)
-        throw new RangeError(
-          `"${this.#graph.name}" needs the input "${name}" as ${input.dtype}${showShape(input.shape)}, found ${feed.type}${showShape(feed.dims)}`,
-        );
-    }
+    for (const [name, input] of this.#graph.inputs) if (!this.#bound[name]) this.#check(name, input, feeds[name]);
     const wanted =
       Object.keys(fetches).length > 0 ? fetches : Object.fromEntries([...this.#graph.outputs.keys()].map((name) => [name, null]));
     try {
@@ -204,10 +205,26 @@ export class Session {
     }
   }
 
+  #check(name: string, input: Tensor, feed: Value | undefined): void {
+    if (!feed)
+      throw new RangeError(
+        `"${this.#graph.name}" needs the input "${name}" ${input.dtype}${showShape(input.shape)}, but it was not given`,
+      );
+    const fits =
+      feed.type === input.dtype &&
+      feed.dims.length === input.rank &&
+      input.shape.every((size, i) => typeof size === 'string' || size === feed.dims[i]);
+    if (!fits)
+      throw new RangeError(
+        `"${this.#graph.name}" needs the input "${name}" as ${input.dtype}${showShape(input.shape)}, found ${feed.type}${showShape(feed.dims)}`,
+      );
+  }
+
   async #compute(feeds: Feeds, wanted: Fetches): Promise<Record<string, Value>> {
-    if (!(this.#session instanceof LaneSession)) return { ...(await this.#session.run(feeds, wanted)) };
-    const plain = [...this.#graph.inputs.keys()].map((name): [string, PlainValue] => [name, plainValue(name, feeds[name])]);
-    const results = await this.#session.run(Object.fromEntries(plain), Object.keys(wanted));
+    if (!(this.#session instanceof LaneSession)) return { ...(await this.#session.run({ ...this.#bound, ...feeds }, wanted)) };
+    const plain: Record<string, PlainValue> = {};
+    for (const name of this.#graph.inputs.keys()) if (!this.#bound[name]) plain[name] = plainValue(name, feeds[name]);
+    const results = await this.#session.run(plain, Object.keys(wanted));
     return Object.fromEntries(Object.entries(results).map(([name, result]) => [name, nativeValue(result)]));
   }
 

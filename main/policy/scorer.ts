@@ -8,8 +8,9 @@ import * as op from '../engine/operators.ts';
 import { DeviceBuffers } from '../engine/device-buffers.ts';
 import { DeviceParameters } from '../engine/device-parameters.ts';
 import type { Flat } from '../engine/parameters.ts';
+import { laneNumber, lanesOf, sharedNumbers } from '../engine/lanes.ts';
 import { peakBytes } from '../engine/memory.ts';
-import { type MemoryPool, SessionCache } from '../engine/session-cache.ts';
+import { type MemoryPool, type Planned, SessionCache } from '../engine/session-cache.ts';
 import { Session, floats } from '../engine/session.ts';
 import type { Feeds, SessionOptions, Value } from '../engine/session.ts';
 import { PackedBatch } from './batch.ts';
@@ -43,6 +44,8 @@ export class Scorer {
   readonly #options: ScorerOptions;
   readonly #sessions: SessionCache<Session>;
   readonly #feeds: () => Promise<Feeds>;
+  /** What lanes read: a copy of the weights in memory that they see. */
+  readonly #shared: (() => Feeds) | undefined;
   readonly #device: { readonly session: SessionOptions; readonly buffers: DeviceBuffers } | undefined;
   /** Logits on the device that somebody still needs. */
   #lent: Value[] = [];
@@ -58,11 +61,18 @@ export class Scorer {
     } else {
       const feeds = parameterFeeds(this.#network.layout, weights);
       this.#feeds = async () => feeds;
+      if (this.lanes > 1) this.#shared = sharedFeeds(this.#network, weights);
     }
   }
 
-  async score(batch: PackedBatch): Promise<Scores> {
-    const { logProbs, entropies, values } = await this.#run('scores', batch);
+  /** How many batches may be scored side by side. Devices, and networks whose sessions are dear, have one session with all threads. */
+  get lanes(): number {
+    return this.#device || this.#network.shapes !== undefined ? 1 : lanesOf(this.#options.threads);
+  }
+
+  /** `lane`: the number of the thread that computes it. */
+  async score(batch: PackedBatch, lane?: number): Promise<Scores> {
+    const { logProbs, entropies, values } = await this.#run('scores', batch, undefined, lane);
     const unpack = (result: Value | undefined): Float32Array[] => (result ? batch.unpack(floats(result)) : []);
     return { logProbs: unpack(logProbs), entropies: unpack(entropies), values: values && unpack(values) };
   }
@@ -91,24 +101,38 @@ export class Scorer {
     await this.#sessions.dispose();
   }
 
-  async #run(kind: Kind, batch: PackedBatch, fetches?: Feeds): Promise<Record<string, Value>> {
-    const session = await this.#session(kind, batch);
-    return session.run({ ...(await this.#feeds()), ...batch.feeds, ...PackedBatch.divisors(1, 1) }, fetches);
+  async #run(kind: Kind, batch: PackedBatch, fetches?: Feeds, lane?: number): Promise<Record<string, Value>> {
+    const weights = lane === undefined ? await this.#feeds() : (this.#shared?.() ?? {});
+    const key = `${kind} ${Object.values(batch.shape).join('×')}${lane === undefined ? '' : ` in lane ${lane}`}`;
+    return this.#sessions.use(key, this.#plan(key, kind, batch, lane), (session) =>
+      session.run({ ...weights, ...batch.feeds, ...PackedBatch.divisors(1, 1) }, fetches),
+    );
   }
 
-  #session(kind: Kind, { shape }: PackedBatch): Promise<Session> {
-    const key = `${kind} ${Object.values(shape).join('×')}`;
-    return this.#sessions.get(key, () => {
+  #plan(key: string, kind: Kind, { shape }: PackedBatch, lane: number | undefined): () => Planned<Session> {
+    return () => {
       const graph = new Graph(key);
       const policy = this.#network.tensors(graph, parameterInputs(graph, this.#network.layout), shape);
       for (const [name, tensor] of Object.entries(outputs(kind, policy, [shape.rows, shape.agentTokens, this.#network.vocabulary]))) {
         if (tensor) graph.output(name, tensor);
       }
       const { threads } = this.#options;
-      const settings = { spinning: false, plannedMemory: false, ...(threads !== undefined && { threads }), ...this.#device?.session };
+      const beside = lane === undefined ? threads !== undefined && { threads } : { threads: 1, lane: laneNumber(lane) };
+      const settings = { spinning: false, plannedMemory: false, ...beside, ...this.#device?.session };
       return { bytes: ARENA * peakBytes(graph), create: () => Session.create(graph, settings) };
-    });
+    };
   }
+}
+
+/** The weights as they are when asked, in memory that lanes see. */
+function sharedFeeds({ layout }: PolicyNetwork, weights: Flat): () => Feeds {
+  const shared = { decay: sharedNumbers(layout.lengths.decay), plain: sharedNumbers(layout.lengths.plain) };
+  const feeds = parameterFeeds(layout, shared);
+  return () => {
+    shared.decay.set(weights.decay);
+    shared.plain.set(weights.plain);
+    return feeds;
+  };
 }
 
 function outputs(kind: Kind, policy: ReturnType<PolicyNetwork['tensors']>, shape: readonly number[]): Record<string, Tensor | undefined> {

@@ -3,6 +3,7 @@
 
 import { at, field } from '../indexed.ts';
 import type { Prepared, Progress } from '../algorithm/algorithm.ts';
+import { sideBySide } from '../engine/lane-shares.ts';
 import type { Flat } from '../engine/parameters.ts';
 import type { MemoryPool } from '../engine/session-cache.ts';
 import type { Poll, StepReport, Trainer } from '../engine/training-step.ts';
@@ -163,14 +164,25 @@ export class Learner {
   ): Promise<void> {
     const { device, policy: kind } = this.#setup.config;
     const most = device === 'cpu' && kind.kind === 'scratch' ? SCORED_ROWS : undefined;
-    for (const { part, shape } of this.#minibatches.cut(episodes, this.#objective(), most)) {
-      const rows = part.map((episode) => episode.rows);
-      await poll?.();
-      const { logProbs, values } = await scorer.score(new PackedBatch(rows, model, shape));
-      for (const [index, { trajectory }] of part.entries()) {
-        note(trajectory, { logProbs: at(logProbs, index), values: values?.[index] });
-      }
-    }
+    const batches = this.#minibatches.cut(episodes, this.#objective(), most).map(({ part, shape }) => ({
+      part,
+      packed: new PackedBatch(
+        part.map((episode) => episode.rows),
+        model,
+        shape,
+      ),
+    }));
+    await sideBySide({
+      pieces: batches.map(({ packed: { shape } }) => ({ key: Object.values(shape).join('×'), cost: shape.rows * shape.time })),
+      lanes: scorer.lanes,
+      poll,
+      compute: (index, lane) => scorer.score(at(batches, index).packed, lane),
+      done({ logProbs, values }, batch) {
+        for (const [index, { trajectory }] of at(batches, batch).part.entries()) {
+          note(trajectory, { logProbs: at(logProbs, index), values: values?.[index] });
+        }
+      },
+    });
   }
 }
 

@@ -10,6 +10,7 @@ import type { Task } from '../environment/environment.ts';
 import { TaskGroups } from '../metrics/groups.ts';
 import { Recorder } from '../metrics/recorder.ts';
 import { SystemSampler } from '../metrics/system.ts';
+import { networkOf } from '../policy/network.ts';
 import { openSampler, placeWeights, releaseWeights, trainedWeights } from '../policy/open-sampler.ts';
 import { Random } from '../random.ts';
 import type { Actor } from '../rollout/rollout.ts';
@@ -88,7 +89,8 @@ export async function openTraining(config: RunConfig, host: TrainingHost): Promi
   if (branched) await reporter.branched(branched.optimizer);
 
   const pool = sessionPool(config, setup.model);
-  const trainer = new Trainer({ layout: setup.layout, state, optimizer: adam(training), session, sessions: SESSIONS, pool });
+  const sideBySide = networkOf(setup.model).shapes === undefined;
+  const trainer = new Trainer({ layout: setup.layout, state, optimizer: adam(training), session, sessions: SESSIONS, pool, sideBySide });
   const weights = trainedWeights(setup.model, state.values, trainer.parameters);
   const original = placeWeights(setup.referenceModel, reference.weights, session);
   const learner = new Learner(setup, trainer, weights, original, { threads, sessions: SESSIONS, pool });

@@ -9,6 +9,7 @@ import type { BatchShape } from '../../main/policy/batch.ts';
 import { policyObjective } from '../../main/policy/network.ts';
 import { modelLayout } from '../../main/policy/transformer.ts';
 import type { ModelConfig } from '../../main/policy/transformer.ts';
+import { cachedRows } from '../../main/training/batch-shapes.ts';
 import { Random } from '../../main/random.ts';
 
 const OPTIMIZER = { beta1: 0.9, beta2: 0.98, epsilon: 1e-8, weightDecay: 0.1, clip: 1 };
@@ -19,8 +20,8 @@ export interface StepCase {
   readonly parameters: number;
 }
 
-/** `rows` sequences of `length` tokens, in micro-batches of at most `most` rows. */
-export function stepCase(model: ModelConfig, rows: number, length: number, session: SessionOptions, most = rows): StepCase {
+/** `rows` sequences of `length` tokens, in micro-batches as the lab cuts them. */
+export function stepCase(model: ModelConfig, rows: number, length: number, session: SessionOptions, most = cachedRows(length)): StepCase {
   const random = Random.from('bench');
   const layout = modelLayout(model);
   const state = freshState(layout, layout.initialise(() => random.normal()));
