@@ -14,7 +14,9 @@ export interface Piece {
 export function inLanes(pieces: readonly Piece[], lanes: number): number[][] {
   const shares: number[][] = Array.from({ length: lanes }, () => []);
   const total = pieces.reduce((sum, { cost }) => sum + cost, 0);
-  const order = pieces.map((piece, index) => ({ ...piece, index })).sort((a, b) => (a.key === b.key ? a.index - b.index : a.key < b.key ? -1 : 1));
+  const order = pieces
+    .map((piece, index) => ({ ...piece, index }))
+    .sort((a, b) => (a.key === b.key ? a.index - b.index : a.key < b.key ? -1 : 1));
   let before = 0;
   for (const { cost, index } of order) {
     const lane = Math.min(lanes - 1, Math.floor((lanes * (before + cost / 2)) / total));

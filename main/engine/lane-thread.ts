@@ -19,7 +19,8 @@ function sessionOf(number: number): Held {
   return held;
 }
 
-const nativeValues = (values: PlainValues): Feeds => Object.fromEntries(Object.entries(values).map(([name, one]) => [name, nativeValue(one)]));
+const nativeValues = (values: PlainValues): Feeds =>
+  Object.fromEntries(Object.entries(values).map(([name, one]) => [name, nativeValue(one)]));
 
 async function obey(request: LaneRequest): Promise<Omit<LaneAnswer, 'id'>> {
   switch (request.kind) {
@@ -48,16 +49,19 @@ async function obey(request: LaneRequest): Promise<Omit<LaneAnswer, 'id'>> {
 }
 
 /** One request after the other: the runtime begins a run a moment after it was asked to, and what was asked next must not overtake it. */
-let last = Promise.resolve();
+let last: Promise<void> = Promise.resolve();
+
+async function answer(request: LaneRequest, before: Promise<void>): Promise<void> {
+  await before;
+  try {
+    const given = await obey(request);
+    const buffers = Object.values(given.results ?? {}).flatMap(({ data }) => (data.buffer instanceof ArrayBuffer ? [data.buffer] : []));
+    parentPort?.postMessage({ id: request.id, ...given }, [...new Set(buffers)]);
+  } catch (error) {
+    parentPort?.postMessage({ id: request.id, error: error instanceof Error ? error.message : String(error) });
+  }
+}
 
 parentPort?.on('message', (request: LaneRequest) => {
-  last = last.then(async () => {
-    try {
-      const given = await obey(request);
-      const buffers = Object.values(given.results ?? {}).flatMap(({ data }) => (data.buffer instanceof ArrayBuffer ? [data.buffer] : []));
-      parentPort?.postMessage({ id: request.id, ...given }, [...new Set(buffers)]);
-    } catch (error) {
-      parentPort?.postMessage({ id: request.id, error: error instanceof Error ? error.message : String(error) });
-    }
-  });
+  last = answer(request, last);
 });

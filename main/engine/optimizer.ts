@@ -48,7 +48,15 @@ export function adamWInPlace(
   const { stepSize, epsilon, keep } = stepScalars(settings, learningRate, step);
   const { beta1, beta2, clip } = settings;
   const factor = Math.min(1, clip / (norm + 1e-6));
-  const factors = { beta1, share1: (1 - beta1) * factor, beta2, share2: (1 - beta2) * factor * factor, kept: decay ? keep : 1, stepSize, epsilon };
+  const factors = {
+    beta1,
+    share1: (1 - beta1) * factor,
+    beta2,
+    share2: (1 - beta2) * factor * factor,
+    kept: decay ? keep : 1,
+    stepSize,
+    epsilon,
+  };
   adamWLoop(part, factors);
 }
 

@@ -112,7 +112,12 @@ export class Session {
   #bound: Feeds = {};
   #disposed = false;
 
-  private constructor(graph: Graph, session: InferenceSession | LaneSession, kept: ReadonlySet<string>, counters: DeviceCounters | undefined) {
+  private constructor(
+    graph: Graph,
+    session: InferenceSession | LaneSession,
+    kept: ReadonlySet<string>,
+    counters: DeviceCounters | undefined,
+  ) {
     this.#graph = graph;
     this.#session = session;
     this.#kept = kept;
@@ -207,9 +212,7 @@ export class Session {
 
   #check(name: string, input: Tensor, feed: Value | undefined): void {
     if (!feed)
-      throw new RangeError(
-        `"${this.#graph.name}" needs the input "${name}" ${input.dtype}${showShape(input.shape)}, but it was not given`,
-      );
+      throw new RangeError(`"${this.#graph.name}" needs the input "${name}" ${input.dtype}${showShape(input.shape)}, but it was not given`);
     const fits =
       feed.type === input.dtype &&
       feed.dims.length === input.rank &&
@@ -246,7 +249,8 @@ export class Session {
 }
 
 function plainValue(name: string, feed: Value | undefined): PlainValue {
-  if (!feed || !ArrayBuffer.isView(feed.data)) throw new TypeError(`The input "${name}" cannot go to another thread: ${feed?.type ?? 'nothing was given'}`);
+  if (!feed || !ArrayBuffer.isView(feed.data))
+    throw new TypeError(`The input "${name}" cannot go to another thread: ${feed?.type ?? 'nothing was given'}`);
   return { type: feed.type, data: feed.data, dims: feed.dims };
 }
 

@@ -33,57 +33,64 @@ function signedLeb(value: number): number[] {
 }
 
 const simd = (code: number): Code => [0xfd, ...leb(code)];
-/** SIMD instructions by their names in the specification. */
-const OP = {
-  addF32: simd(228),
-  add: simd(240),
-  sub: simd(241),
-  mul: simd(242),
-  div: simd(243),
-  sqrt: simd(239),
-  widen: simd(95), // f64x2.promote_low_f32x4
-  narrow: simd(94), // f32x4.demote_f64x2_zero
-} as const;
-const place = (offset: number): number[] => [2, ...leb(offset)];
-const load = (offset: number): Code => [...simd(0), ...place(offset)];
-const store = (offset: number): Code => [...simd(11), ...place(offset)];
-/** Two numbers of single precision, and back. */
-const loadPair = (offset: number): Code => [...simd(93), ...place(offset), ...OP.widen];
-const storePair = (offset: number): Code => [...OP.narrow, ...simd(91), ...place(offset), 0];
-/** A constant in double precision, twice. */
-const constant = (index: number): Code => [0x41, 0, ...simd(10), ...place(8 * index)];
+const place = (offset: number): Code => [2, ...leb(offset)];
 const get = (local: number): Code => [0x20, local];
-const set = (local: number): Code => [0x21, local];
+const keep = (local: number, value: Code): Code => [...value, 0x21, local];
+const both =
+  (op: number) =>
+  (a: Code, b: Code): Code => [...a, ...b, ...simd(op)];
+// Of two numbers in double precision, but for the first.
+const addFour = both(228);
+const [add, sub, mul, div] = [both(240), both(241), both(242), both(243)];
+const sqrt = (a: Code): Code => [...a, ...simd(239)];
 
-/** Locals: 0 is the byte where the piece ends, 1 the byte at hand, 2 and on are vectors. Runs `body` every `step` bytes. */
+/** Four numbers of the piece in a slot at the byte at hand, and back. */
+const four = (slot: number): Code => [...get(1), ...simd(0), ...place(at(slot))];
+const putFour = (slot: number, value: Code): Code => [...get(1), ...value, ...simd(11), ...place(at(slot))];
+/** Two numbers, widened to double precision, and narrowed back; `half` 1 are the next two. */
+const pair = (slot: number, half = 0): Code => [...get(1), ...simd(93), ...place(at(slot) + 8 * half), ...simd(95)];
+const putPair = (slot: number, value: Code): Code => [...get(1), ...value, ...simd(94), ...simd(91), ...place(at(slot)), 0];
+/** A constant in double precision, twice; two constants; two constants written. */
+const constant = (index: number): Code => [0x41, 0, ...simd(10), ...place(8 * index)];
+const constants2 = (index: number): Code => [0x41, 0, ...simd(0), ...place(8 * index)];
+const putConstants2 = (index: number, value: Code): Code => [0x41, 0, ...value, ...simd(11), ...place(8 * index)];
+
+/** Locals: 0 is the byte where the piece ends, 1 the byte at hand, 2 to 4 are vectors. Runs `body` every `step` bytes. */
 function loop(step: number, body: Code): Code {
   return [0x03, 0x40, ...body, ...get(1), 0x41, ...signedLeb(step), 0x6a, 0x22, 1, ...get(0), 0x49, 0x0d, 0, 0x0b];
 }
 
-const ADD: Code = loop(16, [...get(1), ...get(1), ...load(at(0)), ...get(1), ...load(at(1)), ...OP.addF32, ...store(at(0))]);
+const ADD = loop(16, putFour(0, addFour(four(0), four(1))));
 
+const squareOf = (vector: Code): Code => mul(vector, vector);
 /** Four sums at once, as constants 0 to 3: those of numbers 0, 4, 8, … and so on. */
-const SQUARES: Code = [
-  ...[0x41, 0, ...load(0), ...set(2), 0x41, 0, ...load(16), ...set(3)],
-  ...loop(
+const SQUARES = [
+  keep(2, constants2(0)),
+  keep(3, constants2(2)),
+  loop(
     16,
-    [0, 1].flatMap((half) => [
-      ...[...get(1), ...loadPair(at(0) + 8 * half), ...set(4)],
-      ...[...get(2 + half), ...get(4), ...get(4), ...OP.mul, ...OP.add, ...set(2 + half)],
-    ]),
+    [0, 1].flatMap((half) => [...keep(4, pair(0, half)), ...keep(2 + half, add(get(2 + half), squareOf(get(4))))]),
   ),
-  ...[0x41, 0, ...get(2), ...store(0), 0x41, 0, ...get(3), ...store(16)],
-];
+  putConstants2(0, get(2)),
+  putConstants2(2, get(3)),
+].flat();
 
+const [gradient, moment, second] = [get(2), get(3), get(4)];
 /** Constants: β1, share1, β2, share2, kept, step size, ε. Pieces: values, first, second, gradient. */
-const ADAMW: Code = loop(8, [
-  ...[...get(1), ...loadPair(at(3)), ...set(2)],
-  ...[...constant(0), ...get(1), ...loadPair(at(1)), ...OP.mul, ...constant(1), ...get(2), ...OP.mul, ...OP.add, ...set(3)],
-  ...[...constant(2), ...get(1), ...loadPair(at(2)), ...OP.mul, ...constant(3), ...get(2), ...OP.mul, ...get(2), ...OP.mul, ...OP.add, ...set(4)],
-  ...[...get(1), ...get(3), ...storePair(at(1)), ...get(1), ...get(4), ...storePair(at(2))],
-  ...[...get(1), ...get(1), ...loadPair(at(0)), ...constant(4), ...OP.mul],
-  ...[...constant(5), ...get(3), ...OP.mul, ...get(4), ...OP.sqrt, ...constant(6), ...OP.add, ...OP.div, ...OP.sub, ...storePair(at(0))],
-]);
+const ADAMW = loop(
+  8,
+  [
+    keep(2, pair(3)),
+    keep(3, add(mul(constant(0), pair(1)), mul(constant(1), gradient))),
+    keep(4, add(mul(constant(2), pair(2)), mul(mul(constant(3), gradient), gradient))),
+    putPair(1, moment),
+    putPair(2, second),
+    putPair(0, sub(mul(pair(0), constant(4)), div(mul(constant(5), moment), add(sqrt(second), constant(6))))),
+  ].flat(),
+);
+
+/** "\\0asm", version 1. */
+const HEADER: Code = [0, 0x61, 0x73, 0x6d, 1, 0, 0, 0];
 
 function assemble(functions: Readonly<Record<string, Code>>): Uint8Array<ArrayBuffer> {
   const section = (id: number, items: readonly Code[]): number[] => {
@@ -96,7 +103,7 @@ function assemble(functions: Readonly<Record<string, Code>>): Uint8Array<ArrayBu
     return [...leb(body.length), ...body];
   });
   return Uint8Array.from([
-    ...[0, 0x61, 0x73, 0x6d, 1, 0, 0, 0],
+    ...HEADER,
     ...section(1, [[0x60, 1, 0x7f, 0]]),
     ...section(
       3,
@@ -145,7 +152,8 @@ export function sumOfSquares(x: Float32Array): number {
   constants.fill(0, 0, 4);
   const whole = x.length - (x.length % 4);
   through([x.subarray(0, whole)], 0, 'squares');
-  let [a = 0, b = 0, c = 0, d = 0] = constants;
+  const [first = 0, b = 0, c = 0, d = 0] = constants;
+  let a = first;
   for (let i = whole; i < x.length; i++) a += x[i]! ** 2;
   return a + b + c + d;
 }

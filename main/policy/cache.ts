@@ -37,7 +37,11 @@ export class Cache {
   }
 
   #numbers(length: number): Float32Array {
-    return new Float32Array(this.#shared ? new SharedArrayBuffer(length * Float32Array.BYTES_PER_ELEMENT) : new ArrayBuffer(length * Float32Array.BYTES_PER_ELEMENT));
+    return new Float32Array(
+      this.#shared
+        ? new SharedArrayBuffer(length * Float32Array.BYTES_PER_ELEMENT)
+        : new ArrayBuffer(length * Float32Array.BYTES_PER_ELEMENT),
+    );
   }
 
   /** Places per row; positions beyond what was appended hold old or no numbers. */
@@ -84,7 +88,13 @@ export class Cache {
   }
 
   /** Puts the first `used[row]` of `count` new tokens per row at the row's position; the results begin with row `first`. */
-  append(results: Readonly<Record<string, Float32Array>>, count: number, first: number, positions: readonly number[], used: readonly number[]): void {
+  append(
+    results: Readonly<Record<string, Float32Array>>,
+    count: number,
+    first: number,
+    positions: readonly number[],
+    used: readonly number[],
+  ): void {
     for (const [i, { name, heads, size }] of this.#streams.entries()) {
       const source = results[name];
       const target = this.#data[i];

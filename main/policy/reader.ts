@@ -188,7 +188,9 @@ export class Reader {
     if (known) return known;
     const graph = this.network.samplingGraph(count, (target) => parameterInputs(target, this.network.layout));
     const { threads } = this.#options;
-    const alone = this.#shared ? { threads: 1, lane: lane === undefined ? undefined : laneNumber(lane) } : threads !== undefined && { threads };
+    const alone = this.#shared
+      ? { threads: 1, lane: lane === undefined ? undefined : laneNumber(lane) }
+      : threads !== undefined && { threads };
     const session = await Session.create(graph, { spinning: false, plannedMemory: false, ...alone });
     await session.bind(this.#feeds);
     this.#sessions.set(key, session);

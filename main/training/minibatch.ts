@@ -14,7 +14,18 @@ import type { MicroBatch, LossAndMetrics, Poll, StepReport, Trainer } from '../e
 import { type BatchShape, PackedBatch, type PolicyOptions, type LossInput, type PolicyTensors } from '../policy/batch.ts';
 import { type PolicyModel, type PolicyNetwork, networkOf, policyObjective } from '../policy/network.ts';
 import { memoryLimit } from './session-pool.ts';
-import { COARSE, FEW, FEWEST_MASKS, FINE, MOST_ROWS, type Rounding, cachedRows, microBatches, powerOfTwo, sessionShape } from './batch-shapes.ts';
+import {
+  COARSE,
+  FEW,
+  FEWEST_MASKS,
+  FINE,
+  MOST_ROWS,
+  type Rounding,
+  cachedRows,
+  microBatches,
+  powerOfTwo,
+  sessionShape,
+} from './batch-shapes.ts';
 import type { EncodedRow } from '../policy/prompt.ts';
 
 /** One episode to learn from: its rows and the numbers the loss asks for. */

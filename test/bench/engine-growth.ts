@@ -74,7 +74,11 @@ async function measure(side: Side, { config, batch }: Point, threads: number): P
 export async function growth(python: Python | undefined, threads: number): Promise<string> {
   const lines: string[] = [];
   for (const { name, points } of SWEEPS) {
-    lines.push(`\n${name}`, '| size | ours, ms | PyTorch, ms | ratio | ours, MB | PyTorch, MB | ratio |', '|---|---:|---:|---:|---:|---:|---:|');
+    lines.push(
+      `\n${name}`,
+      '| size | ours, ms | PyTorch, ms | ratio | ours, MB | PyTorch, MB | ratio |',
+      '|---|---:|---:|---:|---:|---:|---:|',
+    );
     const all: { size: number; ours: Measured; peer: Measured | undefined }[] = [];
     for (const point of points) {
       process.stderr.write(`${name}: ${point.label}\n`);

@@ -22,7 +22,9 @@ const event = z.looseObject({
   cat: z.string(),
   name: z.string(),
   dur: z.number(),
-  args: z.looseObject({ op_name: z.string().optional(), input_type_shape: shapes.optional(), output_type_shape: shapes.optional() }).optional(),
+  args: z
+    .looseObject({ op_name: z.string().optional(), input_type_shape: shapes.optional(), output_type_shape: shapes.optional() })
+    .optional(),
 });
 
 /** What all runs of one operator add up to in a step. */
@@ -64,7 +66,8 @@ export function operatorRows(events: readonly unknown[], steps: number, speeds: 
     row.runs += 1 / steps;
     row.milliseconds += dur / 1e3 / steps;
     // A reshape moves nothing, and int64 values are few: four bytes each is near enough.
-    if (operator !== 'Reshape') row.gigabytes += (4 * [...inputs, ...outputs].reduce((sum, value) => sum + count(first(value)), 0)) / 1e9 / steps;
+    if (operator !== 'Reshape')
+      row.gigabytes += (4 * [...inputs, ...outputs].reduce((sum, value) => sum + count(first(value)), 0)) / 1e9 / steps;
     if (/^(Gemm|MatMul|FusedMatMul)$/.test(operator))
       row.gigaflops += productFlops(first(inputs[0]), first(inputs[1]), first(outputs[0])) / 1e9 / steps;
     rows.set(operator, row);
@@ -107,7 +110,11 @@ async function measureSpeeds(): Promise<Speeds> {
 }
 
 /** Profiles the step of a model; `rows` and `length` are those of the whole batch. */
-export async function roofline(model: ModelConfig, rows: number, length: number): Promise<{ rows: OperatorRow[]; speeds: Speeds; step: number }> {
+export async function roofline(
+  model: ModelConfig,
+  rows: number,
+  length: number,
+): Promise<{ rows: OperatorRow[]; speeds: Speeds; step: number }> {
   const folder = mkdtempSync(join(tmpdir(), 'astrolab-roofline-'));
   try {
     const speeds = await measureSpeeds();

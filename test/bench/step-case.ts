@@ -24,7 +24,10 @@ export interface StepCase {
 export function stepCase(model: ModelConfig, rows: number, length: number, session: SessionOptions, most = cachedRows(length)): StepCase {
   const random = Random.from('bench');
   const layout = modelLayout(model);
-  const state = freshState(layout, layout.initialise(() => random.normal()));
+  const state = freshState(
+    layout,
+    layout.initialise(() => random.normal()),
+  );
   const counts = PackedBatch.divisors(rows, rows * length);
   const batches: MicroBatch[] = [];
   for (let begin = 0; begin < rows; begin += most) {

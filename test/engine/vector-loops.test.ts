@@ -30,9 +30,19 @@ describe.each(LENGTHS)('vectors of %i numbers', (length) => {
   });
 
   it('take the step that a plain AdamW takes', () => {
-    const part = { values: numbers(length, 'v'), first: numbers(length, 'm'), second: numbers(length, 's').map(Math.abs), gradient: numbers(length, 'g') };
+    const part = {
+      values: numbers(length, 'v'),
+      first: numbers(length, 'm'),
+      second: numbers(length, 's').map(Math.abs),
+      gradient: numbers(length, 'g'),
+    };
     const { beta1, share1, beta2, share2, kept, stepSize, epsilon } = FACTORS;
-    const expected = { values: part.values.slice(), first: part.first.slice(), second: part.second.slice(), gradient: part.gradient.slice() };
+    const expected = {
+      values: part.values.slice(),
+      first: part.first.slice(),
+      second: part.second.slice(),
+      gradient: part.gradient.slice(),
+    };
     for (let i = 0; i < length; i++) {
       const g = part.gradient[i]!;
       const m = beta1 * part.first[i]! + share1 * g;
