@@ -13,6 +13,7 @@ const entries = {
   cli: 'main/cli.ts',
   'cluster-task': 'main/cluster/task-program.ts',
   'device-check': 'main/engine/device-check.ts',
+  'engine-lane': 'main/engine/lane-thread.ts',
   'world-thread': 'main/environment/external/thread.ts',
   'report-export': 'main/report/export-program.ts',
   'webshop-import': 'main/environment/webshop/import-program.ts',

@@ -10,7 +10,7 @@ import * as op from './operators.ts';
 const NEVER = -1e9;
 
 /** From this length on, time is cut into up to so many blocks of at least so many positions; shorter ones cost more than they save. */
-const LONG = 192;
+const LONG = 128;
 const BLOCKS = 4;
 const SHORTEST_BLOCK = 64;
 

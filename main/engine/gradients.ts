@@ -98,7 +98,9 @@ export const RULES: Readonly<Record<string, Rule>> = {
         : op.matmul(outer, second, { transposeB: !transposeB, rowsFirstB, scale });
     const db = (): Tensor =>
       transposeB
-        ? op.matmul(outer, first, { transposeA: true, transposeB: transposeA, rowsFirstB: rowsFirstA, scale })
+        ? first.rank === 2 && outer.rank === 2 && !transposeA && Number(first.shape[1]) > Number(outer.shape[1])
+          ? op.transpose(op.matmul(first, outer, { transposeA: true, scale }), [1, 0])
+          : op.matmul(outer, first, { transposeA: true, transposeB: transposeA, rowsFirstB: rowsFirstA, scale })
         : op.matmul(first, outer, { transposeA: !transposeA, rowsFirstA, scale });
     const back = (gradient: Tensor, like: Tensor, rowsFirst: boolean): Tensor =>
       rowsFirst

@@ -2,13 +2,17 @@
 // runtime copies every result into fresh memory at about 1 ms per megabyte; handing back gradients alone instead of weights and
 // two moments saves two thirds of that, and one loop over all parameters beats a dozen operators that each go through memory.
 
+import { at } from '../indexed.ts';
+import { sideBySide } from './lane-shares.ts';
+import { sharedNumbers } from './lanes.ts';
 import { adamWInPlace } from './optimizer.ts';
 import type { AdamWSettings } from './optimizer.ts';
 import type { Flat, ParameterLayout } from './parameters.ts';
 import type { ProgramCache } from './program-cache.ts';
 import { float, floats, release } from './session.ts';
-import type { Value } from './session.ts';
-import { gradientGraph } from './training-graphs.ts';
+import type { Feeds, Value } from './session.ts';
+import { type StepGraph, gradientGraph } from './training-graphs.ts';
+import { addTo, sumOfSquares } from './vector-loops.ts';
 import { readReport } from './training-report.ts';
 import type { MicroBatch, Poll, StateKeeper, StepReport, TrainingState } from './training-report.ts';
 
@@ -17,7 +21,8 @@ export class HostState implements StateKeeper {
   readonly #state: TrainingState;
   readonly #settings: AdamWSettings;
   readonly #programs: ProgramCache;
-  readonly #weights: Readonly<Record<string, Value>>;
+  readonly #weights: Feeds;
+  #shared: Feeds | undefined;
 
   constructor(layout: ParameterLayout, state: TrainingState, settings: AdamWSettings, programs: ProgramCache) {
     this.#layout = layout;
@@ -55,49 +60,59 @@ export class HostState implements StateKeeper {
 
   async dispose(): Promise<void> {}
 
-  /** The gradients of all micro-batches, added up; losses and metrics add up as well. */
+  /** The gradients of all micro-batches, added up in their order; losses and metrics add up as well. */
   async #gradients(batches: readonly MicroBatch[], poll?: Poll): Promise<{ report: StepReport; sums: Record<string, Value> }> {
     const sums: Record<string, Value> = {};
     const metrics: Record<string, number> = {};
     let loss = 0;
-    for (const batch of batches) {
-      await poll?.();
-      const program = await this.#programs.get(`gradient ${batch.key}`, () => gradientGraph(batch, this.#layout));
-      const results = await program.session.run({ ...batch.feeds, ...this.#weights });
-      const part = readReport(floats(lookupValue(results, 'report')), program.metrics);
-      loss += part.loss;
-      for (const [name, number] of Object.entries(part.metrics)) metrics[name] = (metrics[name] ?? 0) + number;
-      for (const group of this.#layout.groups) {
-        const gradient = lookupValue(results, `gradient.${group}`);
+    const add = ({ report, gradients }: Part): void => {
+      loss += report.loss;
+      for (const [name, number] of Object.entries(report.metrics)) metrics[name] = (metrics[name] ?? 0) + number;
+      for (const [group, gradient] of Object.entries(gradients)) {
         const sum = sums[group];
         if (sum) {
           addTo(floats(sum), floats(gradient));
           release(gradient);
         } else sums[group] = gradient;
       }
-    }
-    const gradientNorm = Math.sqrt(Object.values(sums).reduce((total, sum) => total + squares(floats(sum)), 0));
+    };
+    const lanes = Math.min(this.#programs.lanes, batches.length);
+    const weights = lanes > 1 ? this.#shareWeights() : this.#weights;
+    await sideBySide({
+      pieces: batches.map(({ key, feeds }) => ({ key, cost: Object.values(feeds).reduce((sum, { size }) => sum + size, 0) })),
+      lanes,
+      poll,
+      compute: (index, lane) => this.#part(at(batches, index), weights, lane),
+      done: add,
+    });
+    const gradientNorm = Math.sqrt(Object.values(sums).reduce((total, sum) => total + sumOfSquares(floats(sum)), 0));
     return { report: { loss, gradientNorm, metrics }, sums };
   }
-}
 
-function addTo(sum: Float32Array, more: Float32Array): void {
-  for (let i = 0; i < sum.length; i++) sum[i]! += more[i]!;
-}
-
-/** Σ x², in four sums at once so that the processor need not wait for each addition. */
-function squares(x: Float32Array): number {
-  let [a, b, c, d] = [0, 0, 0, 0];
-  const whole = x.length - (x.length % 4);
-  for (let i = 0; i < whole; i += 4) {
-    const [p, q, r, s] = [x[i]!, x[i + 1]!, x[i + 2]!, x[i + 3]!];
-    a += p * p;
-    b += q * q;
-    c += r * r;
-    d += s * s;
+  #part(batch: MicroBatch, weights: Feeds, lane?: number): Promise<Part> {
+    const build = (): StepGraph => gradientGraph(batch, this.#layout);
+    return this.#programs.use(`gradient ${batch.key}`, build, lane, async ({ session, metrics }) => {
+      const results = await session.run({ ...batch.feeds, ...weights });
+      const report = readReport(floats(lookupValue(results, 'report')), metrics);
+      const gradients = Object.fromEntries(this.#layout.groups.map((group) => [group, lookupValue(results, `gradient.${group}`)]));
+      return { report, gradients };
+    });
   }
-  for (let i = whole; i < x.length; i++) a += x[i]! ** 2;
-  return a + b + c + d;
+
+  /** The weights as they are now, in memory that all lanes see. */
+  #shareWeights(): Feeds {
+    this.#shared ??= Object.fromEntries(
+      Object.entries(this.#weights).map(([name, weights]) => [name, float(sharedNumbers(floats(weights).length), weights.dims)]),
+    );
+    for (const [name, shared] of Object.entries(this.#shared)) floats(shared).set(floats(lookupValue(this.#weights, name)));
+    return this.#shared;
+  }
+}
+
+/** What one micro-batch gives. */
+interface Part {
+  readonly report: StepReport;
+  readonly gradients: Readonly<Record<string, Value>>;
 }
 
 function lookupValue(values: Readonly<Record<string, Value>>, name: string): Value {

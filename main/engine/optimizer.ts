@@ -5,6 +5,7 @@
 import type { Graph, Tensor } from './graph.ts';
 import * as op from './operators.ts';
 import type { Group } from './parameters.ts';
+import { adamWLoop } from './vector-loops.ts';
 
 export interface AdamWSettings {
   readonly beta1: number;
@@ -40,22 +41,23 @@ interface Part {
 
 /** One step on one vector; the caller has seen to it that the norm is finite. */
 export function adamWInPlace(
-  { values, first, second, gradient }: Part,
+  part: Part,
   settings: AdamWSettings,
   { learningRate, step, norm, decay }: { learningRate: number; step: number; norm: number; decay: boolean },
 ): void {
   const { stepSize, epsilon, keep } = stepScalars(settings, learningRate, step);
   const { beta1, beta2, clip } = settings;
   const factor = Math.min(1, clip / (norm + 1e-6));
-  const [share1, share2, kept] = [(1 - beta1) * factor, (1 - beta2) * factor * factor, decay ? keep : 1];
-  for (let i = 0; i < values.length; i++) {
-    const g = gradient[i]!;
-    const m = beta1 * first[i]! + share1 * g;
-    const v = beta2 * second[i]! + share2 * g * g;
-    first[i] = m;
-    second[i] = v;
-    values[i] = values[i]! * kept - (stepSize * m) / (Math.sqrt(v) + epsilon);
-  }
+  const factors = {
+    beta1,
+    share1: (1 - beta1) * factor,
+    beta2,
+    share2: (1 - beta2) * factor * factor,
+    kept: decay ? keep : 1,
+    stepSize,
+    epsilon,
+  };
+  adamWLoop(part, factors);
 }
 
 export type Vectors = ReadonlyMap<Group, Tensor>;

@@ -73,7 +73,7 @@ export class ParameterLayout {
   }
 
   /** One parameter's numbers, sharing memory with the vector. */
-  view(flat: Flat, name: string): Float32Array<ArrayBuffer> {
+  view<Memory extends ArrayBufferLike>(flat: Readonly<Record<Group, Float32Array<Memory>>>, name: string): Float32Array<Memory> {
     const { group, offset, size } = this.#place(name);
     return flat[group].subarray(offset, offset + size);
   }

@@ -1,8 +1,9 @@
 // The sessions of training graphs. Tiny graphs run in one thread, because waking a second one for every operator costs more than it
 // saves; all others forgo planned memory, which would hold 1.6 times as much (see session.ts).
 
+import { laneNumber, lanesOf } from './lanes.ts';
 import { peakBytes } from './memory.ts';
-import { type MemoryPool, SessionCache } from './session-cache.ts';
+import { type MemoryPool, type Planned, SessionCache } from './session-cache.ts';
 import { Session } from './session.ts';
 import type { SessionOptions } from './session.ts';
 import type { StepGraph } from './training-graphs.ts';
@@ -21,24 +22,42 @@ export interface Program {
 
 export class ProgramCache {
   readonly #options: SessionOptions;
+  readonly #sideBySide: boolean;
   readonly #programs: SessionCache<Program>;
 
-  constructor(options: SessionOptions, limit: number, pool?: MemoryPool) {
+  constructor(options: SessionOptions, limit: number, pool?: MemoryPool, sideBySide = true) {
     this.#options = options;
+    this.#sideBySide = sideBySide;
     this.#programs = new SessionCache(limit, pool);
   }
 
-  async get(key: string, build: () => StepGraph): Promise<Program> {
-    return this.#programs.get(key, () => {
+  /** How many micro-batches may be computed side by side: what the session may have of threads. */
+  get lanes(): number {
+    const { target = 'cpu', threads, extra } = this.#options;
+    return this.#sideBySide && target === 'cpu' && !extra ? lanesOf(threads) : 1;
+  }
+
+  get(key: string, build: () => StepGraph): Promise<Program> {
+    return this.#programs.get(key, this.#plan(build));
+  }
+
+  /** Makes use of a program, which stays until then. `lane`: the number of the thread that it lives in; each has sessions of its own. */
+  use<R>(key: string, build: () => StepGraph, lane: number | undefined, body: (program: Program) => Promise<R>): Promise<R> {
+    return this.#programs.use(lane === undefined ? key : `${key} in lane ${lane}`, this.#plan(build, lane), body);
+  }
+
+  #plan(build: () => StepGraph, lane?: number): () => Planned<Program> {
+    return () => {
       const { graph, metrics } = build();
       const bytes = peakBytes(graph);
+      const beside = lane !== undefined && { threads: 1, lane: laneNumber(lane) };
       const fitting = bytes < TINY_BYTES ? { threads: 1 } : { plannedMemory: false };
       const create = async (): Promise<Program> => {
-        const session = await Session.create(graph, { ...this.#options, ...fitting });
+        const session = await Session.create(graph, { ...this.#options, ...fitting, ...beside });
         return { session, metrics, dispose: () => session.dispose() };
       };
       return { bytes: ARENA * bytes, create };
-    });
+    };
   }
 
   async dispose(): Promise<void> {

@@ -14,6 +14,8 @@ export interface Planned<T> {
 
 interface Held {
   readonly bytes: number;
+  /** How many are using it right now: then it stays. */
+  users: number;
   evict(): Promise<void>;
 }
 
@@ -60,6 +62,7 @@ export class MemoryPool {
   #victim(missing: number): Held | undefined {
     let largest: Held | undefined;
     for (const held of this.#held) {
+      if (held.users > 0) continue;
       if (held.bytes >= missing) return held;
       if (!largest || held.bytes > largest.bytes) largest = held;
     }
@@ -81,11 +84,16 @@ export class MemoryPool {
   }
 }
 
+interface Entry<T> {
+  readonly session: T;
+  readonly held: Held;
+}
+
 export class SessionCache<T extends Disposable> {
   readonly #limit: number;
   readonly #pool: MemoryPool;
   /** In the order of their last use. */
-  readonly #entries = new Map<string, { readonly session: T; readonly held: Held }>();
+  readonly #entries = new Map<string, Entry<T>>();
 
   constructor(limit: number, pool: MemoryPool = new MemoryPool()) {
     this.#limit = limit;
@@ -97,22 +105,39 @@ export class SessionCache<T extends Disposable> {
   }
 
   async get(key: string, plan: () => Planned<T>): Promise<T> {
+    return (await this.#get(key, plan)).session;
+  }
+
+  /** The session is kept as long as `body` uses it, whoever else asks for room meanwhile. */
+  async use<R>(key: string, plan: () => Planned<T>, body: (session: T) => Promise<R>): Promise<R> {
+    const { session, held } = await this.#get(key, plan, 1);
+    try {
+      return await body(session);
+    } finally {
+      held.users--;
+    }
+  }
+
+  /** `users` are counted before anybody else has a turn. */
+  async #get(key: string, plan: () => Planned<T>, users = 0): Promise<Entry<T>> {
     const found = this.#entries.get(key);
     if (found) {
       this.#entries.delete(key);
       this.#entries.set(key, found);
       this.#pool.use(found.held);
-      return found.session;
+      found.held.users += users;
+      return found;
     }
-    const [oldest] = this.#entries.keys();
-    if (oldest !== undefined && this.#entries.size >= this.#limit) await this.#evict(oldest);
+    const oldest = this.#entries.size >= this.#limit ? [...this.#entries].find(([, { held }]) => held.users === 0)?.[0] : undefined;
+    if (oldest !== undefined) await this.#evict(oldest);
     const { bytes, create } = plan();
     await this.#pool.makeRoom(bytes);
     const session = await create();
-    const held = { bytes, evict: () => this.#evict(key) };
-    this.#entries.set(key, { session, held });
+    const held = { bytes, users, evict: () => this.#evict(key) };
+    const entry = { session, held };
+    this.#entries.set(key, entry);
     this.#pool.add(held);
-    return session;
+    return entry;
   }
 
   async dispose(): Promise<void> {

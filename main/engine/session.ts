@@ -6,7 +6,8 @@ import { availableParallelism, freemem } from 'node:os';
 import type { InferenceSession, Tensor as RuntimeTensor } from 'onnxruntime-node';
 import type { DeviceCounters } from './device-counters.ts';
 import { elementCount, showShape } from './graph.ts';
-import type { DType, Graph } from './graph.ts';
+import type { DType, Graph, Tensor } from './graph.ts';
+import { type Lane, LaneSession, type PlainValue } from './lanes.ts';
 import { largestTensors, megabytes, peakBytes } from './memory.ts';
 import { encodeCounted, externalFolder } from './onnx.ts';
 import type { Target } from './onnx.ts';
@@ -41,6 +42,8 @@ export interface SessionOptions {
    * a large graph then holds twice what it needs.
    */
   readonly plannedMemory?: boolean;
+  /** The thread that the session lives in; default: this one. */
+  readonly lane?: Lane | undefined;
   /** Counts what calls cost on a device. */
   readonly counters?: DeviceCounters;
   /** Outputs that stay on the device. */
@@ -70,6 +73,19 @@ export function value(dtype: DType, data: Data, shape: readonly number[]): Value
   return new runtime.Tensor(dtype, data, shape);
 }
 
+/** For lanes, which have no graphs: a session from a model's bytes, and a value from another thread. */
+export const nativeSession = (model: Uint8Array, options: InferenceSession.SessionOptions): Promise<InferenceSession> =>
+  runtime.InferenceSession.create(model, options);
+
+export function nativeValue({ type, data, dims }: PlainValue): Value {
+  for (const dtype of DTYPES) if (type === dtype && isData(data)) return new runtime.Tensor(dtype, data, dims);
+  throw new TypeError(`A value of type ${type} cannot go to another thread; expected one of ${DTYPES.join(', ')}`);
+}
+
+const DTYPES = ['float32', 'int32', 'int64', 'bool'] as const;
+const isData = (data: ArrayBufferView): data is Data =>
+  data instanceof Float32Array || data instanceof Int32Array || data instanceof BigInt64Array || data instanceof Uint8Array;
+
 export const float = (data: Float32Array, shape: readonly number[]): Value => value('float32', data, shape);
 export const integer = (data: Int32Array, shape: readonly number[]): Value => value('int32', data, shape);
 export const scalarValue = (number: number): Value => value('float32', Float32Array.of(number), []);
@@ -97,12 +113,13 @@ interface Counted {
 
 export class Session {
   readonly #graph: Graph;
-  readonly #session: InferenceSession;
+  readonly #session: InferenceSession | LaneSession;
   readonly #kept: ReadonlySet<string>;
   readonly #counted: Counted | undefined;
+  #bound: Feeds = {};
   #disposed = false;
 
-  private constructor(graph: Graph, session: InferenceSession, kept: ReadonlySet<string>, counted: Counted | undefined) {
+  private constructor(graph: Graph, session: InferenceSession | LaneSession, kept: ReadonlySet<string>, counted: Counted | undefined) {
     this.#graph = graph;
     this.#session = session;
     this.#kept = kept;
@@ -128,8 +145,7 @@ export class Session {
     );
     if (target === 'cpu') refuseTooLarge(graph);
     try {
-      const { bytes, kernels } = encodeCounted(graph, target, halfFor(half, providers));
-      const session = await runtime.InferenceSession.create(bytes, {
+      const settings: InferenceSession.SessionOptions = {
         executionProviders: providers,
         executionMode: 'sequential',
         intraOpNumThreads: threads,
@@ -152,7 +168,9 @@ export class Session {
           }),
         },
         ...extra,
-      });
+      };
+      const { bytes, kernels } = encodeCounted(graph, target, halfFor(half, providers));
+      const session = await (options.lane ? options.lane.create(bytes, settings) : nativeSession(bytes, settings));
       return new Session(graph, session, new Set(kept), options.counters && { counters: options.counters, kernels });
     } catch (error) {
       throw explain(error, graph, 'could not be prepared');
@@ -163,35 +181,56 @@ export class Session {
     return this.#session.inputNames;
   }
 
+  /** Feeds of every later run (those that the graph lacks are left out); for a session in a lane they must lie in shared memory. Only their numbers may change. */
+  async bind(feeds: Feeds): Promise<void> {
+    const bound: Record<string, Value> = {};
+    for (const [name, feed] of Object.entries(feeds)) {
+      const input = this.#graph.inputs.get(name);
+      if (!input) continue;
+      this.#check(name, input, feed);
+      bound[name] = feed;
+    }
+    this.#bound = bound;
+    if (this.#session instanceof LaneSession)
+      await this.#session.bind(Object.fromEntries(Object.entries(bound).map(([name, feed]) => [name, plainValue(name, feed)])));
+  }
+
   /** Computes the outputs (default: all) from the feeds. */
   async run(feeds: Feeds, fetches: Fetches = {}): Promise<Record<string, Value>> {
     if (this.#disposed) throw new Error(`The session of "${this.#graph.name}" was disposed and cannot run`);
-    for (const [name, input] of this.#graph.inputs) {
-      const feed = feeds[name];
-      if (!feed)
-        throw new RangeError(
-          `"${this.#graph.name}" needs the input "${name}" ${input.dtype}${showShape(input.shape)}, but it was not given`,
-        );
-      const fits =
-        feed.type === input.dtype &&
-        feed.dims.length === input.rank &&
-        input.shape.every((size, i) => typeof size === 'string' || size === feed.dims[i]);
-      if (!fits)
-        throw new RangeError(
-          `"${this.#graph.name}" needs the input "${name}" as ${input.dtype}${showShape(input.shape)}, found ${feed.type}${showShape(feed.dims)}`,
-        );
-    }
+    for (const [name, input] of this.#graph.inputs) if (!this.#bound[name]) this.#check(name, input, feeds[name]);
     const wanted =
       Object.keys(fetches).length > 0 ? fetches : Object.fromEntries([...this.#graph.outputs.keys()].map((name) => [name, null]));
     try {
       const begin = performance.now();
-      const results: Record<string, Value> = { ...(await this.#session.run(feeds, wanted)) };
+      const results = await this.#compute(feeds, wanted);
       this.#count(feeds, wanted, results, (performance.now() - begin) / 1e3);
       for (const [name, given] of Object.entries(wanted)) if (given?.location === 'cpu') results[name] = freeCopy(results[name], given);
       return results;
     } catch (error) {
       throw explain(error, this.#graph, 'failed');
     }
+  }
+
+  #check(name: string, input: Tensor, feed: Value | undefined): void {
+    if (!feed)
+      throw new RangeError(`"${this.#graph.name}" needs the input "${name}" ${input.dtype}${showShape(input.shape)}, but it was not given`);
+    const fits =
+      feed.type === input.dtype &&
+      feed.dims.length === input.rank &&
+      input.shape.every((size, i) => typeof size === 'string' || size === feed.dims[i]);
+    if (!fits)
+      throw new RangeError(
+        `"${this.#graph.name}" needs the input "${name}" as ${input.dtype}${showShape(input.shape)}, found ${feed.type}${showShape(feed.dims)}`,
+      );
+  }
+
+  async #compute(feeds: Feeds, wanted: Fetches): Promise<Record<string, Value>> {
+    if (!(this.#session instanceof LaneSession)) return { ...(await this.#session.run({ ...this.#bound, ...feeds }, wanted)) };
+    const plain: Record<string, PlainValue> = {};
+    for (const name of this.#graph.inputs.keys()) if (!this.#bound[name]) plain[name] = plainValue(name, feeds[name]);
+    const results = await this.#session.run(plain, Object.keys(wanted));
+    return Object.fromEntries(Object.entries(results).map(([name, result]) => [name, nativeValue(result)]));
   }
 
   /** What travelled: everything but what was on the device and what stays there. */
@@ -215,6 +254,12 @@ export class Session {
 /** The CPU has no products in half precision; there their numbers are rounded instead. */
 const halfFor = (half: Half | undefined, providers: readonly unknown[]): Half | undefined =>
   half === 'float16' && providers[0] === 'cpu' ? 'rounded' : half;
+
+function plainValue(name: string, feed: Value | undefined): PlainValue {
+  if (!feed || !ArrayBuffer.isView(feed.data))
+    throw new TypeError(`The input "${name}" cannot go to another thread: ${feed?.type ?? 'nothing was given'}`);
+  return { type: feed.type, data: feed.data, dims: feed.dims };
+}
 
 /** Values that are on the device, or would be if there were one: the tests count bytes on the CPU as well. */
 const residents = new WeakSet<Value>();

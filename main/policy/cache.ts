@@ -14,12 +14,15 @@ const FEW = 96;
 export class Cache {
   readonly #streams: readonly Stream[];
   readonly #capacity: number;
+  readonly #shared: boolean;
   #data: Float32Array[];
   #time = STEP;
 
-  constructor(streams: readonly Stream[], capacity: number) {
+  /** `shared`: other threads read the memory as well. */
+  constructor(streams: readonly Stream[], capacity: number, shared = false) {
     this.#streams = streams;
     this.#capacity = capacity;
+    this.#shared = shared;
     this.#data = this.#empty();
   }
 
@@ -30,7 +33,15 @@ export class Cache {
   }
 
   #empty(): Float32Array[] {
-    return this.#streams.map(({ heads, size }) => new Float32Array(this.#capacity * heads * STEP * size));
+    return this.#streams.map(({ heads, size }) => this.#numbers(this.#capacity * heads * STEP * size));
+  }
+
+  #numbers(length: number): Float32Array {
+    return new Float32Array(
+      this.#shared
+        ? new SharedArrayBuffer(length * Float32Array.BYTES_PER_ELEMENT)
+        : new ArrayBuffer(length * Float32Array.BYTES_PER_ELEMENT),
+    );
   }
 
   /** Places per row; positions beyond what was appended hold old or no numbers. */
@@ -65,18 +76,25 @@ export class Cache {
     this.#time = time;
   }
 
-  /** What the first `rows` rows have read, for the graph to look at. */
-  values(rows: number): Record<string, Value> {
+  /** What so many rows from `first` on have read, for the graph to look at. */
+  values(first: number, rows: number): Record<string, Value> {
     const values: Record<string, Value> = {};
     for (const [i, { name, heads, size }] of this.#streams.entries()) {
-      const length = rows * heads * this.#time * size;
-      values[`cache.${name}`] = float(at(this.#data, i).subarray(0, length), [rows, heads, this.#time, size]);
+      const row = heads * this.#time * size;
+      const numbers = at(this.#data, i).subarray(first * row, (first + rows) * row);
+      values[`cache.${name}`] = float(numbers, [rows, heads, this.#time, size]);
     }
     return values;
   }
 
-  /** Puts the first `used[row]` of `count` new tokens per row at the row's position. */
-  append(results: Readonly<Record<string, Float32Array>>, count: number, positions: readonly number[], used: readonly number[]): void {
+  /** Puts the first `used[row]` of `count` new tokens per row at the row's position; the results begin with row `first`. */
+  append(
+    results: Readonly<Record<string, Float32Array>>,
+    count: number,
+    first: number,
+    positions: readonly number[],
+    used: readonly number[],
+  ): void {
     for (const [i, { name, heads, size }] of this.#streams.entries()) {
       const source = results[name];
       const target = this.#data[i];
@@ -84,9 +102,8 @@ export class Cache {
       for (let row = 0; row < positions.length; row++) {
         const length = at(used, row) * size;
         for (let head = 0; head < heads; head++) {
-          const lane = row * heads + head;
-          const from = lane * count * size;
-          const to = (lane * this.#time + at(positions, row)) * size;
+          const from = (row * heads + head) * count * size;
+          const to = (((first + row) * heads + head) * this.#time + at(positions, row)) * size;
           // A loop for few numbers, because making two views for `set` takes longer.
           if (length > FEW) target.set(source.subarray(from, from + length), to);
           else for (let k = 0; k < length; k++) target[to + k] = source[from + k]!;
@@ -107,7 +124,7 @@ export class Cache {
   #roomy(index: number, length: number): Float32Array {
     const old = at(this.#data, index);
     if (old.length >= length) return old;
-    const longer = new Float32Array(roomyLength(old.length, length));
+    const longer = this.#numbers(roomyLength(old.length, length));
     longer.set(old);
     this.#data[index] = longer;
     return longer;

@@ -2,7 +2,8 @@
 // that has read all of its tokens gets the logits of the next one. Rows are addressed by their place in the list, which is their place in the cache.
 
 import { at } from '../indexed.ts';
-import type { Flat } from '../engine/parameters.ts';
+import { laneNumber, lanesOf, sharedNumbers } from '../engine/lanes.ts';
+import type { Flat, Group } from '../engine/parameters.ts';
 import type { MemoryPool } from '../engine/session-cache.ts';
 import { Session, float, floats, integer, value } from '../engine/session.ts';
 import type { Feeds, Value } from '../engine/session.ts';
@@ -34,6 +35,8 @@ const COUNTS = [1, 4, 16, 64] as const;
 /** What a call costs beside its tokens, in tokens: once, and for every row (its keys and values have to be read). */
 const CALL_COST = 10;
 const ROW_COST = 2;
+/** Fewer tokens in a call are computed by one thread. */
+const ALONE = 48;
 /** What the process grows by for every byte that the keys and values grow by: the runtime works on copies of them. */
 const GROWTH = 2;
 
@@ -41,22 +44,36 @@ export class Reader {
   readonly network: PolicyNetwork;
   readonly capacity: number;
   readonly #options: SamplerOptions;
-  readonly #sessions = new Map<number, Session>();
+  readonly #sessions = new Map<string, Session>();
   readonly #cache: Cache;
   readonly #feeds: Record<string, Value>;
+  readonly #weights: Flat;
+  /** Where lanes read the weights: a copy, made when a game begins. */
+  readonly #shared: Readonly<Record<Group, Float32Array>> | undefined;
 
   /** `weights` are read in place: after a training step on the CPU the new ones count at once. */
   constructor(model: PolicyModel, weights: Flat, options: SamplerOptions = {}) {
     this.network = networkOf(model);
     this.#options = options;
     this.capacity = options.capacity ?? 64;
-    this.#cache = new Cache(this.network.streams, this.capacity);
-    this.#feeds = parameterFeeds(this.network.layout, weights);
+    this.#weights = weights;
+    const { layout, streams } = this.network;
+    if (this.#lanes > 1) this.#shared = { decay: sharedNumbers(layout.lengths.decay), plain: sharedNumbers(layout.lengths.plain) };
+    this.#cache = new Cache(streams, this.capacity, this.#shared !== undefined);
+    this.#feeds = parameterFeeds(layout, this.#shared ?? weights);
+    this.begin();
   }
 
   /** Nothing has been read: what comes next may be shorter than what came before. */
   begin(): void {
     this.#cache.fit(0, 0);
+    this.#shared?.decay.set(this.#weights.decay);
+    this.#shared?.plain.set(this.#weights.plain);
+  }
+
+  /** Threads that may read side by side, each with its part of the rows. Mapped weights stay in one session with several threads. */
+  get #lanes(): number {
+    return this.network.mappedBytes === undefined ? lanesOf(this.#options.threads) : 1;
   }
 
   /** What row `from` has read, row `to` has read as well. */
@@ -73,28 +90,44 @@ export class Reader {
   /** One call of the model: every row reads some of its tokens; those that have read all are handed their logits. */
   async read<Row extends ReadRow>(rows: readonly Row[], arrived: (row: Row, logits: Float32Array) => void): Promise<void> {
     const count = chooseCount(rows);
-    const session = await this.#session(count);
     const time = this.#cache.time;
-    const used = rows.map(({ tokens, position }) => Math.min(count, tokens.length - position));
-    const results = await session.run({ ...this.#feeds, ...this.#inputs(rows, used, count), ...this.#cache.values(rows.length) });
-
-    const fresh: Record<string, Float32Array> = {};
-    for (const [name, result] of Object.entries(results)) if (name.startsWith('new.')) fresh[name.slice(4)] = floats(result);
-    const positions = rows.map(({ position }) => position);
-    const needed = Math.max(...positions.map((position, i) => position + at(used, i)));
-    const growth = this.#cache.growth(needed);
-    if (growth > 0) await this.#options.pool?.makeRoom(GROWTH * growth);
-    this.#cache.fit(needed, rows.length);
-    this.#cache.append(fresh, count, positions, used);
+    const lanes = rows.length * count < ALONE ? 1 : Math.min(this.#lanes, rows.length);
+    const parts = await Promise.all(
+      Array.from({ length: lanes }, async (_, lane) => {
+        const [first, end] = [Math.floor((lane * rows.length) / lanes), Math.floor(((lane + 1) * rows.length) / lanes)];
+        const own = rows.slice(first, end);
+        const used = own.map(({ tokens, position }) => Math.min(count, tokens.length - position));
+        const session = await this.#session(count, lanes > 1 ? lane : undefined);
+        const results = await session.run({ ...this.#inputs(own, used, count), ...this.#cache.values(first, own.length) });
+        return { first, own, used, results };
+      }),
+    );
+    await this.#keep(parts, rows.length, count);
 
     const { vocabulary, aids } = this.network;
-    const logits = floats(need(results, 'logits'));
-    for (const [i, row] of rows.entries()) {
-      row.position += at(used, i);
-      if (row.position < row.tokens.length) continue;
-      const rowLogits = logits.subarray(i * vocabulary, (i + 1) * vocabulary);
-      if (aids.pointer) point(rowLogits, row, row.position - at(used, i), pointer(results, i, time, count));
-      arrived(row, rowLogits);
+    for (const { own, used, results } of parts) {
+      const logits = floats(need(results, 'logits'));
+      for (const [i, row] of own.entries()) {
+        row.position += at(used, i);
+        if (row.position < row.tokens.length) continue;
+        const rowLogits = logits.subarray(i * vocabulary, (i + 1) * vocabulary);
+        if (aids.pointer) point(rowLogits, row, row.position - at(used, i), pointer(results, i, time, count));
+        arrived(row, rowLogits);
+      }
+    }
+  }
+
+  /** Puts what was read into the cache. */
+  async #keep(parts: readonly ReadPart[], rows: number, count: number): Promise<void> {
+    const positions = parts.map(({ own }) => own.map(({ position }) => position));
+    const needed = Math.max(...parts.flatMap(({ used }, part) => used.map((n, i) => at(at(positions, part), i) + n)));
+    const growth = this.#cache.growth(needed);
+    if (growth > 0) await this.#options.pool?.makeRoom(GROWTH * growth);
+    this.#cache.fit(needed, rows);
+    for (const [part, { first, used, results }] of parts.entries()) {
+      const fresh: Record<string, Float32Array> = {};
+      for (const [name, result] of Object.entries(results)) if (name.startsWith('new.')) fresh[name.slice(4)] = floats(result);
+      this.#cache.append(fresh, count, first, at(positions, part), used);
     }
   }
 
@@ -149,15 +182,28 @@ export class Reader {
     };
   }
 
-  async #session(count: number): Promise<Session> {
-    const known = this.#sessions.get(count);
+  async #session(count: number, lane: number | undefined): Promise<Session> {
+    const key = `${count} ${lane ?? 'here'}`;
+    const known = this.#sessions.get(key);
     if (known) return known;
     const graph = this.network.samplingGraph(count, (target) => parameterInputs(target, this.network.layout));
     const { threads } = this.#options;
-    const session = await Session.create(graph, { spinning: false, plannedMemory: false, ...(threads !== undefined && { threads }) });
-    this.#sessions.set(count, session);
+    const alone = this.#shared
+      ? { threads: 1, lane: lane === undefined ? undefined : laneNumber(lane) }
+      : threads !== undefined && { threads };
+    const session = await Session.create(graph, { spinning: false, plannedMemory: false, ...alone });
+    await session.bind(this.#feeds);
+    this.#sessions.set(key, session);
     return session;
   }
+}
+
+/** What one lane has read of some of the rows. */
+interface ReadPart {
+  readonly first: number;
+  readonly own: readonly ReadRow[];
+  readonly used: readonly number[];
+  readonly results: Feeds;
 }
 
 /** Tokens per row that make the call worth most: useful tokens over what the call costs. */

@@ -8,7 +8,7 @@ import { at } from '../indexed.ts';
 import { Graph } from '../engine/graph.ts';
 import type { Shape, Tensor } from '../engine/graph.ts';
 import * as op from '../engine/operators.ts';
-import type { Flat, ParameterLayout, Parameters } from '../engine/parameters.ts';
+import type { Group, ParameterLayout, Parameters } from '../engine/parameters.ts';
 import { float } from '../engine/session.ts';
 import type { Value } from '../engine/session.ts';
 import { lstmSteps } from './lstm.ts';
@@ -21,7 +21,7 @@ export function parameterInputs(graph: Graph, layout: ParameterLayout): Paramete
   return (name) => graph.inputs.get(name) ?? graph.input(name, 'float32', shapeOf(shapes, name));
 }
 
-export function parameterFeeds(layout: ParameterLayout, weights: Flat): Record<string, Value> {
+export function parameterFeeds(layout: ParameterLayout, weights: Readonly<Record<Group, Float32Array>>): Record<string, Value> {
   return Object.fromEntries(layout.specs.map(({ name, shape }) => [name, float(layout.view(weights, name), shape)]));
 }
 

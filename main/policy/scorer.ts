@@ -8,8 +8,9 @@ import * as op from '../engine/operators.ts';
 import { DeviceBuffers } from '../engine/device-buffers.ts';
 import { DeviceParameters, deviceInputs } from '../engine/device-parameters.ts';
 import type { Flat } from '../engine/parameters.ts';
+import { laneNumber, lanesOf, sharedNumbers } from '../engine/lanes.ts';
 import { peakBytes } from '../engine/memory.ts';
-import { type MemoryPool, SessionCache } from '../engine/session-cache.ts';
+import { type MemoryPool, type Planned, SessionCache } from '../engine/session-cache.ts';
 import { Session, floats } from '../engine/session.ts';
 import type { Feeds, Fetches, SessionOptions, Value } from '../engine/session.ts';
 import { PackedBatch, type FedBatch } from './batch.ts';
@@ -43,6 +44,8 @@ export class Scorer {
   readonly #options: ScorerOptions;
   readonly #sessions: SessionCache<Session>;
   readonly #feeds: () => Promise<Feeds>;
+  /** What lanes read: a copy of the weights in memory that they see. */
+  readonly #shared: (() => Feeds) | undefined;
   readonly #device: { readonly session: SessionOptions; readonly buffers: DeviceBuffers } | undefined;
   /** Logits on the device that somebody still needs. */
   #lent: Value[] = [];
@@ -59,13 +62,19 @@ export class Scorer {
     } else {
       const feeds = parameterFeeds(this.#network.layout, weights);
       this.#feeds = async () => feeds;
+      if (this.lanes > 1) this.#shared = sharedFeeds(this.#network, weights);
     }
   }
 
-  /** `only`: on a device nothing else comes back. */
-  async score(batch: FedBatch, only?: keyof Scores): Promise<Scores> {
+  /** How many batches may be scored side by side. Devices, and networks whose sessions are dear, have one session with all threads. */
+  get lanes(): number {
+    return this.#device || this.#network.shapes !== undefined ? 1 : lanesOf(this.#options.threads);
+  }
+
+  /** `only`: on a device nothing else comes back. `lane`: the number of the thread that computes it. */
+  async score(batch: FedBatch, { only, lane }: { only?: keyof Scores | undefined; lane?: number | undefined } = {}): Promise<Scores> {
     const fetches = only && this.#device ? { [only]: null } : undefined;
-    const { logProbs, entropies, values } = await this.#run('scores', batch, fetches);
+    const { logProbs, entropies, values } = await this.#run('scores', batch, fetches, lane);
     const unpack = (result: Value | undefined): Float32Array[] => (result ? batch.unpack(floats(result)) : []);
     return { logProbs: unpack(logProbs), entropies: unpack(entropies), values: values && unpack(values) };
   }
@@ -94,14 +103,16 @@ export class Scorer {
     await this.#sessions.dispose();
   }
 
-  async #run(kind: Kind, batch: FedBatch, fetches?: Fetches): Promise<Record<string, Value>> {
-    const session = await this.#session(kind, batch);
-    return session.run({ ...(await this.#feeds()), ...batch.feeds, ...PackedBatch.divisors(1, 1) }, fetches);
+  async #run(kind: Kind, batch: FedBatch, fetches?: Fetches, lane?: number): Promise<Record<string, Value>> {
+    const weights = lane === undefined ? await this.#feeds() : (this.#shared?.() ?? {});
+    const key = `${kind} ${Object.values(batch.shape).join('×')}${lane === undefined ? '' : ` in lane ${lane}`}`;
+    return this.#sessions.use(key, this.#plan(key, kind, batch, lane), (session) =>
+      session.run({ ...weights, ...batch.feeds, ...PackedBatch.divisors(1, 1) }, fetches),
+    );
   }
 
-  #session(kind: Kind, { shape }: FedBatch): Promise<Session> {
-    const key = `${kind} ${Object.values(shape).join('×')}`;
-    return this.#sessions.get(key, () => {
+  #plan(key: string, kind: Kind, { shape }: FedBatch, lane: number | undefined): () => Planned<Session> {
+    return () => {
       const graph = new Graph(key);
       const { layout } = this.#network;
       const inputs = this.#device ? deviceInputs(graph, layout, this.#device.session) : parameterInputs(graph, layout);
@@ -110,10 +121,22 @@ export class Scorer {
         if (tensor) graph.output(name, tensor);
       }
       const { threads } = this.#options;
-      const settings = { spinning: false, plannedMemory: false, ...(threads !== undefined && { threads }), ...this.#device?.session };
+      const beside = lane === undefined ? threads !== undefined && { threads } : { threads: 1, lane: laneNumber(lane) };
+      const settings = { spinning: false, plannedMemory: false, ...beside, ...this.#device?.session };
       return { bytes: ARENA * peakBytes(graph), create: () => Session.create(graph, settings) };
-    });
+    };
   }
+}
+
+/** The weights as they are when asked, in memory that lanes see. */
+function sharedFeeds({ layout }: PolicyNetwork, weights: Flat): () => Feeds {
+  const shared = { decay: sharedNumbers(layout.lengths.decay), plain: sharedNumbers(layout.lengths.plain) };
+  const feeds = parameterFeeds(layout, shared);
+  return () => {
+    shared.decay.set(weights.decay);
+    shared.plain.set(weights.plain);
+    return feeds;
+  };
 }
 
 function outputs(kind: Kind, policy: ReturnType<PolicyNetwork['tensors']>, shape: readonly number[]): Record<string, Tensor | undefined> {

@@ -16,6 +16,12 @@ const MICRO_BATCH_COST = 80;
 export const MOST_ROWS = 32;
 export const FEWEST_MASKS = 32;
 
+/** Tokens of a micro-batch on a processor: with more, what one operator writes has left the cache when the next one reads it. */
+const CACHED_TOKENS = 1024;
+
+/** Rows of a length that are computed together on a processor. */
+export const cachedRows = (time: number): number => Math.max(1, Math.min(MOST_ROWS, 2 ** Math.floor(Math.log2(CACHED_TOKENS / time))));
+
 export const powerOfTwo = (size: number): number => 2 ** Math.ceil(Math.log2(size));
 const up = (size: number, step: number): number => Math.max(step, Math.ceil(size / step) * step);
 

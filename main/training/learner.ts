@@ -4,6 +4,7 @@
 import { at, field } from '../indexed.ts';
 import type { Prepared, Progress } from '../algorithm/algorithm.ts';
 import type { DeviceCounters } from '../engine/device-counters.ts';
+import { sideBySide } from '../engine/lane-shares.ts';
 import type { Flat } from '../engine/parameters.ts';
 import type { MemoryPool } from '../engine/session-cache.ts';
 import type { Poll, StepReport, Trainer } from '../engine/training-step.ts';
@@ -184,13 +185,21 @@ export class Learner {
     const { device, policy: kind } = this.#setup.config;
     const most = device === 'cpu' && kind.kind === 'scratch' ? SCORED_ROWS : undefined;
     await this.#minibatches.hold(episodes.map(({ rows }) => ({ rows })));
-    for (const { part, shape } of this.#minibatches.cut(episodes, this.#objective(), most)) {
-      await poll?.();
-      const { logProbs, values } = await scorer.score(this.#minibatches.batch(part, shape), wanted);
-      for (const [index, { trajectory }] of part.entries()) {
-        note(trajectory, { logProbs: logProbs[index] ?? NONE, values: values?.[index] });
-      }
-    }
+    const batches = this.#minibatches.cut(episodes, this.#objective(), most);
+    await sideBySide({
+      pieces: batches.map(({ shape }) => ({ key: Object.values(shape).join('×'), cost: shape.rows * shape.time })),
+      lanes: scorer.lanes,
+      poll,
+      compute: (index, lane) => {
+        const { part, shape } = at(batches, index);
+        return scorer.score(this.#minibatches.batch(part, shape), { only: wanted, lane });
+      },
+      done({ logProbs, values }, batch) {
+        for (const [index, { trajectory }] of at(batches, batch).part.entries()) {
+          note(trajectory, { logProbs: logProbs[index] ?? NONE, values: values?.[index] });
+        }
+      },
+    });
   }
 }
 

@@ -15,7 +15,18 @@ import { type BatchShape, type FedBatch, PackedBatch, type PolicyOptions, type L
 import { DeviceEpisodes, type HeldEpisode } from '../policy/device-episodes.ts';
 import { type PolicyModel, type PolicyNetwork, networkOf, policyObjective } from '../policy/network.ts';
 import { memoryLimit } from './session-pool.ts';
-import { COARSE, FEW, FEWEST_MASKS, FINE, MOST_ROWS, type Rounding, microBatches, powerOfTwo, sessionShape } from './batch-shapes.ts';
+import {
+  COARSE,
+  FEW,
+  FEWEST_MASKS,
+  FINE,
+  MOST_ROWS,
+  type Rounding,
+  cachedRows,
+  microBatches,
+  powerOfTwo,
+  sessionShape,
+} from './batch-shapes.ts';
 import type { EncodedRow } from '../policy/prompt.ts';
 
 /** One episode to learn from: its rows and the numbers the loss asks for. */
@@ -48,6 +59,8 @@ interface MinibatchSettings {
   readonly microBatch: number;
   /** Compute layers again in the backward pass instead of keeping their activations. */
   readonly recompute: boolean;
+  /** Most rows of a length; missing: as many as there may be. */
+  readonly rows?: (time: number) => number;
   /** Memory of the training process in MB: micro-batches that would take too much of it get fewer rows. */
   readonly memory: number;
 }
@@ -55,6 +68,7 @@ interface MinibatchSettings {
 export const minibatchSettings = (config: RunConfig): MinibatchSettings => ({
   microBatch: config.training.microBatch,
   recompute: config.training.recompute,
+  ...(config.device === 'cpu' && config.policy.kind === 'scratch' && { rows: cachedRows }),
   memory: memoryLimit(config),
 });
 
@@ -158,7 +172,13 @@ export class MinibatchTrainer {
       Math.max(this.#rounding.agentTokens, ...samples.flatMap(({ rows }) => rows.map((row) => row.agent.length))),
     );
     const mostRows = (time: number): number =>
-      Math.max(1, Math.floor(this.#share * Math.min(most, this.#mostRows(Math.min(contextLength, time), agentTokens, objective))));
+      Math.max(
+        1,
+        Math.floor(
+          this.#share *
+            Math.min(most, this.#settings.rows?.(time) ?? MOST_ROWS, this.#mostRows(Math.min(contextLength, time), agentTokens, objective)),
+        ),
+      );
     return microBatches(samples, this.#share * this.#settings.microBatch, mostRows, this.#rounding).map((part) => ({
       part,
       shape: sessionShape(part, contextLength, mostRows, this.#rounding),

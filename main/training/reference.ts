@@ -14,6 +14,7 @@ import { type AgentToken, type EncodedRow, Relabelling, relabelled } from '../po
 import { hashFile } from '../policy/model/registry.ts';
 import { describeModel } from '../policy/network.ts';
 import { DeviceSampler } from '../policy/device-sampler.ts';
+import { networkOf } from '../policy/network.ts';
 import { openSampler, trainedWeights } from '../policy/open-sampler.ts';
 import type { EpisodeSampler } from '../policy/sampler.ts';
 import { Random } from '../random.ts';
@@ -98,7 +99,9 @@ export async function cloneReference(
   const { reference } = config;
   const { state } = clone;
   const pool = sessionPool(config, model);
-  const trainer = new Trainer({ layout, state, optimizer: ADAM, session: { threads, spinning: false, ...session }, sessions: 24, pool });
+  const sideBySide = networkOf(model).shapes === undefined;
+  const options = { session: { threads, spinning: false, ...session }, sessions: 24, pool, sideBySide };
+  const trainer = new Trainer({ layout, state, optimizer: ADAM, ...options });
   const minibatches = new MinibatchTrainer(trainer, model, minibatchSettings(config));
   const sampler = openSampler(model, trainedWeights(model, state.values, trainer.parameters), {
     capacity: Math.min(128, reference.checkTasks),

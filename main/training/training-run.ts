@@ -89,7 +89,8 @@ export async function openTraining(config: RunConfig, host: TrainingHost): Promi
   if (branched) await reporter.branched(branched.optimizer);
 
   const pool = sessionPool(config, setup.model);
-  const trainer = new Trainer({ layout: setup.layout, state, optimizer: adam(training), session, sessions: SESSIONS, pool });
+  const sideBySide = networkOf(setup.model).shapes === undefined;
+  const trainer = new Trainer({ layout: setup.layout, state, optimizer: adam(training), session, sessions: SESSIONS, pool, sideBySide });
   const weights = trainedWeights(setup.model, state.values, trainer.parameters);
   const original = placeWeights(setup.referenceModel, reference.weights, session);
   const learner = new Learner(setup, trainer, weights, original, { threads, sessions: SESSIONS, pool });

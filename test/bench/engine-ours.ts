@@ -4,18 +4,14 @@
 import { createInterface } from 'node:readline';
 import { z } from 'zod';
 import { Graph } from '../../main/engine/graph.ts';
-import { matmul, neg } from '../../main/engine/operators.ts';
+import { matmul } from '../../main/engine/operators.ts';
 import { Session, float } from '../../main/engine/session.ts';
-import { Trainer, freshState } from '../../main/engine/training-step.ts';
-import type { MicroBatch } from '../../main/engine/training-step.ts';
-import { PackedBatch } from '../../main/policy/batch.ts';
-import { policyObjective } from '../../main/policy/network.ts';
-import type { BatchShape } from '../../main/policy/batch.ts';
 import { Sampler } from '../../main/policy/sampler.ts';
 import { modelLayout } from '../../main/policy/transformer.ts';
 import type { ModelConfig } from '../../main/policy/transformer.ts';
 import { Random } from '../../main/random.ts';
 import { Monologue } from './monologue.ts';
+import { type StepCase, stepCase } from './step-case.ts';
 
 const config = z.object({
   vocabulary: z.number(),
@@ -38,7 +34,7 @@ const request = z.discriminatedUnion('command', [
 ]);
 
 let threads = 1;
-let training: { trainer: Trainer; batch: MicroBatch } | undefined;
+let training: StepCase | undefined;
 let sampling: { key: string; sampler: Sampler } | undefined;
 let product: { session: Session; feeds: Parameters<Session['run']>[0] } | undefined;
 
@@ -46,31 +42,8 @@ const random = Random.from('bench');
 const startOf = (model: ModelConfig) => modelLayout(model).initialise(() => random.normal());
 
 function train(model: ModelConfig, rows: number, length: number): object {
-  const everyPosition = Array.from({ length }, (_, position) => position);
-  const episodes = Array.from({ length: rows }, () => {
-    const tokens = Array.from({ length: length + 1 }, () => random.below(model.vocabulary));
-    const mask = { allowed: new Int32Array(0) };
-    return [
-      {
-        tokens,
-        flags: tokens.map(() => 0),
-        agent: everyPosition.map((position) => ({ position, target: tokens[position + 1] ?? 0, mask })),
-      },
-    ];
-  });
-  const shape: BatchShape = { rows, time: length, agentTokens: length, masks: 0, episodes: rows };
-  const packed = new PackedBatch(episodes, model, shape);
-  const layout = modelLayout(model);
-  const optimizer = { beta1: 0.9, beta2: 0.98, epsilon: 1e-8, weightDecay: 0.1, clip: 1 };
-  training = {
-    trainer: new Trainer({ layout, state: freshState(layout, startOf(model)), optimizer, session: { threads } }),
-    batch: {
-      key: 'bench',
-      build: policyObjective(model, shape, {}, (_graph, policy) => ({ loss: neg(policy.tokenMean(policy.logProbs)) })),
-      feeds: { ...packed.feeds, ...PackedBatch.divisors(rows, rows * length) },
-    },
-  };
-  return { parameters: layout.count };
+  training = stepCase(model, rows, length, { threads });
+  return { parameters: training.parameters };
 }
 
 async function step(count: number): Promise<object> {
@@ -79,7 +52,7 @@ async function step(count: number): Promise<object> {
   let loss = 0;
   for (let i = 0; i < count; i++) {
     const begin = performance.now();
-    ({ loss } = await training.trainer.step([training.batch], 1e-3));
+    ({ loss } = await training.trainer.step(training.batches, 1e-3));
     seconds.push((performance.now() - begin) / 1e3);
   }
   return { seconds, loss };

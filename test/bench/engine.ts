@@ -1,10 +1,14 @@
 // `npm run bench -- engine`: the training step and the sampler against PyTorch on the same machine, in the same run, eager and compiled;
 // the better mode counts. All sides are child processes that take turns; the idle ones are stopped, because their waiting threads would spin on
-// the other's cores. Nothing is installed: where no PyTorch is found, our numbers are printed and that is said.
+// the other's cores. Nothing is installed: where no PyTorch is found, our numbers are printed and that is said. `--roofline` and `--growth` print other tables.
 
 import { availableParallelism } from 'node:os';
 import { parseArgs } from 'node:util';
 import { z } from 'zod';
+import type { ModelConfig } from '../../main/policy/transformer.ts';
+import { growth } from './engine-growth.ts';
+import { roofline, rooflineTable } from './engine-roofline.ts';
+import { MEDIUM, SMALL, TINY } from './engine-sizes.ts';
 import { type Python, type Side, describePeer, findPython, startOurs, startPeer } from './peer-process.ts';
 import { median, report } from './report.ts';
 import type { BenchRow } from './report.ts';
@@ -14,15 +18,16 @@ const { values: options } = parseArgs({
     json: { type: 'boolean' },
     /** `steps` or `sampling` alone. */
     only: { type: 'string' },
+    /** Of the steps those whose name has this in it, e.g. 5.9. */
+    size: { type: 'string', default: '' },
+    /** Instead: where a step's time goes, operator by operator, beside what it needs. */
+    roofline: { type: 'boolean' },
+    /** Instead: time and memory against parameters, context and batch. */
+    growth: { type: 'boolean' },
     threads: { type: 'string', default: String(Math.min(8, availableParallelism())) },
   },
 });
 const THREADS = Number(options.threads);
-
-const model = { gate: 'swiglu', valueHead: false, aids: { matchFlag: false, pointer: false, tokenShift: 0 } };
-const SMALL = { ...model, vocabulary: 512, width: 128, layers: 4, heads: 4, feedForward: 400, contextLength: 128 };
-const MEDIUM = { ...model, vocabulary: 2048, width: 256, layers: 6, heads: 8, feedForward: 824, contextLength: 256 };
-const TINY = { ...model, vocabulary: 128, width: 32, layers: 2, heads: 2, feedForward: 96, contextLength: 32 };
 
 /** Each size in its pair of processes, so that the peak memory is that of this work alone. */
 const STEPS = [
@@ -40,7 +45,7 @@ const timed = z.object({ seconds: z.array(z.number()) });
 const sampled = timed.extend({ tokens: z.number() });
 
 /** Floating-point operations of one training step: forward once, backward twice, attention included. */
-function stepFlops(config: typeof SMALL, batch: number): number {
+function stepFlops(config: ModelConfig, batch: number): number {
   const { width, layers, feedForward, vocabulary, contextLength } = config;
   const weights = layers * (4 * width * width + 3 * width * feedForward) + vocabulary * width;
   const attention = 2 * layers * contextLength * width;
@@ -96,7 +101,7 @@ function least(rivals: readonly Rival[], values: readonly number[]): Best | null
 }
 
 async function benchSteps(python: Python | undefined, rows: BenchRow[]): Promise<void> {
-  for (const { name, config, batch, goal, rounds, count } of STEPS) {
+  for (const { name, config, batch, goal, rounds, count } of STEPS.filter((step) => step.name.includes(options.size))) {
     await withSides(python, async (us, rivals) => {
       process.stderr.write(`${name} …\n`);
       const sides = [us, ...rivals.map(({ side }) => side)];
@@ -159,8 +164,17 @@ async function benchSampling(python: Python | undefined, rows: BenchRow[]): Prom
   });
 }
 
+async function printRooflines(): Promise<void> {
+  for (const { name, config, batch } of STEPS.filter((step) => step.name.includes(options.size)))
+    process.stdout.write(`${name}\n${rooflineTable(await roofline(config, batch, config.contextLength))}\n\n`);
+}
+
 const python = findPython();
-const rows: BenchRow[] = [];
-if (options.only !== 'sampling') await benchSteps(python, rows);
-if (options.only !== 'steps') await benchSampling(python, rows);
-report(rows, describePeer(python, THREADS));
+if (options.roofline) await printRooflines();
+else if (options.growth) process.stdout.write(`${await growth(python, THREADS)}\npeer: ${describePeer(python, THREADS)}, here eager\n`);
+else {
+  const rows: BenchRow[] = [];
+  if (options.only !== 'sampling') await benchSteps(python, rows);
+  if (options.only !== 'steps') await benchSampling(python, rows);
+  report(rows, describePeer(python, THREADS));
+}

@@ -94,7 +94,7 @@ async function traceOf(network: PolicyNetwork, session: SessionOptions): Promise
   const packed = new PackedBatch(rows, network);
   const batch = held?.batch(rows, packed.shape) ?? packed;
   const scorer = new Scorer(network, weights, { threads: 1 });
-  const { logProbs } = await scorer.score(batch, 'logProbs');
+  const { logProbs } = await scorer.score(batch, { only: 'logProbs' });
   const build = policyObjective(network, batch.shape, {}, (_graph, policy) => ({ loss: neg(policy.tokenMean(policy.logProbs)) }));
   const base = weights instanceof DeviceParameters ? await network.base?.feeds(session) : {};
   const feeds = { ...base, ...batch.feeds, ...PackedBatch.divisors(3, packed.tokenCount) };

@@ -1,0 +1,67 @@
+// The program of a lane (lanes.ts): makes, runs and releases sessions as it is asked, one after the other.
+
+import { parentPort } from 'node:worker_threads';
+import type { InferenceSession } from 'onnxruntime-node';
+import type { LaneAnswer, LaneRequest, PlainValue, PlainValues } from './lanes.ts';
+import { nativeSession, nativeValue } from './session.ts';
+import type { Feeds } from './session.ts';
+
+interface Held {
+  readonly session: InferenceSession;
+  bound: Feeds;
+}
+
+const sessions = new Map<number, Held>();
+
+function sessionOf(number: number): Held {
+  const held = sessions.get(number);
+  if (!held) throw new Error(`The lane has no session ${number}; it was released, or never made`);
+  return held;
+}
+
+const nativeValues = (values: PlainValues): Feeds =>
+  Object.fromEntries(Object.entries(values).map(([name, one]) => [name, nativeValue(one)]));
+
+async function obey(request: LaneRequest): Promise<Omit<LaneAnswer, 'id'>> {
+  switch (request.kind) {
+    case 'create': {
+      const session = await nativeSession(request.model, request.options);
+      sessions.set(request.session, { session, bound: {} });
+      return { names: [...session.inputNames] };
+    }
+    case 'run': {
+      const { session, bound } = sessionOf(request.session);
+      const results = await session.run({ ...bound, ...nativeValues(request.feeds) }, [...request.wanted]);
+      const plain: [string, PlainValue][] = Object.entries(results).map(([name, { type, data, dims }]) => {
+        if (!ArrayBuffer.isView(data)) throw new TypeError(`The result "${name}" of type ${type} cannot leave its lane`);
+        return [name, { type, data, dims }];
+      });
+      return { results: Object.fromEntries(plain) };
+    }
+    case 'bind':
+      sessionOf(request.session).bound = nativeValues(request.feeds);
+      return {};
+    case 'release':
+      await sessionOf(request.session).session.release();
+      sessions.delete(request.session);
+      return {};
+  }
+}
+
+/** One request after the other: the runtime begins a run a moment after it was asked to, and what was asked next must not overtake it. */
+let last: Promise<void> = Promise.resolve();
+
+async function answer(request: LaneRequest, before: Promise<void>): Promise<void> {
+  await before;
+  try {
+    const given = await obey(request);
+    const buffers = Object.values(given.results ?? {}).flatMap(({ data }) => (data.buffer instanceof ArrayBuffer ? [data.buffer] : []));
+    parentPort?.postMessage({ id: request.id, ...given }, [...new Set(buffers)]);
+  } catch (error) {
+    parentPort?.postMessage({ id: request.id, error: error instanceof Error ? error.message : String(error) });
+  }
+}
+
+parentPort?.on('message', (request: LaneRequest) => {
+  last = answer(request, last);
+});
