@@ -43,10 +43,12 @@ describe('the list of devices', () => {
   });
 
   it('names the devices there are when asked for one that does not exist', async () => {
-    expect(() => deviceOptions('tpu')).toThrow('There is no device "tpu"; there are cpu, webgpu, webgpu-half, cuda, dml, coreml');
+    expect(() => deviceOptions('tpu')).toThrow('There is no device "tpu"; there are cpu, cpu-half, webgpu, webgpu-half, cuda, cuda-bf16, dml, coreml');
     expect(() => deviceOptions('toString')).toThrow('There is no device');
     expect(await requireDevice('cpu')).toEqual({});
     expect(deviceOptions('cuda:1')).toMatchObject({ providers: [{ name: 'cuda', deviceId: 1 }], target: 'gpu' });
+    expect(deviceOptions('cuda-bf16:1')).toMatchObject({ providers: [{ name: 'cuda', deviceId: 1 }], half: 'bfloat16' });
+    expect(() => deviceOptions('webgpu-bf16')).toThrow('only CUDA computes in bfloat16');
     expect(deviceOptions('webgpu:0')).toEqual(deviceOptions('webgpu'));
     expect(() => deviceOptions('webgpu:1')).toThrow('only the cards of cuda and dml have numbers');
   });

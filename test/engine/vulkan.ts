@@ -19,6 +19,7 @@ export const vulkanEnvironment = {
   ELECTRON_RUN_AS_NODE: '1',
   NODE_NO_WARNINGS: '1',
   ORT_DISABLE_TELEMETRY: '1',
+  ASTROLAB_DEVICE_PATIENCE: '1800',
 };
 
 /** What the script beside this file printed; its first argument is `webgpu`. */
