@@ -77,7 +77,7 @@ const NUMBERED = ['cuda', 'dml'] as const;
 
 /** How a session is made for a device; an error for one that does not exist. */
 export function deviceOptions(id: string): SessionOptions {
-  const [, name = id, number = '0'] = /^([a-z-]+):(\d{1,2})$/.exec(id) ?? [];
+  const [, name = id, number = '0'] = /^([a-z][a-z0-9-]*):(\d{1,2})$/.exec(id) ?? [];
   const kind = KINDS[name];
   if (/-bf16$/.test(name) && !Object.hasOwn(KINDS, name))
     throw new RangeError(`There is no device "${id}": only CUDA computes in bfloat16 (cuda-bf16); webgpu-half computes in half precision`);
