@@ -155,12 +155,14 @@ describe('a device that hands tensors over through the CPU', () => {
     const through = { ...session, stateOnDevice: false } as const;
     const trainer = keep(new Trainer({ layout, state: freshState(layout, weightsOf(config, 6)), session: through }));
     expect(trainer.parameters).toBeUndefined();
-    const build: Parameters<Trainer['step']>[0][number]['build'] = (_graph, p) => ({ loss: reduceSum(square(p('embedding'))) });
-    const batch = { key: 'through', build, feeds: {} };
+    const build: Parameters<Trainer['step']>[0][number]['build'] = (graph, p) => ({
+      loss: mul(reduceSum(square(p('embedding'))), graph.input('weight', 'float32', [])),
+    });
+    const batch = { key: 'through', build, feeds: { weight: scalarValue(1) } };
     counters.take();
     await trainer.step([batch, batch], 1e-3);
     const { calls, up, down } = counters.take();
-    expect([calls, up, down]).toEqual([2, 2 * 4 * layout.count, 2 * (4 * layout.count + 8)]);
+    expect([calls, up, down]).toEqual([2, 2 * (4 * layout.count + 4), 2 * (4 * layout.count + 8)]);
   });
 });
 
