@@ -13,7 +13,7 @@ export interface Piece {
 /** The indices of the pieces that each lane gets, in order: sorted by key and cut where the cost is even. */
 export function inLanes(pieces: readonly Piece[], lanes: number): number[][] {
   const shares: number[][] = Array.from({ length: lanes }, () => []);
-  const total = pieces.reduce((sum, { cost }) => sum + cost, 0);
+  const total = pieces.reduce((sum, { cost }) => sum + cost, 0) || 1; // all may cost nothing
   const order = pieces
     .map((piece, index) => ({ ...piece, index }))
     .sort((a, b) => (a.key === b.key ? a.index - b.index : a.key < b.key ? -1 : 1));
