@@ -4,7 +4,7 @@
 
 import type { Turn } from '../environment.ts';
 import type { ShopMistakes } from '../purchases.ts';
-import type { Wish } from './baskets.ts';
+import { BASKET_TIER, type Wish } from './baskets.ts';
 import type { Product } from './catalog.ts';
 import { nextWish, offered, read, type Reading } from './reader.ts';
 import type { Shop } from './shop.ts';
@@ -114,6 +114,7 @@ export function demonstrate(
 
 /** A careful reader who now and then searches for something else, buys before having read, or opens a page a second time. */
 function demonstrateWish(shop: Shop, state: ShopState, wish: Wish, mistakes: ShopMistakes, random: () => number): Reading {
+  const task = shop.taskOf(state);
   const offers = offered(shop, state, wish).filter(({ id }) => shop.reachable(id));
   const chosen = pick(offers, random);
   if (!chosen) {
@@ -124,7 +125,10 @@ function demonstrateWish(shop: Shop, state: ShopState, wish: Wish, mistakes: Sho
   if (random() < mistakes.uselessClick) return { thought: `look at ${chosen.id}`, action: `click ${chosen.id}` };
   // Impatience is felt once per wish: before anything of its kind was looked at.
   const fresh = !offers.some(({ id }) => state.clicked.includes(id));
-  if (fresh && random() < mistakes.earlyPurchase) return { thought: `take ${chosen.id}`, action: `buy ${chosen.id}` };
+  if (fresh && random() < mistakes.earlyPurchase) {
+    const hasty = task.tier === BASKET_TIER ? (offers[0] ?? chosen) : chosen; // baskets are never after the first result
+    return { thought: `take ${hasty.id}`, action: `buy ${hasty.id}` };
+  }
   return read(shop, state, wish);
 }
 
