@@ -25,7 +25,7 @@ export interface Wish {
 
 const CARRIERS = ['User wants to buy %.', 'User is looking for %.', 'User needs %.'] as const;
 const WORDINGS: Readonly<Record<Split, number>> = { train: 3, validation: 2, test: 2 };
-const BASKETS = 5;
+const BASKETS = 8;
 /** Draws of partners before a product goes without a task. */
 const ATTEMPTS = 60;
 const FEWEST_COMPARED = 3;
@@ -103,7 +103,7 @@ class TaskMaker {
         chosen.map((product) => ({ product, by: 'country' })),
         (texts) => texts.join(' and '),
       );
-      if (plan && chosen.length === size) plans.set(plan.text, plan);
+      if (plan && chosen.length === size && this.#apart(chosen)) plans.set(plan.text, plan);
     }
     return this.#made(first, BASKET_TIER, [...plans.values()], random).map((task) => ({ ...task, level: 0 }));
   }
@@ -211,6 +211,13 @@ class TaskMaker {
     const country = this.#details.get(product.id)?.country;
     const same = this.#rivals(product).filter(({ id }) => this.#details.get(id)?.country === country);
     return same.length === 1 ? country : undefined;
+  }
+
+  /** Nothing that could be taken for one of them is made where another of them is: a page either matches or does not. */
+  #apart(chosen: readonly Product[]): boolean {
+    const countries = new Set(chosen.map(({ id }) => this.#details.get(id)?.country));
+    const rivals = chosen.flatMap((product) => this.#rivals(product).filter(({ id }) => id !== product.id));
+    return countries.size === chosen.length && !rivals.some(({ id }) => countries.has(this.#details.get(id)?.country));
   }
 
   #hasLongest(product: Product, limit: number): boolean {
