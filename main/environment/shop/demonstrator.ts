@@ -114,7 +114,6 @@ export function demonstrate(
 
 /** A careful reader who now and then searches for something else, buys before having read, or opens a page a second time. */
 function demonstrateWish(shop: Shop, state: ShopState, wish: Wish, mistakes: ShopMistakes, random: () => number): Reading {
-  const task = shop.taskOf(state);
   const offers = offered(shop, state, wish).filter(({ id }) => shop.reachable(id));
   const chosen = pick(offers, random);
   if (!chosen) {
@@ -123,10 +122,12 @@ function demonstrateWish(shop: Shop, state: ShopState, wish: Wish, mistakes: Sho
     return { thought: `find ${stray}`, action: `search ${stray}` };
   }
   if (random() < mistakes.uselessClick) return { thought: `look at ${chosen.id}`, action: `click ${chosen.id}` };
-  // Impatience is felt once per wish: before anything of its kind was looked at.
+  // Impatience is felt once per wish: before anything of its kind was looked at. In baskets it grows with what was bought, and takes the first result.
   const fresh = !offers.some(({ id }) => state.clicked.includes(id));
-  if (fresh && random() < mistakes.earlyPurchase) {
-    const hasty = task.tier === BASKET_TIER ? (offers[0] ?? chosen) : chosen; // baskets are never after the first result
+  const basket = shop.taskOf(state).tier === BASKET_TIER;
+  const haste = basket ? 1 - (1 - mistakes.earlyPurchase) ** (1 + (state.basket ?? []).length) : mistakes.earlyPurchase;
+  if (fresh && random() < haste) {
+    const hasty = basket ? (offers[0] ?? chosen) : chosen;
     return { thought: `take ${hasty.id}`, action: `buy ${hasty.id}` };
   }
   return read(shop, state, wish);
