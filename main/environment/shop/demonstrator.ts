@@ -122,11 +122,10 @@ function demonstrateWish(shop: Shop, state: ShopState, wish: Wish, mistakes: Sho
     return { thought: `find ${stray}`, action: `search ${stray}` };
   }
   if (random() < mistakes.uselessClick) return { thought: `look at ${chosen.id}`, action: `click ${chosen.id}` };
-  // Impatience is felt once per wish: before anything of its kind was looked at. In baskets it grows with what was bought, and takes the first result.
+  // Impatience is felt once per wish: before anything of its kind was looked at. In baskets it takes the first result.
   const fresh = !offers.some(({ id }) => state.clicked.includes(id));
   const basket = shop.taskOf(state).tier === BASKET_TIER;
-  const haste = basket ? 1 - (1 - mistakes.earlyPurchase) ** (1 + (state.basket ?? []).length) : mistakes.earlyPurchase;
-  if (fresh && random() < haste) {
+  if (fresh && random() < mistakes.earlyPurchase) {
     const hasty = basket ? (offers[0] ?? chosen) : chosen;
     return { thought: `take ${hasty.id}`, action: `buy ${hasty.id}` };
   }
