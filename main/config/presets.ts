@@ -127,7 +127,9 @@ export function sized({ config, sizes }: Pick<Preset, 'config' | 'sizes'>, size:
     },
     checkpoints: { ...checkpoints, every: part(checkpoints.every) },
   };
-  const own = Object.entries(sizes[size === 'small' ? 'medium' : size]).map(([key, value]) => `${key}=${Array.isArray(value) ? value.join(',') : String(value)}`);
+  const own = Object.entries(sizes[size === 'small' ? 'medium' : size]).map(
+    ([key, value]) => `${key}=${Array.isArray(value) ? value.join(',') : String(value)}`,
+  );
   const changed = applyOverrides(small, own);
   return size === 'small' ? shrunk(changed) : changed;
 }

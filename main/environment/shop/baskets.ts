@@ -95,7 +95,7 @@ class TaskMaker {
     const plans = new Map<string, Plan>();
     for (let attempt = 0; attempt < ATTEMPTS && plans.size < BASKETS; attempt++) {
       const chosen = [first];
-      for (let next = this.#partner(chosen, random, this.#hidden); next && chosen.length < size; ) {
+      for (let next = this.#partner(chosen, random, this.#hidden); next && chosen.length < size;) {
         chosen.push(next);
         next = this.#partner(chosen, random, this.#hidden);
       }

@@ -17,7 +17,11 @@ const rate = (name: AgentName, level?: number): { success: number; steps: number
   const played = shop.tasks('validation', level).map((task) => {
     let turn = shop.reset(task, 0, level);
     if (level === undefined) return playAgent(shop, agent, task, evaluationSeed(task, 1)).result;
-    while (!turn.done) turn = shop.step(turn.state, agent.act(shop, turn, () => 0.5));
+    while (!turn.done)
+      turn = shop.step(
+        turn.state,
+        agent.act(shop, turn, () => 0.5),
+      );
     return { success: turn.success, steps: turn.state.steps };
   });
   return {
