@@ -51,7 +51,12 @@ export function register(program: Command): void {
   )
     .description('train a run: reference policy, V*, updates, evaluation')
     .option('--preset <name>', `where the config starts from (${presetIds().join(', ')})`)
-    .addOption(new Option('--size <size>', 'of the preset: quick shows that it works, medium where it goes').choices([...SIZES]))
+    .addOption(
+      new Option(
+        '--size <size>',
+        'of the preset: quick shows that it works, small where a small policy goes, medium where it goes',
+      ).choices([...SIZES]),
+    )
     .option('--from <run@update>', 'branch: start from a checkpoint of another run, with its config (run@best: the best validation)')
     .option('--config <file>', 'a JSON file with a run config instead of a preset')
     .option('--seed <n>', 'every random draw of the run follows from it')

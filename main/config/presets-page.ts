@@ -6,8 +6,8 @@ export function presetsMarkdown(presets: readonly Preset[]): string {
   const lines = [
     '# Presets',
     '',
-    'Made from `resources/presets` (a test keeps it in step). `npm run lab -- train --preset NAME --size quick|medium|full` trains one; quick shows that it works,',
-    'medium where it goes. Where a preset is named after another system, the list says in what it differs and why. `lab presets NAME` prints one of them.',
+    'Made from `resources/presets` (a test keeps it in step). `npm run lab -- train --preset NAME --size quick|small|medium|full` trains one; quick shows that it works,',
+    'small where a small policy goes, medium where it goes. Where a preset is named after another system, the list says in what it differs and why. `lab presets NAME` prints one of them.',
   ];
   for (const preset of presets) {
     const { id, title, description, adapted, config } = preset;

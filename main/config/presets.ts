@@ -8,8 +8,8 @@ import { resourceFile } from '../paths.ts';
 import { completeConfig, ConfigError, parseConfig, type RunConfig } from './config.ts';
 import { applyOverrides, diffConfigs } from './overrides.ts';
 
-/** Smaller versions of a preset: to see that it works, to see where it goes, and as its author meant it. */
-export const SIZES = ['quick', 'medium', 'full'] as const;
+/** Smaller versions of a preset: to see that it works, to see where a small policy goes, to see where it goes, and as its author meant it. */
+export const SIZES = ['quick', 'small', 'medium', 'full'] as const;
 export type Size = (typeof SIZES)[number];
 
 const Changes = z.record(z.string(), z.union([z.string(), z.number(), z.boolean(), z.array(z.number()).min(1)]));
@@ -30,7 +30,7 @@ export interface Preset {
   readonly title: string;
   readonly description: string;
   readonly adapted: readonly string[];
-  readonly sizes: Readonly<Record<Exclude<Size, 'full'>, z.infer<typeof Changes>>>;
+  readonly sizes: Readonly<Record<'quick' | 'medium', z.infer<typeof Changes>>>;
   readonly config: RunConfig;
 }
 
@@ -81,8 +81,31 @@ export function loadPreset(id: string): Preset {
 /** What is left of a preset's work in its smaller versions: parts of updates and cloning, and most tasks of an evaluation. */
 const SMALLER = {
   quick: { updates: 0.1, cloning: 0.25, tasks: 40, finalTasks: 100 },
+  small: { updates: 0.5, cloning: 1, tasks: 100, finalTasks: 300 },
   medium: { updates: 0.5, cloning: 1, tasks: 100, finalTasks: 300 },
 } as const;
+
+/** Small: as many updates as medium, at most this policy, these episodes an update, training tasks and cloning. */
+const SMALL = { width: 96, layers: 2, feedForward: 192, batch: 32, tasks: 200, demonstrations: 4000, steps: 400 } as const;
+
+function shrunk(config: RunConfig): RunConfig {
+  const { policy, training, reference } = config;
+  return {
+    ...config,
+    policy: {
+      ...policy,
+      width: Math.min(SMALL.width, policy.width),
+      layers: Math.min(SMALL.layers, policy.layers),
+      feedForward: Math.min(SMALL.feedForward, policy.feedForward),
+    },
+    training: { ...training, batch: Math.min(SMALL.batch, training.batch), tasks: Math.min(SMALL.tasks, training.tasks) },
+    reference: {
+      ...reference,
+      demonstrations: Math.min(SMALL.demonstrations, reference.demonstrations),
+      steps: Math.min(SMALL.steps, reference.steps),
+    },
+  };
+}
 
 /** The config of a preset at a size: fewer updates (and what is counted in them), less cloning, fewer evaluation tasks; then its own changes. */
 export function sized({ config, sizes }: Pick<Preset, 'config' | 'sizes'>, size: Size): RunConfig {
@@ -104,8 +127,11 @@ export function sized({ config, sizes }: Pick<Preset, 'config' | 'sizes'>, size:
     },
     checkpoints: { ...checkpoints, every: part(checkpoints.every) },
   };
-  const own = Object.entries(sizes[size]).map(([key, value]) => `${key}=${Array.isArray(value) ? value.join(',') : String(value)}`);
-  return applyOverrides(small, own);
+  const own = Object.entries(sizes[size === 'small' ? 'medium' : size]).map(
+    ([key, value]) => `${key}=${Array.isArray(value) ? value.join(',') : String(value)}`,
+  );
+  const changed = applyOverrides(small, own);
+  return size === 'small' ? shrunk(changed) : changed;
 }
 
 export const allPresets = (): Preset[] => presetIds().map(loadPreset);

@@ -122,7 +122,7 @@ export const queueCalls = {
   },
   /** A preset in one of its sizes. */
   'setup.sized': {
-    input: z.strictObject({ preset: z.string().max(100), size: z.enum(['quick', 'medium', 'full']) }),
+    input: z.strictObject({ preset: z.string().max(100), size: z.enum(['quick', 'small', 'medium', 'full']) }),
     answer: z.object({ config }),
   },
   /** What a branch from a checkpoint starts with, and the checkpoints there are. */

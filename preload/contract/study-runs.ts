@@ -46,7 +46,10 @@ const table = z.object({ title: z.string(), header: z.array(z.string()), rows: z
 
 export const studyRunCalls = {
   /** The systems of the write-ups: expected, measured then, measured here by the runs of this data folder. */
-  'sources.table': { input: z.strictObject({ size: z.enum(['quick', 'medium', 'full']) }), answer: z.object({ tables: z.array(table) }) },
+  'sources.table': {
+    input: z.strictObject({ size: z.enum(['quick', 'small', 'medium', 'full']) }),
+    answer: z.object({ tables: z.array(table) }),
+  },
   'studyRuns.definitions': { input: nothing, answer: z.object({ definitions: z.array(definition), folder: z.string() }) },
   'studyRuns.jobs': { input: nothing, answer: z.object({ jobs: z.array(job) }) },
   'studyRuns.start': { input: wanted, answer: z.object({}) },

@@ -27,9 +27,9 @@ export default function NewRunPage() {
     ...callOptions('setup.branch', { run: Math.max(1, Number(branchRun)), update: Number(branchUpdate) }),
     enabled: Number(branchRun) > 0,
   });
-  const [, sizedPreset = '', size = 'full'] = /^preset-(.+)~(quick|medium)$/.exec(address ?? '') ?? [];
+  const [, sizedPreset = '', size = 'full'] = /^preset-(.+)~(quick|small|medium)$/.exec(address ?? '') ?? [];
   const smaller = useQuery({
-    ...callOptions('setup.sized', { preset: sizedPreset, size: size === 'quick' ? 'quick' : 'medium' }),
+    ...callOptions('setup.sized', { preset: sizedPreset, size: size === 'quick' || size === 'small' ? size : 'medium' }),
     enabled: sizedPreset !== '',
   });
   const preferences = useCall('preferences.read', {});

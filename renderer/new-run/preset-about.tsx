@@ -8,6 +8,7 @@ import styles from './preset-list.module.css';
 
 const SIZES = [
   { value: 'quick', label: 'Quick: shows that it works' },
+  { value: 'small', label: 'Small: shows where a small policy goes' },
   { value: 'medium', label: 'Medium: shows where it goes' },
   { value: 'full', label: 'Full' },
 ];
@@ -16,7 +17,7 @@ export function PresetAbout({ base, presets }: { base: Base; presets: readonly P
   const [, navigate] = useLocation();
   const preset = base.id.startsWith('preset-') ? presets.find(({ id }) => id === base.preset) : undefined;
   if (!preset) return null;
-  const size = /~(quick|medium)$/.exec(base.id)?.[1] ?? 'full';
+  const size = /~(quick|small|medium)$/.exec(base.id)?.[1] ?? 'full';
   return (
     <div className={styles.about}>
       <Field label="Size" hint="Fewer updates, less cloning, fewer evaluation tasks">

@@ -13,6 +13,7 @@ import styles from './studies.module.css';
 
 const SIZES = [
   { value: 'quick', label: 'quick' },
+  { value: 'small', label: 'small' },
   { value: 'medium', label: 'medium' },
   { value: 'full', label: 'full' },
 ] as const;

@@ -182,6 +182,14 @@ test('every preset has smaller versions that are valid and cheaper; the settings
     expect(medium.training.updates, preset.id).toBeLessThanOrEqual(full.training.updates);
     expect(quick.evaluation.finalTasks, preset.id).toBeLessThanOrEqual(100);
     expect(quick.world).toEqual(full.world);
+    const small = sized(preset, 'small');
+    expect([small.training.updates, small.evaluation, small.vstar], preset.id).toEqual([
+      medium.training.updates,
+      medium.evaluation,
+      medium.vstar,
+    ]);
+    expect(small.policy.width, preset.id).toBeLessThanOrEqual(96);
+    expect(small.training.batch, preset.id).toBeLessThanOrEqual(32);
   }
   const { training, vstar, evaluation } = sized(loadPreset('webshop-apo'), 'quick');
   expect([training.updates, training.batch, vstar.samples, evaluation.every]).toEqual([20, 16, [4], 10]);

@@ -6,12 +6,13 @@ import { type Catalog, LEVELS, type Product } from './catalog.ts';
 import type { ShopSettings } from './settings.ts';
 import { nameKey, type ShopTask, targetsOf } from './tasks.ts';
 
-export function arrange(catalog: Catalog, { products: count, ids }: Pick<ShopSettings, 'products' | 'ids'>): Catalog {
+export function arrange(catalog: Catalog, { products: count, ids, tasks }: Pick<ShopSettings, 'products' | 'ids' | 'tasks'>): Catalog {
   if (count > catalog.products.length)
     throw new Error(
       `world.settings.products: the catalog has ${catalog.products.length} products, found ${count}; take fewer, or 0 for all`,
     );
-  const fewer = count === 0 ? catalog : { ...catalog, products: choose(catalog, count) };
+  const some = tasks === 'baskets' ? chooseByKind : choose;
+  const fewer = count === 0 ? catalog : { ...catalog, products: some(catalog, count) };
   return ids === 'catalog' ? fewer : { ...fewer, products: spread(fewer) };
 }
 
@@ -32,6 +33,26 @@ function choose(catalog: Catalog, count: number): Product[] {
   const kept = chosen.slice(0, count);
   return kept
     .map((product, index): Product => ({ ...product, level: Math.floor((LEVELS * index) / kept.length) }))
+    .sort((a, b) => a.id - b.id);
+}
+
+/**
+ * For baskets: as many of every kind of thing, so that all splits ask for the same kinds. In turn the one that stands first on the shelf (which no
+ * basket is after), one of training, one of validation or test, and so on.
+ */
+function chooseByKind({ products }: Catalog, count: number): Product[] {
+  const queues = [...Map.groupBy(products, ({ noun }) => noun).values()].map((kind, number) => {
+    const [front, ...others] = kind.toSorted((a, b) => a.shelf - b.shelf);
+    const of = (split: Product['split']): Product[] => others.filter((product) => product.split === split);
+    const held = number % 2 === 0 ? [of('validation'), of('test')] : [of('test'), of('validation')];
+    const rounds = others.flatMap((_, round) => [of('train')[round], held[round % 2]?.[Math.floor(round / 2)]].flatMap((one) => one ?? []));
+    return front ? [front, ...rounds] : rounds;
+  });
+  const chosen: Product[] = [];
+  for (let round = 0; chosen.length < count; round++) for (const queue of queues) chosen.push(...queue.slice(round, round + 1));
+  return chosen
+    .slice(0, count)
+    .map((product): Product => ({ ...product, level: 0 }))
     .sort((a, b) => a.id - b.id);
 }
 

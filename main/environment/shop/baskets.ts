@@ -1,6 +1,7 @@
 // Long tasks: two or three products at once, some of which only item pages tell apart. `attributes` asks for two things by where they are
 // made, `comparison` for the one with the longest warranty below a price and for another by its country, `basket` for three things under
-// a budget that only the cheapest two leave room for. Each text determines one set of products, all of one split.
+// a budget that only the cheapest two leave room for. Each text determines one set of products, all of one split. `countries` are baskets of
+// as many things as a setting says, all by where they are made, with a level for each number of things: the cold start's finer curriculum.
 
 import { Random } from '../../random.ts';
 import type { Split } from '../../vocabulary.ts';
@@ -11,6 +12,8 @@ import { canonical, wordsOf } from './words.ts';
 
 export const LONG_TIERS = ['attributes', 'comparison', 'basket'] as const;
 type LongTier = (typeof LONG_TIERS)[number];
+/** Tier of the baskets with a level for each number of things. */
+export const BASKET_TIER = 'countries';
 
 /** One product of a long task, and what singles it out among the products of its kind. */
 export interface Wish {
@@ -22,6 +25,7 @@ export interface Wish {
 
 const CARRIERS = ['User wants to buy %.', 'User is looking for %.', 'User needs %.'] as const;
 const WORDINGS: Readonly<Record<Split, number>> = { train: 3, validation: 2, test: 2 };
+const BASKETS = 8;
 /** Draws of partners before a product goes without a task. */
 const ATTEMPTS = 60;
 const FEWEST_COMPARED = 3;
@@ -35,11 +39,34 @@ const total = (products: readonly Product[]): number => products.reduce((sum, { 
 interface Plan {
   readonly wishes: readonly Wish[];
   readonly text: string;
+  /** The same by wish. */
+  readonly texts: readonly string[];
 }
 
 export function longTasks(catalog: Catalog, details: ReadonlyMap<number, Details>): ShopTask[] {
   const maker = new TaskMaker(catalog, details);
   return catalog.products.flatMap((product) => LONG_TIERS.flatMap((tier) => maker.tasks(product, tier)));
+}
+
+/** Baskets of `size` things by country. Nothing wanted is the first of its kind on the shelf, so buying the first result never helps. */
+export function basketTasks(catalog: Catalog, details: ReadonlyMap<number, Details>, size: number): ShopTask[] {
+  const maker = new TaskMaker(catalog, details);
+  return catalog.products.flatMap((product) => maker.baskets(product, size));
+}
+
+/** What is wanted of a basket at a level: the first thing, the first two, … */
+export function atLevel(task: ShopTask, level: number): ShopTask {
+  const { wishes = [], texts = [] } = task;
+  const kept = wishes.slice(0, level + 1);
+  if (kept.length === wishes.length) return task;
+  const kinds = kept.map(({ product }) => kindOf(product));
+  return {
+    ...task,
+    instruction: task.instruction.replace(texts.join(' and '), () => texts.slice(0, kept.length).join(' and ')),
+    wanted: kinds.join(' '),
+    words: task.words.slice(0, kinds.flatMap((kind) => kind.split(' ')).length),
+    wishes: kept,
+  };
 }
 
 class TaskMaker {
@@ -49,6 +76,8 @@ class TaskMaker {
   /** Products that their country singles out, and those that are the cheapest of their kind. */
   readonly #byCountry: readonly Product[];
   readonly #cheapest: readonly Product[];
+  /** By country, without those that stand first of their kind on the shelf. */
+  readonly #hidden: readonly Product[];
 
   constructor(catalog: Catalog, details: ReadonlyMap<number, Details>) {
     this.#catalog = catalog;
@@ -56,6 +85,27 @@ class TaskMaker {
     this.#kinds = Map.groupBy(catalog.products, kindOf);
     this.#byCountry = catalog.products.filter((product) => this.#country(product) !== undefined);
     this.#cheapest = catalog.products.filter((product) => this.#gap(product) > 0);
+    this.#hidden = this.#byCountry.filter((product) => this.#rivals(product).some(({ shelf }) => shelf < product.shelf));
+  }
+
+  /** The baskets that a product begins. */
+  baskets(first: Product, size: number): ShopTask[] {
+    if (!this.#hidden.includes(first)) return [];
+    const random = Random.from('shop-baskets', BASKET_TIER, first.id);
+    const plans = new Map<string, Plan>();
+    for (let attempt = 0; attempt < ATTEMPTS && plans.size < BASKETS; attempt++) {
+      const chosen = [first];
+      for (let next = this.#partner(chosen, random, this.#hidden); next && chosen.length < size;) {
+        chosen.push(next);
+        next = this.#partner(chosen, random, this.#hidden);
+      }
+      const plan = this.#all(
+        chosen.map((product) => ({ product, by: 'country' })),
+        (texts) => texts.join(' and '),
+      );
+      if (plan && chosen.length === size && this.#apart(chosen)) plans.set(plan.text, plan);
+    }
+    return this.#made(first, BASKET_TIER, [...plans.values()], random).map((task) => ({ ...task, level: 0 }));
   }
 
   /** The tasks of a tier that a product begins. */
@@ -66,7 +116,11 @@ class TaskMaker {
       const plan = this.#plan(tier, first, random);
       if (plan) plans.set(plan.text, plan);
     }
-    return [...plans.values()].map(({ wishes, text }, number): ShopTask => {
+    return this.#made(first, tier, [...plans.values()], random);
+  }
+
+  #made(first: Product, tier: string, plans: readonly Plan[], random: Random): ShopTask[] {
+    return plans.map(({ wishes, text, texts }, number): ShopTask => {
       const products = wishes.map(({ product }) => product);
       const ids = products.map(({ id }) => id).toSorted((a, b) => a - b);
       return {
@@ -82,6 +136,7 @@ class TaskMaker {
         words: canonical(products.map(kindOf).join(' '), this.#catalog.synonyms),
         constraint: undefined,
         wishes,
+        texts,
       };
     });
   }
@@ -129,8 +184,8 @@ class TaskMaker {
   }
 
   #all(wishes: readonly Wish[], join: (texts: string[]) => string): Plan | undefined {
-    const texts = wishes.map((wish) => this.#text(wish));
-    return texts.includes(undefined) ? undefined : { wishes, text: join(texts.flatMap((text) => text ?? [])) };
+    const texts = wishes.flatMap((wish) => this.#text(wish) ?? []);
+    return texts.length < wishes.length ? undefined : { wishes, texts, text: join(texts) };
   }
 
   #text({ product, by, limit }: Wish): string | undefined {
@@ -156,6 +211,13 @@ class TaskMaker {
     const country = this.#details.get(product.id)?.country;
     const same = this.#rivals(product).filter(({ id }) => this.#details.get(id)?.country === country);
     return same.length === 1 ? country : undefined;
+  }
+
+  /** Nothing that could be taken for one of them is made where another of them is: a page either matches or does not. */
+  #apart(chosen: readonly Product[]): boolean {
+    const countries = new Set(chosen.map(({ id }) => this.#details.get(id)?.country));
+    const rivals = chosen.flatMap((product) => this.#rivals(product).filter(({ id }) => id !== product.id));
+    return countries.size === chosen.length && !rivals.some(({ id }) => countries.has(this.#details.get(id)?.country));
   }
 
   #hasLongest(product: Product, limit: number): boolean {

@@ -4,7 +4,7 @@
 
 import type { Turn } from '../environment.ts';
 import type { ShopMistakes } from '../purchases.ts';
-import type { Wish } from './baskets.ts';
+import { BASKET_TIER, type Wish } from './baskets.ts';
 import type { Product } from './catalog.ts';
 import { nextWish, offered, read, type Reading } from './reader.ts';
 import type { Shop } from './shop.ts';
@@ -122,9 +122,13 @@ function demonstrateWish(shop: Shop, state: ShopState, wish: Wish, mistakes: Sho
     return { thought: `find ${stray}`, action: `search ${stray}` };
   }
   if (random() < mistakes.uselessClick) return { thought: `look at ${chosen.id}`, action: `click ${chosen.id}` };
-  // Impatience is felt once per wish: before anything of its kind was looked at.
+  // Impatience is felt once per wish: before anything of its kind was looked at. In baskets it takes the first result.
   const fresh = !offers.some(({ id }) => state.clicked.includes(id));
-  if (fresh && random() < mistakes.earlyPurchase) return { thought: `take ${chosen.id}`, action: `buy ${chosen.id}` };
+  const basket = shop.taskOf(state).tier === BASKET_TIER;
+  if (fresh && random() < mistakes.earlyPurchase) {
+    const hasty = basket ? (offers[0] ?? chosen) : chosen;
+    return { thought: `take ${hasty.id}`, action: `buy ${hasty.id}` };
+  }
   return read(shop, state, wish);
 }
 

@@ -54,11 +54,17 @@ export const shopSettings = z.strictObject({
       'How products are numbered. catalog: by category. spread: the categories take turns, and of the tasks for products beyond maxReachableId only as many are kept as make a fifth of all, as in the slides.',
     ),
   tasks: z
-    .enum(['short', 'long', 'all'])
+    .enum(['short', 'long', 'all', 'baskets'])
     .default('short')
     .describe(
-      'Which tasks there are. short: one product each. long: two or three products that only differ on their item pages, about 12 well-chosen steps; take maxSteps=20 and resultsShown=8. all: both.',
+      'Which tasks there are. short: one product each. long: two or three products that only differ on their item pages, about 12 well-chosen steps; take maxSteps=20 and resultsShown=8. all: both. baskets: things by where they are made, as many as basket says; a level for each number of things.',
     ),
+  basket: z
+    .int()
+    .min(1)
+    .max(5)
+    .default(3)
+    .describe('Things of a basket (1–5; only for tasks=baskets). The curriculum goes up to it from one thing, on the same shelves.'),
   catalog: z
     .string()
     .default('')
@@ -68,11 +74,12 @@ export const shopSettings = z.strictObject({
 export type ShopSettings = z.infer<typeof shopSettings>;
 
 /** The settings as cache keys and stored runs know them: those that version 0.1.0 did not have appear only where they differ from its shop. */
-export function identityOf({ products, ids, tasks, ...settings }: ShopSettings): Plain {
+export function identityOf({ products, ids, tasks, basket, ...settings }: ShopSettings): Plain {
   return {
     ...settings,
     ...(products !== 0 && { products }),
     ...(ids !== 'catalog' && { ids }),
     ...(tasks !== 'short' && { tasks }),
+    ...(tasks === 'baskets' && { basket }),
   };
 }

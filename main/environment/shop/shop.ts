@@ -5,8 +5,8 @@
 import type { Environment } from '../environment.ts';
 import { PURCHASE_FAILURES } from '../purchases.ts';
 import { PURCHASE_TRAITS } from '../traits.ts';
-import { LONG_TIERS } from './baskets.ts';
-import { LEVELS, type Catalog } from './catalog.ts';
+import { BASKET_TIER, LONG_TIERS } from './baskets.ts';
+import type { Catalog } from './catalog.ts';
 import { conceptGroups, exchangeablePrices } from './concepts.ts';
 import { SHOP_FAILURES } from './failures.ts';
 import { drawShopPage } from './page.ts';
@@ -29,10 +29,12 @@ export interface Shop extends Environment<ShopState> {
   indexAt(level: number): SearchIndex;
 }
 
+const TIERS_OF = { short: TIERS, long: LONG_TIERS, all: [...TIERS, ...LONG_TIERS], baskets: [BASKET_TIER] };
+
 export function createShop(input: unknown): Shop {
   const settings = shopSettings.parse(input ?? {});
   const stock = stockOf(settings);
-  const { catalog, ordered, grammars, useful, reachable, taskOf, indexAt } = stock;
+  const { catalog, ordered, levels, grammars, useful, reachable, taskOf, indexAt } = stock;
   const rewards = REWARDS[settings.reward];
   return {
     name: 'shop',
@@ -41,9 +43,9 @@ export function createShop(input: unknown): Shop {
     rewardRange: rewards.step,
     returnRange: [Math.min(0, rewards.step[0]) * settings.maxSteps, rewards.most(settings.maxSteps - 1, settings.decayAfter) + 1],
     categories: catalog.categories,
-    tiers: settings.tasks === 'short' ? TIERS : settings.tasks === 'long' ? LONG_TIERS : [...TIERS, ...LONG_TIERS],
-    levels: LEVELS,
-    tasks: (split, level = LEVELS - 1) => (ordered.get(split) ?? []).filter((task) => task.level <= level),
+    tiers: TIERS_OF[settings.tasks],
+    levels,
+    tasks: (split, level = levels - 1) => (ordered.get(split) ?? []).filter((task) => task.level <= level),
     reset: (task, _seed, level) => reset(stock, task, level),
     step: (state, action) => step(stock, state, action),
     grammar: (state) => (state.done ? [] : (grammars[state.level] ?? [])),
@@ -88,8 +90,8 @@ function coverage({ terms, catalog }: Stock, { words }: ShopTask): number {
   return words.filter((word) => sayable.has(word)).length / words.length;
 }
 
-function* corpus({ tasks, catalog, indexes, indexAt, settings, details }: Stock): Generator<string> {
-  const all = indexAt(LEVELS - 1);
+function* corpus({ tasks, catalog, indexes, levels, indexAt, settings, details }: Stock): Generator<string> {
+  const all = indexAt(levels - 1);
   for (const { instruction } of tasks) yield instruction;
   for (const product of all.products) yield itemText(product, details?.get(product.id));
   for (const [say, mean] of Object.entries(catalog.sayings)) yield `${say} ${mean}`;

@@ -3,7 +3,7 @@
 import type { Facts, Turn } from '../environment.ts';
 import { tidy } from '../grammar.ts';
 import type { Wish } from './baskets.ts';
-import { LEVELS, type Product } from './catalog.ts';
+import type { Product } from './catalog.ts';
 import { type Details, detailsText } from './details.ts';
 import { REWARDS, type ShopEvent } from './rewards.ts';
 import type { SearchIndex } from './search.ts';
@@ -40,7 +40,7 @@ interface Effect {
   readonly facts: Facts;
 }
 
-export function reset(stock: Stock, task: { readonly id: string }, level: number = LEVELS - 1): Turn<ShopState> {
+export function reset(stock: Stock, task: { readonly id: string }, level: number = stock.levels - 1): Turn<ShopState> {
   const index = stock.indexAt(level);
   const state: ShopState = {
     task: task.id,

@@ -6,7 +6,7 @@ import { type Split, splits } from '../../vocabulary.ts';
 import type { Grammar } from '../environment.ts';
 import { LEVELS, loadCatalog, type Catalog } from './catalog.ts';
 import { aFifthImpossible, arrange } from './arrangement.ts';
-import { longTasks } from './baskets.ts';
+import { atLevel, basketTasks, longTasks } from './baskets.ts';
 import { type Details, detailsOf } from './details.ts';
 import { indexCatalog, type SearchIndex } from './search.ts';
 import { COVERING_TERMS, EIGHTEEN_TERMS, type ShopSettings } from './settings.ts';
@@ -21,6 +21,7 @@ export interface Stock {
   readonly catalog: Catalog;
   readonly tasks: readonly ShopTask[];
   readonly ordered: ReadonlyMap<Split, readonly ShopTask[]>;
+  readonly levels: number;
   readonly indexes: readonly SearchIndex[];
   /** One for each level. */
   readonly grammars: readonly Grammar[];
@@ -31,18 +32,22 @@ export interface Stock {
   /** What only item pages say, where there are long tasks. */
   readonly details: ReadonlyMap<number, Details> | undefined;
   reachable(id: number): boolean;
-  taskOf(state: { readonly task: string }): ShopTask;
+  /** As it is at the state's level; the whole task where there is none. */
+  taskOf(state: { readonly task: string; readonly level?: number }): ShopTask;
   indexAt(level: number): SearchIndex;
 }
 
 export function stockOf(settings: ShopSettings): Stock {
-  const whole = settings.catalog === '' ? loadCatalog() : loadCatalog(settings.catalog);
-  const catalog = arrange(whole, settings);
-  const indexes = Array.from({ length: LEVELS }, (_, level) => indexCatalog(catalog, level));
+  const catalog = arrange(settings.catalog === '' ? loadCatalog() : loadCatalog(settings.catalog), settings);
   const details = settings.tasks === 'short' ? undefined : detailsOf(catalog);
-  const every = [...(settings.tasks === 'long' ? [] : makeTasks(catalog)), ...(details ? longTasks(catalog, details) : [])];
+  const every = everyTask(catalog, details, settings);
+  // Baskets have a level for each number of things, on the same shelves; else a level is a number of products.
+  const baskets = settings.tasks === 'baskets';
+  const levels = baskets ? settings.basket : LEVELS;
+  const whole = indexCatalog(catalog, LEVELS - 1);
+  const indexes = Array.from({ length: levels }, (_, level) => (baskets ? whole : indexCatalog(catalog, level)));
   const tasks = settings.ids === 'spread' ? aFifthImpossible(every, settings.maxReachableId) : every;
-  const taskById = new Map(tasks.map((task) => [task.id, task]));
+  const taskById = indexes.map((_, level) => new Map(tasks.map((task) => [task.id, baskets ? atLevel(task, level) : task])));
   const ordered = new Map<Split, readonly ShopTask[]>();
   for (const split of splits) {
     ordered.set(split, Random.from('shop-order', split).shuffle(tasks.filter((task) => task.split === split)));
@@ -60,23 +65,30 @@ export function stockOf(settings: ShopSettings): Stock {
     catalog,
     tasks,
     ordered,
+    levels,
     indexes,
     grammars,
     terms,
     useful,
     details,
     reachable,
-    taskOf({ task: id }) {
-      const task = taskById.get(id);
+    taskOf({ task: id, level = levels - 1 }) {
+      const task = taskById[level]?.get(id);
       if (!task) throw new Error(`The shop has no task "${id}": the state was made with another catalog`);
       return task;
     },
     indexAt(level) {
       const index = indexes[level];
-      if (!index) throw new RangeError(`The shop has levels 0 to ${LEVELS - 1}, not ${level}`);
+      if (!index) throw new RangeError(`The shop has levels 0 to ${levels - 1}, not ${level}`);
       return index;
     },
   };
+}
+
+function everyTask(catalog: Catalog, details: ReadonlyMap<number, Details> | undefined, { tasks, basket }: ShopSettings): ShopTask[] {
+  if (!details) return makeTasks(catalog);
+  if (tasks === 'baskets') return basketTasks(catalog, details, basket);
+  return [...(tasks === 'long' ? [] : makeTasks(catalog)), ...longTasks(catalog, details)];
 }
 
 function grammarOf(ids: readonly string[], useful: readonly string[], terms: readonly string[] | undefined): Grammar {

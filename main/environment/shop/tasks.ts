@@ -25,6 +25,8 @@ export interface ShopTask extends Task {
   readonly constraint: Constraint | undefined;
   /** Of a long task: every product that has to be bought (baskets.ts). */
   readonly wishes?: readonly Wish[];
+  /** … and how its text says each of them. */
+  readonly texts?: readonly string[];
 }
 
 /** All products that a task is after. */
