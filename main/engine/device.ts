@@ -79,7 +79,7 @@ const NUMBERED = ['cuda', 'dml'] as const;
 export function deviceOptions(id: string): SessionOptions {
   const [, name = id, number = '0'] = /^([a-z][a-z0-9-]*):(\d{1,2})$/.exec(id) ?? [];
   const kind = KINDS[name];
-  if (/-bf16$/.test(name) && !Object.hasOwn(KINDS, name))
+  if (name.endsWith('-bf16') && !Object.hasOwn(KINDS, name))
     throw new RangeError(`There is no device "${id}": only CUDA computes in bfloat16 (cuda-bf16); webgpu-half computes in half precision`);
   if (!kind || !Object.hasOwn(KINDS, name)) throw new RangeError(`There is no device "${id}"; there are ${Object.keys(KINDS).join(', ')}`);
   if (number === '0') return kind.options;

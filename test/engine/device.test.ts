@@ -43,7 +43,9 @@ describe('the list of devices', () => {
   });
 
   it('names the devices there are when asked for one that does not exist', async () => {
-    expect(() => deviceOptions('tpu')).toThrow('There is no device "tpu"; there are cpu, cpu-half, webgpu, webgpu-half, cuda, cuda-bf16, dml, coreml');
+    expect(() => deviceOptions('tpu')).toThrow(
+      'There is no device "tpu"; there are cpu, cpu-half, webgpu, webgpu-half, cuda, cuda-bf16, dml, coreml',
+    );
     expect(() => deviceOptions('toString')).toThrow('There is no device');
     expect(await requireDevice('cpu')).toEqual({});
     expect(deviceOptions('cuda:1')).toMatchObject({ providers: [{ name: 'cuda', deviceId: 1 }], target: 'gpu' });
