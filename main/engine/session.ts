@@ -5,11 +5,11 @@
 import { availableParallelism, freemem } from 'node:os';
 import type { InferenceSession, Tensor as RuntimeTensor } from 'onnxruntime-node';
 import type { DeviceCounters } from './device-counters.ts';
-import { elementCount, showShape } from './graph.ts';
-import type { DType, Graph, Tensor } from './graph.ts';
+import { Graph, elementCount, showShape } from './graph.ts';
+import type { DType, Tensor } from './graph.ts';
 import { type Lane, LaneSession, type PlainValue } from './lanes.ts';
 import { largestTensors, megabytes, peakBytes } from './memory.ts';
-import { encodeCounted, externalFolder } from './onnx.ts';
+import { encode, encodeCounted, externalFolder } from './onnx.ts';
 import type { Target } from './onnx.ts';
 import type { Half } from './onnx-products.ts';
 
@@ -76,6 +76,21 @@ export function value(dtype: DType, data: Data, shape: readonly number[]): Value
 /** For lanes, which have no graphs: a session from a model's bytes, and a value from another thread. */
 export const nativeSession = (model: Uint8Array, options: InferenceSession.SessionOptions): Promise<InferenceSession> =>
   runtime.InferenceSession.create(model, options);
+
+/**
+ * The runtime rounds denormal numbers to zero only in the thread that makes the first session of a process (and in the threads of its sessions). Threads that are
+ * started later inherit it, so a session is made here before there is any lane: every lane then gives the same numbers.
+ */
+let first: Promise<void> | undefined;
+function firstSession(): Promise<void> {
+  first ??= (async () => {
+    const graph = new Graph('first');
+    graph.output('y', graph.node('Neg', [graph.input('x', 'float32', [1])], [{ shape: [1], dtype: 'float32' }])[0] ?? graph.scalar(0));
+    const session = await nativeSession(encode(graph), { intraOpNumThreads: 1, extra: { session: { set_denormal_as_zero: '1' } } });
+    await session.release();
+  })();
+  return first;
+}
 
 export function nativeValue({ type, data, dims }: PlainValue): Value {
   for (const dtype of DTYPES) if (type === dtype && isData(data)) return new runtime.Tensor(dtype, data, dims);
@@ -170,6 +185,7 @@ export class Session {
         ...extra,
       };
       const { bytes, kernels } = encodeCounted(graph, target, halfFor(half, providers));
+      if (options.lane) await firstSession();
       const session = await (options.lane ? options.lane.create(bytes, settings) : nativeSession(bytes, settings));
       return new Session(graph, session, new Set(kept), options.counters && { counters: options.counters, kernels });
     } catch (error) {

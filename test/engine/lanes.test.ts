@@ -1,8 +1,12 @@
 // Micro-batches side by side: the same numbers as one after the other, work shared out evenly, errors when all have ended.
 
 import { expect, test } from 'vitest';
+import { Graph } from '../../main/engine/graph.ts';
 import { inLanes, sideBySide } from '../../main/engine/lane-shares.ts';
+import { laneNumber } from '../../main/engine/lanes.ts';
+import { mul } from '../../main/engine/operators.ts';
 import { SessionCache } from '../../main/engine/session-cache.ts';
+import { Session, float, floats } from '../../main/engine/session.ts';
 import { stepCase } from '../bench/step-case.ts';
 
 const MODEL = {
@@ -27,6 +31,17 @@ test('two threads side by side train to the very weights of one thread', async (
     await trainer.dispose();
   }
   expect(weights[1]).toEqual(weights[0]);
+});
+
+test('every lane rounds denormal numbers to zero, as the thread that asks does', async () => {
+  for (const lane of [0, 1, undefined]) {
+    const graph = new Graph('denormal');
+    graph.output('y', mul(graph.input('x', 'float32', [1]), 1e-10));
+    const session = await Session.create(graph, { threads: 1, lane: lane === undefined ? undefined : laneNumber(lane) });
+    const { y } = await session.run({ x: float(Float32Array.of(1e-30), [1]) });
+    expect(y && [...floats(y)]).toEqual([0]);
+    await session.dispose();
+  }
 });
 
 test('a step whose second micro-batch has a wrong feed fails, and the next one is right', async () => {
