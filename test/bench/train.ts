@@ -55,6 +55,7 @@ async function duel(us: Side, them: Side | undefined, folder: string): Promise<B
     throw new Error(`The two models differ: ${start.parameters} and ${theirs.parameters} parameters`);
   }
 
+  let ways: readonly string[] = [];
   const times: { ours: Seconds[]; peer: Seconds[]; environment: number[] } = { ours: [], peer: [], environment: [] };
   for (let update = 1; update <= WARM_UP + Number(options.updates); update++) {
     const mine = await us.ask(ourUpdate, { command: 'update' });
@@ -68,6 +69,7 @@ async function duel(us: Side, them: Side | undefined, folder: string): Promise<B
     times.ours.push(mine.seconds);
     times.environment.push(mine.environment);
     if (other) times.peer.push(other.seconds);
+    ways = other?.play.split(', ') ?? [];
   }
 
   const of = (phase: keyof Seconds, side: 'ours' | 'peer'): number => median(times[side].map((one) => one[phase]));
@@ -83,12 +85,14 @@ async function duel(us: Side, them: Side | undefined, folder: string): Promise<B
       name: `training loop, ${(start.parameters / 1e6).toFixed(2)} M parameters, ${start.episodes} episodes an update`,
       ours: start.episodes / of('total', 'ours'),
       peer: total === null ? null : start.episodes / total,
+      mode: ways.length > 0 ? 'its fastest ways' : undefined,
       unit: `episodes/${UNIT}`,
       better: 'higher',
       goal: GOAL,
     },
-    ...phases.map(([phase, name]): BenchRow => ({
+    ...phases.map(([phase, name], index): BenchRow => ({
       name,
+      mode: ways[index],
       ours: of(phase, 'ours'),
       peer: peerOf(phase),
       unit: UNIT,
