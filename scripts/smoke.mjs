@@ -27,14 +27,22 @@ try {
 async function commandLine(application) {
   const resources = process.platform === 'darwin' ? join(dirname(application), '..', 'Resources') : join(dirname(application), 'resources');
   const cli = join(resources, 'app.asar', 'out', 'main', 'cli.js');
-  const { code, output } = await run(application, [cli, 'doctor', '--json', '--data', data], {
-    env: { ...process.env, ELECTRON_RUN_AS_NODE: '1' },
-    stdio: ['ignore', 'pipe', 'inherit'],
-  });
-  assert.equal(code, 0, `doctor ended with ${code}:\n${output}`);
-  const { ok, versions, devices } = JSON.parse(output);
+  const lab = async (/** @type {string[]} */ ...words) => {
+    const { code, output } = await run(application, [cli, ...words, '--json', '--data', data], {
+      env: { ...process.env, ELECTRON_RUN_AS_NODE: '1' },
+      stdio: ['ignore', 'pipe', 'inherit'],
+    });
+    assert.equal(code, 0, `${words[0]} ended with ${code}:\n${output}`);
+    return JSON.parse(output);
+  };
+  const { ok, versions, devices } = await lab('doctor');
   assert.equal(ok, true);
   console.log(`Smoke test: doctor is content (Astrolab ${versions.astrolab}, Electron ${versions.electron}, ${devices.length} device(s))`);
+  // Several micro-batches: the threads that compute them side by side are started out of the archive.
+  const settings = ['training.updates=2', 'training.microBatch=256', 'evaluation.finalTasks=4', 'reference.steps=4'];
+  const { state, updates } = await lab('train', '--preset', 'shop-tiny', ...settings.flatMap((setting) => ['--set', setting]));
+  assert.deepEqual([state, updates], ['done', 2]);
+  console.log('Smoke test: a run trains to its end');
 }
 
 /** @param {string} application */
