@@ -1,7 +1,7 @@
 // Sessions side by side: each lane is a thread with sessions of one thread each. Two lanes that each compute a micro-batch finish sooner than
 // one session with two threads that computes both: half of a step's operators run in one thread whatever the session has, and the others
 // wait for each other at every operator. Results do not depend on the number of lanes, because whoever asks adds them up in order.
-// Left out on purpose: mapped weights and devices. A lane that ends unexpectedly (it ran out of memory) fails what it was asked.
+// Left out on purpose: devices. A lane that ends unexpectedly (it ran out of memory) fails what it was asked.
 
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
@@ -126,7 +126,11 @@ export function laneNumber(index: number): Lane {
 const MOST_LANES = 4;
 
 /** How many lanes so many threads make. */
-export const lanesOf = (threads = availableParallelism()): number => Math.max(1, Math.min(MOST_LANES, threads));
+export const lanesOf = (threads = availableParallelism(), most = MOST_LANES): number => Math.max(1, Math.min(most, threads));
+
+/** Threads of a session in a lane: one, but where the number of lanes is given, the lanes share them all. */
+export const laneThreads = (threads = availableParallelism(), most?: number): number =>
+  most === undefined ? 1 : Math.max(1, Math.floor(threads / lanesOf(threads, most)));
 
 /** Numbers that every lane sees. */
 export const sharedNumbers = (length: number): Float32Array<SharedArrayBuffer> =>

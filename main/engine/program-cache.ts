@@ -1,7 +1,7 @@
 // The sessions of training graphs. Tiny graphs run in one thread, because waking a second one for every operator costs more than it
 // saves; all others forgo planned memory, which would hold 1.6 times as much (see session.ts).
 
-import { laneNumber, lanesOf } from './lanes.ts';
+import { laneNumber, laneThreads, lanesOf } from './lanes.ts';
 import { peakBytes } from './memory.ts';
 import { type MemoryPool, type Planned, SessionCache } from './session-cache.ts';
 import { Session } from './session.ts';
@@ -22,19 +22,20 @@ export interface Program {
 
 export class ProgramCache {
   readonly #options: SessionOptions;
-  readonly #sideBySide: boolean;
+  readonly #most: number | undefined;
   readonly #programs: SessionCache<Program>;
 
-  constructor(options: SessionOptions, limit: number, pool?: MemoryPool, sideBySide = true) {
+  /** `most`: lanes at most, which share all threads; missing: one for every thread. */
+  constructor(options: SessionOptions, limit: number, pool?: MemoryPool, most?: number) {
     this.#options = options;
-    this.#sideBySide = sideBySide;
+    this.#most = most;
     this.#programs = new SessionCache(limit, pool);
   }
 
   /** How many micro-batches may be computed side by side: what the session may have of threads. */
   get lanes(): number {
     const { target = 'cpu', threads, extra } = this.#options;
-    return this.#sideBySide && target === 'cpu' && !extra ? lanesOf(threads) : 1;
+    return target === 'cpu' && !extra ? lanesOf(threads, this.#most) : 1;
   }
 
   get(key: string, build: () => StepGraph): Promise<Program> {
@@ -50,7 +51,7 @@ export class ProgramCache {
     return () => {
       const { graph, metrics } = build();
       const bytes = peakBytes(graph);
-      const beside = lane !== undefined && { threads: 1, lane: laneNumber(lane) };
+      const beside = lane !== undefined && { threads: laneThreads(this.#options.threads, this.#most), lane: laneNumber(lane) };
       const fitting = bytes < TINY_BYTES ? { threads: 1 } : { plannedMemory: false };
       const create = async (): Promise<Program> => {
         const session = await Session.create(graph, { ...this.#options, ...fitting, ...beside });

@@ -39,8 +39,8 @@ export interface TrainerOptions {
   readonly sessions?: number;
   /** A limit of bytes shared with others. */
   readonly pool?: MemoryPool;
-  /** Whether micro-batches may be computed side by side, each thread with sessions of its own (default); not where a session is dear. */
-  readonly sideBySide?: boolean;
+  /** How many micro-batches are computed side by side at most, each in a lane with sessions of its own; missing: one for every thread. */
+  readonly lanes?: number | undefined;
   /** Where loss scaling begins in half precision; it adapts. */
   readonly lossScale?: number;
 }
@@ -56,9 +56,9 @@ export class Trainer {
   readonly #scale: LossScale | undefined;
   #disposed = false;
 
-  constructor({ layout, state, optimizer = ADAMW, session = {}, sessions = 12, pool, sideBySide = true, lossScale }: TrainerOptions) {
+  constructor({ layout, state, optimizer = ADAMW, session = {}, sessions = 12, pool, lanes, lossScale }: TrainerOptions) {
     this.#state = state;
-    this.#programs = new ProgramCache(session, sessions, pool, sideBySide);
+    this.#programs = new ProgramCache(session, sessions, pool, lanes);
     this.#scale = session.half === 'float16' ? new LossScale(lossScale) : undefined;
     const Keeper = stateStays(session) ? DeviceState : HostState;
     this.#keeper = new Keeper(layout, state, optimizer, this.#programs, session);

@@ -30,6 +30,8 @@ export interface PolicyNetwork extends BatchLayout {
   readonly mappedBytes?: number;
   /** Shapes of batches. Fine: a token costs so much that they are cut to measure rather than padded. Few: a new one costs more than all padding. */
   readonly shapes?: 'fine' | 'few';
+  /** How many micro-batches are computed side by side at most, where sessions are dear; missing: one for every thread. */
+  readonly lanes?: number;
   tensors(graph: Graph, parameters: Parameters, shape: BatchShape, options?: PolicyOptions): PolicyTensors & { readonly logits: Tensor };
   /** See `samplingGraph`: reads `count` tokens per row. */
   samplingGraph(count: number, parameters: (graph: Graph) => Parameters): Graph;
@@ -54,7 +56,7 @@ export function networkOf(model: PolicyModel): PolicyNetwork {
     layout: modelLayout(model),
     description: { ...model, aids: { ...model.aids } },
     streams: cacheStreams(model),
-    ...(model.architecture === 'lstm' && { shapes: 'few' }),
+    ...(model.architecture === 'lstm' && { shapes: 'few', lanes: 1 }),
     tensors: (graph, parameters, shape, options) => policyTensors(graph, parameters, model, shape, options),
     samplingGraph: (count, parameters) => samplingGraph(model, count, parameters),
     device:

@@ -8,7 +8,7 @@ import * as op from '../engine/operators.ts';
 import { DeviceBuffers } from '../engine/device-buffers.ts';
 import { DeviceParameters, deviceInputs } from '../engine/device-parameters.ts';
 import type { Flat } from '../engine/parameters.ts';
-import { laneNumber, lanesOf, sharedNumbers } from '../engine/lanes.ts';
+import { laneNumber, laneThreads, lanesOf, sharedNumbers } from '../engine/lanes.ts';
 import { peakBytes } from '../engine/memory.ts';
 import { type MemoryPool, type Planned, SessionCache } from '../engine/session-cache.ts';
 import { Session, floats } from '../engine/session.ts';
@@ -66,9 +66,9 @@ export class Scorer {
     }
   }
 
-  /** How many batches may be scored side by side. Devices, and networks whose sessions are dear, have one session with all threads. */
+  /** How many batches may be scored side by side. Devices have one session. */
   get lanes(): number {
-    return this.#device || this.#network.shapes !== undefined ? 1 : lanesOf(this.#options.threads);
+    return this.#device ? 1 : lanesOf(this.#options.threads, this.#network.lanes);
   }
 
   /** `only`: on a device nothing else comes back. `lane`: the number of the thread that computes it. */
@@ -121,7 +121,10 @@ export class Scorer {
         if (tensor) graph.output(name, tensor);
       }
       const { threads } = this.#options;
-      const beside = lane === undefined ? threads !== undefined && { threads } : { threads: 1, lane: laneNumber(lane) };
+      const beside =
+        lane === undefined
+          ? threads !== undefined && { threads }
+          : { threads: laneThreads(threads, this.#network.lanes), lane: laneNumber(lane) };
       const settings = { spinning: false, plannedMemory: false, ...beside, ...this.#device?.session };
       return { bytes: ARENA * peakBytes(graph), create: () => Session.create(graph, settings) };
     };

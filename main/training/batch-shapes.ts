@@ -2,7 +2,9 @@
 // and padding is paid like real tokens: how sizes are rounded up is a trade between the two, which depends on what a token costs.
 
 import { at } from '../indexed.ts';
+import type { RunConfig } from '../config/config.ts';
 import type { BatchShape } from '../policy/batch.ts';
+import type { PolicyNetwork } from '../policy/network.ts';
 import type { EncodedRow } from '../policy/prompt.ts';
 
 /** An episode as far as its length matters. */
@@ -21,6 +23,15 @@ const CACHED_TOKENS = 1024;
 
 /** Rows of a length that are computed together on a processor. */
 export const cachedRows = (time: number): number => Math.max(1, Math.min(MOST_ROWS, 2 ** Math.floor(Math.log2(CACHED_TOKENS / time))));
+
+/**
+ * How many micro-batches a network computes side by side; undefined: one for every thread. Lanes share the tokens of a micro-batch, so
+ * that they take no more memory than one: where half of it does not hold a row there is one lane. Depends on the config alone, not on the machine.
+ */
+export const lanesFor = (
+  { training }: RunConfig,
+  { lanes, contextLength }: Pick<PolicyNetwork, 'lanes' | 'contextLength'>,
+): number | undefined => (lanes !== undefined && training.microBatch < lanes * contextLength ? 1 : lanes);
 
 export const powerOfTwo = (size: number): number => 2 ** Math.ceil(Math.log2(size));
 const up = (size: number, step: number): number => Math.max(step, Math.ceil(size / step) * step);

@@ -40,7 +40,7 @@ export class Learner {
     options: { threads: number; sessions: number; pool?: MemoryPool },
   ) {
     this.#setup = setup;
-    this.#minibatches = new MinibatchTrainer(trainer, setup.model, minibatchSettings(setup.config));
+    this.#minibatches = new MinibatchTrainer(trainer, setup.model, minibatchSettings(setup.config, setup.model));
     this.#reference = new Scorer(setup.referenceModel, reference, options);
     this.#critic = new Scorer(setup.model, policy, options);
     this.#counters = trainer.parameters?.session.counters;

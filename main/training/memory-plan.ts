@@ -15,7 +15,7 @@ import { ModelRegistry } from '../policy/model/registry.ts';
 import { openSource } from '../policy/model/source.ts';
 import { type PolicyNetwork, networkOf, policyObjective } from '../policy/network.ts';
 import { parameterInputs } from '../policy/sampling-graph.ts';
-import { FEWEST_MASKS, MOST_ROWS, powerOfTwo } from './batch-shapes.ts';
+import { FEWEST_MASKS, MOST_ROWS, lanesFor, powerOfTwo } from './batch-shapes.ts';
 import { trainedPart } from './model-policy.ts';
 import { openRun, readingKey } from './run-setup.ts';
 
@@ -68,7 +68,7 @@ export const samplerCapacity = ({ training }: RunConfig): number => Math.min(256
 /** The plan for a config whose policy is this network. */
 export function planMemory(config: RunConfig, network: PolicyNetwork): MemoryPlan {
   const rows = samplerCapacity(config);
-  const training = ARENA * trainingBytes(config, network);
+  const training = ARENA * trainingBytes(config, network, lanesFor(config, network));
   const numbers = 4 * network.layout.count;
   const parts: MemoryParts = {
     weights: config.policy.model.train === 'all' ? 0 : (network.mappedBytes ?? 0),
@@ -140,18 +140,18 @@ export function plannedNetwork(config: RunConfig, shape: LanguageModelConfig): P
   });
 }
 
-/** Of the largest micro-batch: rows as long as the context, as many as its tokens allow. */
-function trainingBytes(config: RunConfig, network: PolicyNetwork): number {
+/** Of the largest micro-batch, which lanes share: rows as long as the context, as many as its tokens allow. */
+function trainingBytes(config: RunConfig, network: PolicyNetwork, lanes = 1): number {
   const { training, policy } = config;
   const { contextLength: time } = network;
-  const rows = 2 ** Math.floor(Math.log2(Math.min(MOST_ROWS, Math.max(1, training.microBatch / time))));
+  const rows = 2 ** Math.floor(Math.log2(Math.min(MOST_ROWS, Math.max(1, training.microBatch / lanes / time))));
   const said = TURNS * (policy.model.answerTokens + (policy.thoughts ? policy.thoughtTokens : 0));
   const batch = { rows, time, agentTokens: powerOfTwo(Math.min(time, said)), masks: FEWEST_MASKS, episodes: rows };
   const algorithm = algorithmOf(config.algorithm);
   const build = policyObjective(network, batch, { recompute: training.recompute }, (graph, tensors, input) =>
     algorithm.loss(graph, tensors, input),
   );
-  return peakBytes(gradientGraph({ key: 'plan', build }, network.layout).graph);
+  return lanes * peakBytes(gradientGraph({ key: 'plan', build }, network.layout).graph);
 }
 
 function readingBytes(network: PolicyNetwork, rows: number): number {

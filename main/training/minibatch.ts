@@ -23,6 +23,7 @@ import {
   MOST_ROWS,
   type Rounding,
   cachedRows,
+  lanesFor,
   microBatches,
   powerOfTwo,
   sessionShape,
@@ -65,8 +66,8 @@ interface MinibatchSettings {
   readonly memory: number;
 }
 
-export const minibatchSettings = (config: RunConfig): MinibatchSettings => ({
-  microBatch: config.training.microBatch,
+export const minibatchSettings = (config: RunConfig, model: PolicyModel): MinibatchSettings => ({
+  microBatch: config.training.microBatch / (config.device === 'cpu' ? (lanesFor(config, networkOf(model)) ?? 1) : 1),
   recompute: config.training.recompute,
   ...(config.device === 'cpu' && config.policy.kind === 'scratch' && { rows: cachedRows }),
   memory: memoryLimit(config),

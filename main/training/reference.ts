@@ -24,6 +24,7 @@ import { contentHash, sha256 } from '../canonical.ts';
 import { recipeSettings } from '../config/config.ts';
 import { type CloneState, freshClone } from './clone-state.ts';
 import type { ReferenceFile } from './host.ts';
+import { lanesFor } from './batch-shapes.ts';
 import { type TrainingEpisode, MinibatchTrainer, type LossDefinition, minibatchSettings } from './minibatch.ts';
 import { sessionPool } from './session-pool.ts';
 import { saveWeights } from './weights.ts';
@@ -99,10 +100,9 @@ export async function cloneReference(
   const { reference } = config;
   const { state } = clone;
   const pool = sessionPool(config, model);
-  const sideBySide = networkOf(model).shapes === undefined;
-  const options = { session: { threads, spinning: false, ...session }, sessions: 24, pool, sideBySide };
+  const options = { session: { threads, spinning: false, ...session }, sessions: 24, pool, lanes: lanesFor(config, networkOf(model)) };
   const trainer = new Trainer({ layout, state, optimizer: ADAM, ...options });
-  const minibatches = new MinibatchTrainer(trainer, model, minibatchSettings(config));
+  const minibatches = new MinibatchTrainer(trainer, model, minibatchSettings(config, model));
   const sampler = openSampler(model, trainedWeights(model, state.values, trainer.parameters), {
     capacity: Math.min(128, reference.checkTasks),
     threads,

@@ -14,6 +14,7 @@ import { networkOf } from '../policy/network.ts';
 import { openSampler, placeWeights, releaseWeights, trainedWeights } from '../policy/open-sampler.ts';
 import { Random } from '../random.ts';
 import type { Actor } from '../rollout/rollout.ts';
+import { lanesFor } from './batch-shapes.ts';
 import { CommandHandler } from './commands.ts';
 import type { TrainingHost } from './host.ts';
 import { Learner } from './learner.ts';
@@ -89,8 +90,8 @@ export async function openTraining(config: RunConfig, host: TrainingHost): Promi
   if (branched) await reporter.branched(branched.optimizer);
 
   const pool = sessionPool(config, setup.model);
-  const sideBySide = networkOf(setup.model).shapes === undefined;
-  const trainer = new Trainer({ layout: setup.layout, state, optimizer: adam(training), session, sessions: SESSIONS, pool, sideBySide });
+  const lanes = lanesFor(setup.config, networkOf(setup.model));
+  const trainer = new Trainer({ layout: setup.layout, state, optimizer: adam(training), session, sessions: SESSIONS, pool, lanes });
   const weights = trainedWeights(setup.model, state.values, trainer.parameters);
   const original = placeWeights(setup.referenceModel, reference.weights, session);
   const learner = new Learner(setup, trainer, weights, original, { threads, sessions: SESSIONS, pool });

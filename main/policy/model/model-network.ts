@@ -40,6 +40,8 @@ export interface ModelNetworkOptions {
 /** Numbers of logits computed at once; longer batches go through the head in portions that the backward pass computes again. */
 const HEAD_PORTION = 1 << 22;
 const NEVER = -1e9;
+/** Two micro-batches side by side take 0.87 of the time of one with all threads; more lanes would need more memory. */
+const LANES = 2;
 const NO_AIDS = { matchFlag: false, pointer: false, tokenShift: 0 };
 
 export function modelNetwork(options: ModelNetworkOptions): PolicyNetwork {
@@ -55,6 +57,7 @@ export function modelNetwork(options: ModelNetworkOptions): PolicyNetwork {
     aids: NO_AIDS,
     compactMasks: true,
     shapes: 'fine',
+    lanes: trained === 'all' ? 1 : LANES,
     mappedBytes: mappedBytes(options.weights),
     layout: new ParameterLayout([...trainedSpecs(config, trained), ...(valueHead ? valueSpecs(config) : [])]),
     description: { model: hash, trained: describeTrained(trained), contextLength, valueHead, ...(precision !== 'f32' && { precision }) },
