@@ -14,6 +14,7 @@ import { ModelRegistry } from '../../main/policy/model/registry.ts';
 import { policyObjective } from '../../main/policy/network.ts';
 import type { PolicyNetwork } from '../../main/policy/network.ts';
 import { Sampler } from '../../main/policy/sampler.ts';
+import { privateBytes as anonymousBytes } from '../../main/training/session-pool.ts';
 import { Random } from '../../main/random.ts';
 import { benchFolder } from './llm-models.ts';
 import { Monologue } from './monologue.ts';
@@ -39,7 +40,9 @@ const LORA = { rank: 16, alpha: 32, targets: [...TARGETS] };
 const random = Random.from('bench-llm');
 let threads = 1;
 let loaded: { network: PolicyNetwork; sampler: Sampler; batch: number } | undefined;
-let training: { trainer: Trainer; batch: MicroBatch } | undefined;
+let training: { trainer: Trainer; batches: MicroBatch[]; mapped: number } | undefined;
+/** The most that a step held: memory of this process alone, and the weights, which are in memory once though every session maps them. */
+let peak = 0;
 
 const open = (model: string, precision: 'f32' | 'int8' | 'int4', trained: typeof LORA | 'none') =>
   modelNetwork({ ...new ModelRegistry(join(benchFolder, 'data')).open(model, precision), trained, contextLength: 512, precision });
@@ -92,31 +95,37 @@ function train(model: string, rows: number, length: number, agent: number, recom
       { tokens, flags: tokens.map(() => 0), agent: places.map((position) => ({ position, target: tokens[position + 1] ?? 0, mask })) },
     ];
   });
-  const shape = { rows, time: length, agentTokens: agent, masks: 0, episodes: rows };
-  const packed = new PackedBatch(episodes, network, shape);
+  // As the lab cuts an update: lanes share its rows.
+  const lanes = network.lanes ?? 1;
+  const share = rows / lanes;
+  const shape = { rows: share, time: length, agentTokens: agent, masks: 0, episodes: share };
   const state = freshState(
     network.layout,
     network.layout.initialise(() => random.normal()),
   );
-  training = {
-    trainer: new Trainer({ layout: network.layout, state, session: { threads } }),
-    batch: {
-      key: 'bench',
-      build: policyObjective(network, shape, { recompute }, (_graph, policy) => ({ loss: neg(policy.tokenMean(policy.logProbs)) })),
-      feeds: { ...packed.feeds, ...PackedBatch.divisors(rows, rows * agent) },
-    },
-  };
+  const build = policyObjective(network, shape, { recompute }, (_graph, policy) => ({ loss: neg(policy.tokenMean(policy.logProbs)) }));
+  const batches = Array.from({ length: lanes }, (_, lane) => {
+    const packed = new PackedBatch(episodes.slice(lane * share, (lane + 1) * share), network, shape);
+    return { key: 'bench', build, feeds: { ...packed.feeds, ...PackedBatch.divisors(rows, rows * agent) } };
+  });
+  const trainer = new Trainer({ layout: network.layout, state, session: { threads, spinning: false }, lanes });
+  training = { trainer, batches, mapped: network.mappedBytes ?? 0 };
   return { parameters: network.layout.count };
 }
 
 async function step(count: number): Promise<object> {
   if (!training) throw new Error('train comes before step');
+  const { trainer, batches, mapped } = training;
   const seconds: number[] = [];
+  const look = (): void => void (peak = Math.max(peak, anonymousBytes() + mapped));
+  const looking = setInterval(look, 20);
   for (let i = 0; i < count; i++) {
     const begin = performance.now();
-    await training.trainer.step([training.batch], 1e-4);
+    await trainer.step(batches, 1e-4);
     seconds.push((performance.now() - begin) / 1e3);
+    look();
   }
+  clearInterval(looking);
   return { seconds };
 }
 
@@ -137,7 +146,7 @@ async function answer(line: string): Promise<object> {
     case 'step':
       return step(asked.count);
     case 'memory':
-      return { peakBytes: process.resourceUsage().maxRSS * 1024 };
+      return { peakBytes: peak };
   }
 }
 

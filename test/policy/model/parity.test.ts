@@ -102,6 +102,26 @@ describe.each(GOLDEN)('%s', (name) => {
     }
   });
 
+  it('trains two micro-batches side by side to the very weights of one after the other', async () => {
+    const { golden, tuned } = open(name);
+    expect(tuned.lanes).toBe(2);
+    const trained = async (lanes: number) => {
+      const state = freshState(tuned.layout, open(name).adapter.values);
+      const trainer = new Trainer({ layout: tuned.layout, state, session: { threads: 2, spinning: false }, lanes });
+      const first = objective(golden, tuned, false);
+      const second = objective({ ...golden, tokens: golden.tokens.toReversed() }, tuned, false);
+      try {
+        for (let step = 0; step < 3; step++) await trainer.step([first, second], 1e-2);
+      } finally {
+        await trainer.dispose();
+      }
+      return state.values;
+    };
+    const [together, apart] = [await trained(2), await trained(1)];
+    expect(together).toEqual(apart);
+    expect(together).not.toEqual(open(name).adapter.values);
+  });
+
   it('keeps its adapter through writing and reading', () => {
     const { tuned, adapter } = open(name);
     const folder = temporaryFolder();
