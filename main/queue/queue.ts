@@ -136,8 +136,7 @@ export class RunQueue {
     if (locked) throw locked;
   }
 
-  /** Continues, as soon as there is a place. Throws `NoSoundCheckpoint` when that would drop its record. */
-  /** Resumes a run without the device it was started on. */
+  /** Continues without the device it was started on. */
   resumeOnCpu(id: number): void {
     this.#need(id, RESUMABLE, 'resumed');
     if (this.#live.has(id)) throw new Error(`Run ${id} is paused with its device in use. Stop it first, then resume it on the CPU`);
@@ -145,6 +144,7 @@ export class RunQueue {
     this.resume(id);
   }
 
+  /** Continues, as soon as there is a place. Throws `NoSoundCheckpoint` when that would drop its record. */
   resume(id: number): void {
     this.#need(id, RESUMABLE, 'resumed');
     const live = this.#live.get(id);

@@ -35,7 +35,8 @@ export function useOrder(base: Base, preferred: Edits, schema: Answer<'setup.sch
   const order = useMemo<Order>(() => ({ config, seeds, sweep: [...sweep] }), [config, seeds, sweep]);
   const asked = useDebounced(order, 150);
   const check = useQuery({ ...callOptions('setup.check', asked), placeholderData: keepPreviousData, gcTime: 30_000 });
-  const issues = check.data?.issues ?? [];
+  const refusal = on === '' ? check.data?.estimate?.plan?.refusal : null; // a cluster has other machines
+  const issues = [...(check.data?.issues ?? []), ...(refusal ? [refusal] : [])];
   const complete = check.data?.config ?? null;
   const changes = useMemo(() => changesBetween(base.config, complete ?? config), [base, complete, config]);
   const tagged = tags
