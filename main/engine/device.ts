@@ -179,7 +179,8 @@ const failure = z.object({
   message: z.string(),
 });
 
-function whyFailed(error: unknown, id: string): string {
+/** Why a self-test did not end with an answer, from what its process left behind. */
+export function whyFailed(error: unknown, id: string): string {
   const parsed = failure.safeParse(error);
   if (!parsed.success) return String(error);
   const { killed, signal, stderr = '', message } = parsed.data;
@@ -189,8 +190,10 @@ function whyFailed(error: unknown, id: string): string {
     return (id.startsWith('cuda') ? missingCuda() : undefined) ?? librariesMissing(stderr);
   if (/requires f16/i.test(stderr)) return 'the graphics card has no half precision';
   if (signal) return `its driver crashed (${signal}) during the self-test; another driver version may help`;
-  const said = stderr.split('\n').find((line) => /error/i.test(line)) ?? message;
-  return `its self-test failed: ${said.trim().slice(0, 300)}`;
+  // Node prints the line of source first, which may name errors too.
+  const lines = stderr.split('\n');
+  const said = lines.find((line) => /^\w*Error\b.*: /.test(line)) ?? lines.find((line) => /error/i.test(line)) ?? message;
+  return `its self-test failed: ${said.replace(/^\w*Error: |[\s.]+$/g, '').slice(0, 300)}`;
 }
 
 /** The files of the runtime are there; what they need themselves is not. */

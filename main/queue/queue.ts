@@ -407,7 +407,7 @@ function withoutDevice(store: Store, run: Run): Run {
 function deviceLost(what: string): NonNullable<Live['end']> {
   return {
     state: 'paused',
-    reason: `${what}. Nothing was lost up to the last checkpoint: resume tries the device again, “Resume on CPU” continues without it.`,
+    reason: `${what.replace(/[\s.]+$/, '')}. The last checkpoint is intact: “Resume” tries the device again, “Resume on CPU” continues without it.`,
   };
 }
 

@@ -61,11 +61,11 @@ export function timeSpent(store: Pick<Store, 'metrics'>, run: number): TimeSpent
  * scoring and optimizer steps.
  */
 const SPENT = ['calls', 'kernels', 'up', 'down', 'waiting', 'perToken', 'learning'] as const;
-export type DeviceSpent = Readonly<Record<(typeof SPENT)[number] | 'idle', number>>;
+export type DeviceSpent = Readonly<Record<(typeof SPENT)[number] | 'idle' | 'updates' | 'onCpu', number>>;
 
 const WHOLE = 'system/time.total';
 
-/** Undefined for runs on the CPU. `idle`: seconds that the card waits for the host. */
+/** Undefined for runs on the CPU. `idle`: seconds that the card waits for the host; `onCpu`: updates without it, after it was lost. */
 export function deviceSpent(store: Pick<Store, 'metrics'>, run: number): DeviceSpent | undefined {
   const series = store.metrics.many(run, [WHOLE, ...SPENT.map((name) => `system/device.${name}`)]);
   const middle = (name: (typeof SPENT)[number]): number => median(series[`system/device.${name}`]?.values ?? []);
@@ -84,6 +84,8 @@ export function deviceSpent(store: Pick<Store, 'metrics'>, run: number): DeviceS
     idle: median(idle),
     perToken: middle('perToken'),
     learning: middle('learning'),
+    updates: whole.size,
+    onCpu: Math.max(0, whole.size - idle.length),
   };
   return spent.calls > 0 ? spent : undefined;
 }
@@ -96,9 +98,10 @@ function median(values: Iterable<number>): number {
 }
 
 /** In one line. */
-export const deviceText = ({ calls, kernels, up, down, waiting, idle, perToken, learning }: DeviceSpent): string =>
+export const deviceText = ({ calls, kernels, up, down, waiting, idle, perToken, learning, updates, onCpu }: DeviceSpent): string =>
   `Device, median of an update: ${count(calls)} calls with ${count(kernels)} kernels; ${bytes(Math.round(1e6 * up))} sent, ${bytes(Math.round(1e6 * down))} fetched ` +
-  `(${count(perToken)} bytes a token; learning ${learning.toFixed(2)}% of the weights' size); the host waits ${duration(waiting)} for the device, the device ${duration(idle)} for the host`;
+  `(${count(perToken)} bytes a token; learning ${learning.toFixed(2)}% of the weights' size); the host waits ${duration(waiting)} for the device, the device ${duration(idle)} for the host` +
+  (onCpu > 0 ? `; ${count(onCpu)} of ${count(updates)} updates on the CPU` : '');
 
 const count = (value: number): string => Math.round(value).toLocaleString('en');
 

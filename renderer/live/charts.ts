@@ -17,7 +17,7 @@ export const CHARTS: readonly ChartPlan[] = [
   { id: 'return', title: 'Return', unit: 'reward', metrics: ['rollout.return', 'rollout.return.std'], perUpdate: true },
   { id: 'loss', title: 'Loss', unit: '', metrics: ['loss', 'loss.policy', 'loss.value'] },
   { id: 'advantage', title: 'Advantages', unit: 'reward', metrics: ['advantage.mean', 'advantage.std'] },
-  { id: 'kl', title: 'KL and log-ratio to the reference', unit: 'nats', metrics: ['logratio', 'kl.full', 'kl.k3', 'kl.old'] },
+  { id: 'kl', title: 'KL and log-ratio', unit: 'nats', metrics: ['logratio', 'kl.full', 'kl.k3', 'kl.old'] },
   { id: 'entropy', title: 'Entropy', unit: 'nats', metrics: ['rollout.entropy', 'entropy'] },
   { id: 'gradient', title: 'Gradient norm', unit: '', metrics: ['gradient.norm'] },
   { id: 'lengths', title: 'Steps per episode', unit: 'steps', metrics: ['rollout.steps'], perUpdate: true },

@@ -15,6 +15,9 @@ import styles from './live.module.css';
 const whole = new Intl.NumberFormat('en');
 const ENDED: readonly RunRow['state'][] = ['done', 'failed', 'stopped'];
 
+/** A reason of more characters gets a line of its own. */
+const LONG = 100;
+
 interface OverviewProps {
   run: RunRow;
   /** What it does at this moment; null when it does not train. */
@@ -27,6 +30,7 @@ export function Overview({ run, progress, asked }: OverviewProps) {
   const live = run.state === 'running' || run.state === 'stopping';
   const { stages = allStages, advice = [], device = null } = useRunSummary(run.id) ?? {};
   const words = live ? [doingWords(run, progress), asked].filter(Boolean).join(' · ') : (run.reason ?? '');
+  const long = words.length > LONG;
   return (
     <section className={styles.overview} aria-label="Run status">
       <div className={styles.progress}>
@@ -35,11 +39,12 @@ export function Overview({ run, progress, asked }: OverviewProps) {
           <span>
             Update <strong data-testid="updates">{whole.format(run.updates)}</strong> of {whole.format(run.planned)}
           </span>
-          <span className={styles.remark}>{words}</span>
+          {!long && <span className={styles.remark}>{words}</span>}
         </div>
         {ENDED.includes(run.state) ? <Progress label="Run progress" value={shareDone(run)} /> : <Stages {...{ run, stages, progress }} />}
       </div>
       <Numbers run={run} />
+      {long && <p className={styles.across}>{words}</p>}
       {device !== null && (
         <p className={`${styles.remark} ${styles.across}`} data-testid="device">
           {device}

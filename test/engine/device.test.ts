@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { builtInAlgorithms } from '../../main/algorithm/registry.ts';
-import { deviceOptions, judge, listDevices, missingCuda, requireDevice } from '../../main/engine/device.ts';
+import { deviceOptions, judge, listDevices, missingCuda, requireDevice, whyFailed } from '../../main/engine/device.ts';
 import { hasVulkan, overVulkan } from './vulkan.ts';
 import { modelTrace } from './webgpu-model.ts';
 import { tenSteps } from './webgpu-steps.ts';
@@ -31,6 +31,25 @@ describe('the list of devices', () => {
       reason: 'it computes wrongly: at step 2 the gradient norm is 1.2, on the CPU 1.1',
     });
     expect(judge({ cpu: trace, device: { losses: [2.4, Number.NaN], norms: trace.norms }, seconds: 1 }).ok).toBe(false);
+  });
+
+  it('gives the error of a self-test that failed, not the line of source that threw it', () => {
+    const stderr = [
+      'file:///lab/main/engine/session.ts:319',
+      "    return new DeviceError(`The device stopped while '${name}' ran: ${message}`);",
+      '           ^',
+      '',
+      'DeviceError: The device stopped while "step check" ran: [Device] is lost.',
+      '    at explain (file:///lab/main/engine/session.ts:319:12)',
+    ].join('\n');
+    expect(whyFailed({ message: 'Command failed', stderr }, 'webgpu')).toBe(
+      'its self-test failed: The device stopped while "step check" ran: [Device] is lost',
+    );
+    const silent = { message: 'Command failed', killed: false, signal: 'SIGSEGV', stderr: '' };
+    expect(whyFailed(silent, 'webgpu')).toContain('its driver crashed (SIGSEGV)');
+    const cudnn =
+      'Error: Failed to load library libonnxruntime_providers_cuda.so with error: libcudnn.so.9: cannot open shared object file';
+    expect(whyFailed({ message: '', stderr: cudnn }, 'dml')).toContain('libcudnn.so.9 was not found');
   });
 
   it.runIf(process.platform === 'linux' && process.arch === 'x64')('says which files CUDA lacks and how to get them', () => {
