@@ -107,7 +107,9 @@ export function missingCuda(
 /** Every device the runtime knows on this system, each tried now, all at the same time. Takes a second or two. */
 export async function listDevices(environment: NodeJS.ProcessEnv = {}): Promise<Device[]> {
   const present = new Set(supportedBackends());
-  const ids = Object.keys(KINDS).filter((id) => KINDS[id]?.hidden !== true && present.has(KINDS[id]?.backend ?? id));
+  const kinds = Object.keys(KINDS).filter((id) => KINDS[id]?.hidden !== true && present.has(KINDS[id]?.backend ?? id));
+  const further = kinds.some(isNumbered) ? Array.from({ length: cardCount() - 1 }, (_, index) => index + 1) : [];
+  const ids = kinds.flatMap((id) => [id, ...(isNumbered(id) ? further.map((number) => `${id}:${number}`) : [])]);
   const cuda = missingCuda();
   const absent: Device[] =
     cuda === undefined || present.has('cuda')

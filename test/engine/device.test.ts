@@ -4,10 +4,11 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { z } from 'zod';
 import { builtInAlgorithms } from '../../main/algorithm/registry.ts';
 import { deviceOptions, judge, listDevices, missingCuda, requireDevice, whyFailed } from '../../main/engine/device.ts';
+import { supportedBackends } from '../../main/engine/session.ts';
 import { hasVulkan, overVulkan } from './vulkan.ts';
 import { modelTrace } from './webgpu-model.ts';
 import { tenSteps } from './webgpu-steps.ts';
@@ -22,6 +23,26 @@ describe('the list of devices', () => {
     expect(devices.map(({ id }) => id)).toContain('webgpu');
     for (const { ok, reason } of devices) expect(reason.length, String(ok)).toBeGreaterThan(20);
   }, 120_000);
+
+  it.runIf(supportedBackends().includes('cuda'))(
+    'lists every card of those that have numbers',
+    async () => {
+      const folder = mkdtempSync(join(tmpdir(), 'astrolab-cards-'));
+      const listed = 'NVIDIA GeForce RTX 4090, 24564\nNVIDIA GeForce RTX 3060, 12288\n';
+      writeFileSync(join(folder, 'nvidia-smi'), `#!/bin/sh\nprintf '${listed.replaceAll('\n', '\\n')}'\n`, { mode: 0o755 });
+      vi.stubEnv('PATH', `${folder}:${process.env.PATH ?? ''}`);
+      const devices = await listDevices();
+      vi.unstubAllEnvs();
+      rmSync(folder, { recursive: true });
+      const cards = devices.filter(({ id }) => id === 'cuda' || id === 'cuda:1');
+      expect(cards.map(({ name, memory }) => [name, memory])).toEqual([
+        ['NVIDIA GeForce RTX 4090 through CUDA', 24564 * 2 ** 20],
+        ['NVIDIA GeForce RTX 3060 through CUDA', 12288 * 2 ** 20],
+      ]);
+      expect(devices.map(({ id }) => id)).not.toContain('webgpu:1');
+    },
+    120_000,
+  );
 
   it('refuses a device whose loss is right and whose gradient is wrong', () => {
     const wrong = { losses: [2.4, 2.2], norms: [1.5, 1.2] };
