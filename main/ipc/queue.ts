@@ -130,7 +130,7 @@ function planned({ lab: { store } }: Context, config: RunConfig) {
     return parts ? { parts: { ...parts }, needed, most, free, card, changes: [...changes], refusal: null } : null;
   } catch (error) {
     if (!(error instanceof ConfigError) && !(error instanceof ModelError)) throw error;
-    return { parts: null, needed: 0, most: 0, free: 0, card: false, changes: [], refusal: refusalOf(error, config) };
+    return { parts: null, needed: 0, most: 0, free: 0, card: config.device !== 'cpu', changes: [], refusal: refusalOf(error, config) };
   }
 }
 

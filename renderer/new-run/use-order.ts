@@ -62,7 +62,9 @@ export function useOrder(base: Base, preferred: Edits, schema: Answer<'setup.sch
   };
   /** The value of a setting as it is now. */
   const valueOf = (key: string): string => String(edits[key] ?? getKey(config, key) ?? '');
-  const errorOf = (key: string): string | undefined => issues.find((issue) => issue.key === key)?.message;
+  /** In short where it is about memory: the list of errors has the numbers. */
+  const errorOf = (key: string): string | undefined =>
+    refusal?.key === key ? 'Cannot be started with this: see Errors' : issues.find((issue) => issue.key === key)?.message;
   const typed = { edits, setEdits, seeds, setSeeds, sweep, setSweep, tags, setTags, tagged, on, setOn };
   const judged = { knobs, order, asked, issues, complete, changes, checked: check.data };
   return { ...typed, ...judged, edit, choose, fieldOf, valueOf, errorOf };

@@ -136,6 +136,7 @@ describe('the memory of a card beside Start', () => {
     const error = lab.page.getByRole('list', { name: 'Errors' }).getByRole('button');
     await error.getByText("of the card's memory even with the smallest micro-batches").waitFor();
     expect(await error.innerText()).toMatch(/^device this run needs .*; 2\.0 MB are there/);
+    expect(await shown(lab.page.getByText('Cannot be started with this: see Errors', { exact: true }))).toBe(true);
     expect(await button('Start').isDisabled()).toBe(true);
     expect(await button('Measure on this machine').isDisabled()).toBe(true);
     expect(await accessibilityProblems(lab)).toEqual([]);
