@@ -8,6 +8,9 @@ const whole = new Intl.NumberFormat('en', { maximumFractionDigits: 0 });
 const compact = new Intl.NumberFormat('en', { notation: 'compact', maximumFractionDigits: 1 });
 const dateTime = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'short' });
 
+/** Text at the beginning of a line. */
+export const capital = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);
+
 /** A value with as many digits as mean something: 0.6241, 12.3, 4,120, 3.2e-5; shares as 62.4%. */
 export function formatValue(value: number, unit = ''): string {
   if (Number.isNaN(value)) return '–';

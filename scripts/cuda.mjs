@@ -42,12 +42,17 @@ export async function ensureCuda(root, say) {
   }
   if (files.missing.length === 0) return { text: `present in ${files.target}`, worked: false };
   say(`fetching ${files.package} ${files.version} with the installer of onnxruntime-node`);
-  const { output } = await run(process.execPath, ['script/install.js', '--onnxruntime-node-install=cuda12'], { cwd: folder });
+  // Under `npm run` the installer of version 1.30 ends at once without a word, whatever is asked for by --onnxruntime-node-install=cuda12
+  // (its parser drops that value); "true" it understands, and takes what this system has: CUDA 12.
+  const env = { ...process.env, ONNXRUNTIME_NODE_INSTALL: 'true' };
+  const { output } = await run(process.execPath, ['script/install.js'], { cwd: folder, env });
   const left = cudaFiles(folder)?.missing ?? [];
   if (left.length === 0) return { text: `fetched into ${files.target}`, worked: true };
   throw new SetupError({
-    tried: `node ${join(folder, 'script/install.js')} --onnxruntime-node-install=cuda12`,
-    failed: (output.match(/^.*(error|refused|not found).*$/gim) ?? output.trim().split('\n')).slice(-2).join('\n'),
+    tried: `node ${join(folder, 'script/install.js')} --onnxruntime-node-install`,
+    failed:
+      (output.match(/^.*(error|refused|not found).*$/gim) ?? output.trim().split('\n')).slice(-2).join('\n') ||
+      `it ended without a word and without ${left.join(', ')}`,
     fix: [
       `on a machine with a network download ${files.package} ${files.version} from https://www.nuget.org/packages/${files.package}/${files.version}`,
       `(the .nupkg is a ZIP file) and copy ${files.source.join(', ')}`,

@@ -131,7 +131,9 @@ function describe({ ok, versions, dataFolder, freeDisk, devices, problems }: Dia
   for (const [name, version] of Object.entries(versions)) lines.push(`  ${name.padEnd(12)} ${version}`);
   lines.push('Data', `  folder       ${dataFolder}`, `  free disk    ${freeDisk < 0 ? 'unknown' : size(freeDisk)}`);
   lines.push('Devices');
-  for (const device of devices) lines.push(`  ${device.ok ? 'ok    ' : 'fails '} ${device.id.padEnd(6)} ${device.name}: ${device.reason}`);
+  const width = Math.max(0, ...devices.map(({ id }) => id.length));
+  for (const { ok: works, id, name, reason } of devices)
+    lines.push(`  ${works ? 'ok   ' : 'fails'} ${id.padEnd(width)} ${name}: ${reason}`);
   lines.push(problems.length === 0 ? 'No problems found' : 'Problems');
   for (const { severity, message, fix } of problems) lines.push(`  ${severity}: ${message}`, `    ${fix}`);
   lines.push(ok ? 'The lab is ready.' : 'The lab can not work until the errors above are fixed.');

@@ -107,7 +107,9 @@ export function missingCuda(
 /** Every device the runtime knows on this system, each tried now, all at the same time. Takes a second or two. */
 export async function listDevices(environment: NodeJS.ProcessEnv = {}): Promise<Device[]> {
   const present = new Set(supportedBackends());
-  const ids = Object.keys(KINDS).filter((id) => KINDS[id]?.hidden !== true && present.has(KINDS[id]?.backend ?? id));
+  const kinds = Object.keys(KINDS).filter((id) => KINDS[id]?.hidden !== true && present.has(KINDS[id]?.backend ?? id));
+  const further = kinds.some(isNumbered) ? Array.from({ length: cardCount() - 1 }, (_, index) => index + 1) : [];
+  const ids = kinds.flatMap((id) => [id, ...(isNumbered(id) ? further.map((number) => `${id}:${number}`) : [])]);
   const cuda = missingCuda();
   const absent: Device[] =
     cuda === undefined || present.has('cuda')
@@ -134,14 +136,24 @@ export async function tryDevice(id: string, environment: NodeJS.ProcessEnv = {})
     const env = { ...process.env, ...environment, ELECTRON_RUN_AS_NODE: '1', NODE_NO_WARNINGS: '1', ORT_DISABLE_TELEMETRY: '1' };
     const { stdout } = await promisify(execFile)(process.execPath, [checkFile(), id], { env, timeout: PATIENCE_MS, killSignal: 'SIGKILL' });
     const result = check.parse(JSON.parse(stdout.trim().split('\n').at(-1) ?? ''));
-    return { id, name, memory, ...judge(result, half ? HALF_TOLERANCE : TOLERANCE), check: result };
+    return {
+      id,
+      name,
+      memory,
+      ...judge(result, half ? HALF_TOLERANCE : TOLERANCE, id === 'cpu' ? 'the recorded ones' : undefined),
+      check: result,
+    };
   } catch (error) {
-    return { id, name, memory, ok: false, reason: whyFailed(error) };
+    return { id, name, memory, ok: false, reason: whyFailed(error, id) };
   }
 }
 
-/** Whether the device computed what the CPU did. */
-export function judge({ cpu, device, seconds }: DeviceCheck, tolerance = TOLERANCE): Pick<Device, 'ok' | 'reason'> {
+/** Whether the device computed what was expected: what the CPU did, or for the CPU itself what comes with the lab. */
+export function judge(
+  { cpu, device, seconds }: DeviceCheck,
+  tolerance = TOLERANCE,
+  expectation = "the CPU's",
+): Pick<Device, 'ok' | 'reason'> {
   for (const [what, expected, found] of [
     ['loss', cpu.losses, device.losses],
     ['gradient norm', cpu.norms, device.norms],
@@ -152,7 +164,7 @@ export function judge({ cpu, device, seconds }: DeviceCheck, tolerance = TOLERAN
       return { ok: false, reason: `it computes wrongly: at step ${i + 1} the ${what} is ${other}, on the CPU ${number}` };
     }
   }
-  return { ok: true, reason: `self-test passed in ${seconds.toFixed(1)} s: losses and gradient norms equal the CPU's` };
+  return { ok: true, reason: `self-test passed in ${seconds.toFixed(1)} s: losses and gradient norms equal ${expectation}` };
 }
 
 /** The check beside this code: the source when this is the source, the bundle when this is the bundle. */
@@ -169,18 +181,27 @@ const failure = z.object({
   message: z.string(),
 });
 
-function whyFailed(error: unknown): string {
+/** Why a self-test did not end with an answer, from what its process left behind. */
+export function whyFailed(error: unknown, id: string): string {
   const parsed = failure.safeParse(error);
   if (!parsed.success) return String(error);
   const { killed, signal, stderr = '', message } = parsed.data;
   if (killed) return `its self-test did not end within ${PATIENCE_MS / 1000} s`;
   if (/Failed to get a WebGPU adapter|No supported adapters/i.test(stderr)) return 'no graphics card that WebGPU can use was found';
   if (/Failed to load (shared )?library|cannot open shared object/i.test(stderr))
-    return 'its libraries are not installed beside the runtime (npm run setup -- --cuda fetches those of CUDA; the driver, CUDA 12 and cuDNN 9 come from NVIDIA)';
+    return (id.startsWith('cuda') ? missingCuda() : undefined) ?? librariesMissing(stderr);
   if (/requires f16/i.test(stderr)) return 'the graphics card has no half precision';
   if (signal) return `its driver crashed (${signal}) during the self-test; another driver version may help`;
-  const said = stderr.split('\n').find((line) => /error/i.test(line)) ?? message;
-  return `its self-test failed: ${said.trim().slice(0, 300)}`;
+  // Node prints the line of source first, which may name errors too.
+  const lines = stderr.split('\n');
+  const said = lines.find((line) => /^\w*Error\b.*: /.test(line)) ?? lines.find((line) => /error/i.test(line)) ?? message;
+  return `its self-test failed: ${said.replace(/^\w*Error: |[\s.]+$/g, '').slice(0, 300)}`;
+}
+
+/** The files of the runtime are there; what they need themselves is not. */
+function librariesMissing(stderr: string): string {
+  const [library] = /lib[\w.+-]+\.so[.\d]*(?=: cannot open)/.exec(stderr) ?? [];
+  return `${library ?? 'a library that it needs'} was not found: an NVIDIA card needs the driver, CUDA 12 and cuDNN 9, which come from NVIDIA`;
 }
 
 async function describe(id: string, title: string): Promise<{ name: string; memory: number | null }> {

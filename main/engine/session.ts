@@ -317,6 +317,6 @@ function explain(error: unknown, graph: Graph, what: string): Error {
   const message = error instanceof Error ? error.message : String(error);
   if (/alloc|out of memory|OOM/i.test(message)) return outOfMemory(graph, message);
   if (/WebGPU|device lost|CUDA|DML|D3D12|CoreML/i.test(message))
-    return new DeviceError(`The device stopped while "${graph.name}" ran: ${message}`);
+    return new DeviceError(`The device stopped while "${graph.name}" ran: ${message.replace(/\s+/g, ' ')}`);
   return new Error(`"${graph.name}" ${what}: ${message}`);
 }

@@ -16,7 +16,7 @@ import { ModelError } from '../policy/model/tensor-source.ts';
 import { probe } from '../queue/probe.ts';
 import { NoSoundCheckpoint } from '../queue/resume.ts';
 import { inSlices } from '../slices.ts';
-import { fitMemory } from '../training/memory-plan.ts';
+import { TooLarge, fitMemory } from '../training/memory-plan.ts';
 import type { Context } from './context.ts';
 import { CallFailure } from './dispatch.ts';
 import type { Handlers } from './dispatch.ts';
@@ -130,8 +130,14 @@ function planned({ lab: { store } }: Context, config: RunConfig) {
     return parts ? { parts: { ...parts }, needed, most, free, card, changes: [...changes], refusal: null } : null;
   } catch (error) {
     if (!(error instanceof ConfigError) && !(error instanceof ModelError)) throw error;
-    return { parts: null, needed: 0, most: 0, free: 0, card: false, changes: [], refusal: error.message };
+    return { parts: null, needed: 0, most: 0, free: 0, card: config.device !== 'cpu', changes: [], refusal: refusalOf(error, config) };
   }
+}
+
+/** The error and the setting it is about: a model that is not here, too little memory, or a world that cannot be opened. */
+function refusalOf(error: Error, { policy }: RunConfig) {
+  if (error instanceof TooLarge) return { key: error.key, message: error.explanation };
+  return { key: policy.kind === 'model' ? 'policy.model.name' : 'world.name', message: error.message };
 }
 
 /** Every setting of a run, of all worlds and algorithms. */

@@ -68,7 +68,7 @@ export function estimateRun(store: Store, config: RunConfig, elsewhere = readShi
     freeBytes: free,
     basis: shipped
       ? `From ${source}; more threads take less. Measure it here for a better estimate. ${stage}`
-      : `From ${source}, on ${availableParallelism()} threads; other work on the machine makes it longer. ${stage}`,
+      : `From ${source}, on ${config.device === 'cpu' ? `${availableParallelism()} threads` : config.device}; other work on the machine makes it longer. ${stage}`,
     elsewhere: shipped !== undefined,
   };
 }

@@ -46,6 +46,13 @@ export interface QueueOptions {
   readonly onReport?: (run: number, report: RunReport) => void;
 }
 
+interface End {
+  readonly state: RunState;
+  readonly reason: string | null;
+  /** Something went wrong, though the run has not failed: the log marks it. */
+  readonly wrong?: true;
+}
+
 interface Live {
   readonly process: Launched;
   readonly writer: RunWriter;
@@ -54,7 +61,7 @@ interface Live {
   /** Paused and waiting for `go`: takes no place in the queue. */
   idle: boolean;
   /** The state the run ends in when its process goes; null while nothing was said: then it crashed. */
-  end: { readonly state: RunState; readonly reason: string | null } | null;
+  end: End | null;
 }
 
 /** Interval at which the queue checks whether the data folder is still there and whether another lab left a run behind. */
@@ -136,8 +143,7 @@ export class RunQueue {
     if (locked) throw locked;
   }
 
-  /** Continues, as soon as there is a place. Throws `NoSoundCheckpoint` when that would drop its record. */
-  /** Resumes a run without the device it was started on. */
+  /** Continues without the device it was started on. */
   resumeOnCpu(id: number): void {
     this.#need(id, RESUMABLE, 'resumed');
     if (this.#live.has(id)) throw new Error(`Run ${id} is paused with its device in use. Stop it first, then resume it on the CPU`);
@@ -145,6 +151,7 @@ export class RunQueue {
     this.resume(id);
   }
 
+  /** Continues, as soon as there is a place. Throws `NoSoundCheckpoint` when that would drop its record. */
   resume(id: number): void {
     this.#need(id, RESUMABLE, 'resumed');
     const live = this.#live.get(id);
@@ -359,7 +366,7 @@ export class RunQueue {
   }
 
   /** Ends a run now: kills its process if it has one. */
-  #end(id: number, end: NonNullable<Live['end']>): void {
+  #end(id: number, end: End): void {
     const live = this.#live.get(id);
     if (live === undefined) return this.#set(id, { ...end, position: null, finishedAt: Date.now() });
     live.end = end;
@@ -383,11 +390,11 @@ export class RunQueue {
     throw new Error(`Run ${id} is ${run.state} and cannot be ${verb}: it would have to be ${states.join(' or ')}`);
   }
 
-  #set(id: number, change: Parameters<Store['runs']['change']>[1]): void {
+  #set(id: number, { wrong, ...change }: Parameters<Store['runs']['change']>[1] & { wrong?: boolean }): void {
     this.#store.write(() => {
       this.#store.runs.change(id, change);
       if (change.reason) {
-        const severity = change.state === 'failed' ? 'error' : 'info';
+        const severity = wrong === true || change.state === 'failed' ? 'error' : 'info';
         this.#store.events.add(id, { update: this.#store.runs.get(id).updates, kind: 'state', severity, text: change.reason, data: {} });
       }
     });
@@ -404,16 +411,18 @@ function withoutDevice(store: Store, run: Run): Run {
 }
 
 /** A card that was lost may be back soon: nothing has failed that cannot be tried again. */
-function deviceLost(what: string): NonNullable<Live['end']> {
+function deviceLost(what: string): End {
   return {
     state: 'paused',
-    reason: `${what}. Nothing was lost up to the last checkpoint: resume tries the device again, “Resume on CPU” continues without it.`,
+    wrong: true,
+    reason: `${what.replace(/[\s.]+$/, '')}. The last checkpoint is intact: “Resume” tries the device again, “Resume on CPU” continues without it.`,
   };
 }
 
-function diskFull(): NonNullable<Live['end']> {
+function diskFull(): End {
   return {
     state: 'paused',
+    wrong: true,
     reason: 'The disk is full. Nothing was lost: free some space, then resume from the last checkpoint.',
   };
 }

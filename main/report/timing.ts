@@ -2,6 +2,7 @@
 // The parts add up to the whole; only the world's share lies inside rollout, V* and evaluation, which step through it.
 
 import { checkConfig } from '../config/config.ts';
+import { bytes, duration } from '../format.ts';
 import type { Run } from '../store/runs.ts';
 import type { Store } from '../store/store.ts';
 import { memoryLimit } from '../training/session-pool.ts';
@@ -55,38 +56,54 @@ export function timeSpent(store: Pick<Store, 'metrics'>, run: number): TimeSpent
 }
 
 /**
- * What the graphics card cost, as means per update: calls, kernels, MB sent and fetched, seconds inside calls, bytes exchanged for every
- * drawn token, and percent of the weights' size for scoring and optimizer steps.
+ * What the graphics card cost an update, as medians, because the first one (and the first after a pause) also sends weights and moments:
+ * calls, kernels, MB sent and fetched, seconds inside calls, bytes exchanged for every drawn token, and percent of the weights' size for
+ * scoring and optimizer steps.
  */
 const SPENT = ['calls', 'kernels', 'up', 'down', 'waiting', 'perToken', 'learning'] as const;
-export type DeviceSpent = Readonly<Record<(typeof SPENT)[number], number>>;
+export type DeviceSpent = Readonly<Record<(typeof SPENT)[number] | 'idle' | 'updates' | 'onCpu', number>>;
 
-/** Undefined for runs on the CPU. */
+const WHOLE = 'system/time.total';
+
+/** Undefined for runs on the CPU. `idle`: seconds that the card waits for the host; `onCpu`: updates without it, after it was lost. */
 export function deviceSpent(store: Pick<Store, 'metrics'>, run: number): DeviceSpent | undefined {
-  const series = store.metrics.many(
-    run,
-    SPENT.map((name) => `system/device.${name}`),
-  );
-  const mean = (name: (typeof SPENT)[number]): number => {
-    const values = [...(series[`system/device.${name}`]?.values ?? [])];
-    return values.reduce((sum, value) => sum + value, 0) / Math.max(1, values.length);
-  };
+  const series = store.metrics.many(run, [WHOLE, ...SPENT.map((name) => `system/device.${name}`)]);
+  const middle = (name: (typeof SPENT)[number]): number => median(series[`system/device.${name}`]?.values ?? []);
+  const whole = new Map([...(series[WHOLE]?.updates ?? [])].map((update, index) => [update, series[WHOLE]?.values[index]]));
+  const waiting = series['system/device.waiting'];
+  const idle = [...(waiting?.values ?? [])].map((seconds, index) => {
+    const all = whole.get(waiting?.updates[index] ?? -1) ?? seconds;
+    return Math.max(0, all - seconds);
+  });
   const spent = {
-    calls: mean('calls'),
-    kernels: mean('kernels'),
-    up: mean('up'),
-    down: mean('down'),
-    waiting: mean('waiting'),
-    perToken: mean('perToken'),
-    learning: mean('learning'),
+    calls: middle('calls'),
+    kernels: middle('kernels'),
+    up: middle('up'),
+    down: middle('down'),
+    waiting: middle('waiting'),
+    idle: median(idle),
+    perToken: middle('perToken'),
+    learning: middle('learning'),
+    updates: whole.size,
+    onCpu: Math.max(0, whole.size - idle.length),
   };
   return spent.calls > 0 ? spent : undefined;
 }
 
+/** Of none: 0. */
+function median(values: Iterable<number>): number {
+  const sorted = [...values].sort((a, b) => a - b);
+  const half = sorted.length / 2;
+  return ((sorted[Math.ceil(half) - 1] ?? 0) + (sorted[Math.floor(half)] ?? 0)) / 2;
+}
+
 /** In one line. */
-export const deviceText = ({ calls, kernels, up, down, waiting, perToken, learning }: DeviceSpent): string =>
-  `Device, per update: ${calls.toFixed(0)} calls with ${kernels.toFixed(0)} kernels, ${up.toFixed(2)} MB sent, ${down.toFixed(2)} MB fetched ` +
-  `(${perToken.toFixed(0)} bytes a token; learning ${learning.toFixed(2)}% of the weights' size), ${waiting.toFixed(2)} s waiting for it`;
+export const deviceText = ({ calls, kernels, up, down, waiting, idle, perToken, learning, updates, onCpu }: DeviceSpent): string =>
+  `Device, median of an update: ${count(calls)} calls with ${count(kernels)} kernels; ${bytes(Math.round(1e6 * up))} sent, ${bytes(Math.round(1e6 * down))} fetched ` +
+  `(${count(perToken)} bytes a token; learning ${learning.toFixed(2)}% of the weights' size); the host waits ${duration(waiting)} for the device, the device ${duration(idle)} for the host` +
+  (onCpu > 0 ? `; ${count(onCpu)} of ${count(updates)} updates on the CPU` : '');
+
+const count = (value: number): string => Math.round(value).toLocaleString('en');
 
 /** The parts that took any time, largest first, the world at the end: name, seconds, share. */
 export function timeRows(time: TimeSpent): { readonly name: string; readonly seconds: number; readonly share: number }[] {

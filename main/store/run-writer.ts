@@ -78,10 +78,7 @@ export class RunWriter {
       case 'event':
         events.add(run, report);
         return;
-      case 'failed':
-        metrics.compact(run);
-        events.add(run, { update: report.update, kind: 'state', severity: 'error', text: report.message, data: {} });
-        return;
+      case 'failed': // the reason comes into the log with the state that it leads to
       case 'paused':
       case 'finished':
         metrics.compact(run);

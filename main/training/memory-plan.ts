@@ -7,6 +7,7 @@ import { ConfigError, type RunConfig } from '../config/config.ts';
 import { cardMemory, deviceOptions } from '../engine/device.ts';
 import { megabytes, peakBytes } from '../engine/memory.ts';
 import { gradientGraph } from '../engine/training-graphs.ts';
+import { bytes as size } from '../format.ts';
 import { type LanguageModelConfig, weightSpecs } from '../policy/model/architecture.ts';
 import { HEAD, kindOf, type MappedWeight, type MappedWeights } from '../policy/model/mapped-weights.ts';
 import { modelNetwork } from '../policy/model/model-network.ts';
@@ -235,7 +236,26 @@ function smallNetwork(config: RunConfig, dataFolder: string): PolicyNetwork {
   return network;
 }
 
-/** The config as it fits into the free memory (of the card, where it runs on one), or a ConfigError. */
+/** A run that needs more memory than there is, however it is adapted. */
+export class TooLarge extends ConfigError {
+  /** The setting to change, and the error without it. */
+  readonly key: string;
+  readonly explanation: string;
+
+  constructor(key: string, explanation: string) {
+    super(`${key}: ${explanation}`);
+    this.key = key;
+    this.explanation = explanation;
+  }
+}
+
+/** The plan where so much is free: sessions of other shapes are kept only as long as there is room (session-pool.ts). */
+const within = (plan: MemoryPlan, free: number): MemoryPlan => ({
+  ...plan,
+  most: Math.max(plan.needed, Math.min(plan.most, USABLE * free)),
+});
+
+/** The config as it fits into the free memory (of the card, where it runs on one), or a `TooLarge`. */
 export function fitMemory(config: RunConfig, dataFolder: string, given?: number): FittedRun {
   const onCard = config.device !== 'cpu';
   const isModel = config.policy.kind === 'model';
@@ -247,12 +267,13 @@ export function fitMemory(config: RunConfig, dataFolder: string, given?: number)
   let smallest: MemoryPlan | undefined;
   for (const adapted of adaptations(config, network)) {
     const plan = planned(adapted);
-    if (plan.needed <= USABLE * free) return { config: adapted, plan, changes: changesOf(config, adapted), free };
+    if (plan.needed <= USABLE * free) return { config: adapted, plan: within(plan, free), changes: changesOf(config, adapted), free };
     smallest = plan;
   }
-  throw new ConfigError(
-    `${isModel ? 'policy.model.name' : 'device'}: this run needs ${megabytes(smallest?.needed ?? 0)} of ${onCard ? "the card's memory" : 'memory'} even with the smallest micro-batches and recomputation ` +
-      `(${partsText(smallest)}); ${megabytes(free)} are ${onCard ? 'there' : 'free'}. A smaller policy.contextLength or training.batch, ${isModel ? 'policy.model.precision=int4 or a smaller model' : 'a smaller policy or device=cpu'} need less`,
+  throw new TooLarge(
+    isModel ? 'policy.model.name' : 'device',
+    `this run needs ${size(smallest?.needed ?? 0)} of ${onCard ? "the card's memory" : 'memory'} even with the smallest micro-batches and recomputation ` +
+      `(${partsText(smallest)}); ${size(free)} are ${onCard ? 'there' : 'free'}. A smaller policy.contextLength or training.batch, ${isModel ? 'policy.model.precision=int4 or a smaller model' : 'a smaller policy or device=cpu'} need less`,
   );
 }
 
@@ -287,7 +308,7 @@ const NAMES: Readonly<Record<keyof MemoryParts, string>> = {
 const partsText = (plan: MemoryPlan | undefined): string =>
   (Object.keys(NAMES) as (keyof MemoryParts)[])
     .filter((name) => !plan?.card || name !== 'process')
-    .map((name) => `${NAMES[name]} ${megabytes(plan?.parts[name] ?? 0)}`)
+    .map((name) => `${NAMES[name]} ${size(plan?.parts[name] ?? 0)}`)
     .join(', ');
 
 /** The plan in words, for the command line. */
@@ -295,6 +316,6 @@ export function planText({ plan, changes, free }: FittedRun): string {
   if (!plan) return '';
   const adapted = changes.length === 0 ? '' : `\nAdapted to the ${plan.card ? 'card' : 'free memory'}: ${changes.join(', ')}`;
   const there =
-    free === null ? 'the system does not say how much it has (deviceMemory does)' : `${megabytes(free)} ${plan.card ? 'there' : 'free'}`;
-  return `Memory${plan.card ? ' of the card' : ''}: ${megabytes(plan.needed)} needed, up to ${megabytes(plan.most)} used, ${there} (${partsText(plan)})${adapted}`;
+    free === null ? 'the system does not say how much it has (deviceMemory does)' : `${size(free)} ${plan.card ? 'there' : 'free'}`;
+  return `Memory${plan.card ? ' of the card' : ''}: ${size(plan.needed)} needed, up to ${size(plan.most)} used, ${there} (${partsText(plan)})${adapted}`;
 }

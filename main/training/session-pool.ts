@@ -1,11 +1,12 @@
 // How much memory the sessions of a run may hold: what the setting `memory` leaves beside the rest of the process. The process's resident
-// memory itself is looked at, because what a session holds is known only roughly before it has run.
+// memory itself is looked at, because what a session holds is known only roughly before it has run. Of a card nobody says how much is in use,
+// so there what was planned counts.
 
 import { existsSync, readFileSync } from 'node:fs';
 import type { RunConfig } from '../config/config.ts';
 import { MemoryPool } from '../engine/session-cache.ts';
 import { networkOf, type PolicyModel } from '../policy/network.ts';
-import { USABLE, planMemory } from './memory-plan.ts';
+import { USABLE, cardLimit, planCard, planMemory } from './memory-plan.ts';
 
 /** Kept free for what nobody asks room for: episodes under way, results not yet collected, growth of the JavaScript heap. */
 const RESERVE = 0.1;
@@ -16,6 +17,11 @@ const LEAST = 0.1;
 export function sessionPool(config: RunConfig, model: PolicyModel): MemoryPool {
   const planned = config.policy.kind === 'model' && config.device === 'cpu';
   const network = networkOf(model);
+  const card = config.device === 'cpu' ? null : cardLimit(config);
+  if (card !== null) {
+    const { needed, parts } = planCard(config, network, card);
+    return new MemoryPool(Math.max(parts.activations, USABLE * card - needed + parts.activations));
+  }
   const used = planned ? () => privateBytes() + (network.mappedBytes ?? 0) : () => process.memoryUsage.rss();
   const bytes = planned
     ? Math.min(planMemory(config, network).most, USABLE * (process.availableMemory() + privateBytes()))
@@ -35,7 +41,7 @@ export function privateBytes(): number {
 
 /**
  * The setting in MB. Language models take what was planned for them (memory-plan.ts), because their weights alone are more than it; on a graphics card the process's
- * memory says little about what sessions hold, and a driver may take more than the setting.
+ * memory says little about what sessions hold, and a driver may take more than the setting: there deviceMemory counts.
  */
 export const memoryLimit = ({ policy, device, memory }: RunConfig): number =>
   policy.kind === 'model' || device !== 'cpu' ? Number.POSITIVE_INFINITY : memory;

@@ -76,8 +76,8 @@ const memoryPlan = z.object({
   card: z.boolean(),
   /** What Start changes so that it fits, as `key=value`. */
   changes: z.array(z.string()),
-  /** Why it cannot be started. */
-  refusal: z.string().nullable(),
+  /** Why it cannot be started on this machine. */
+  refusal: issue.nullable(),
 });
 export type MemoryPlan = z.infer<typeof memoryPlan>;
 

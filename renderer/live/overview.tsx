@@ -4,16 +4,19 @@ import type { Proportion } from '../../preload/contract/definition.ts';
 import type { LiveProgress, RunRow, Stage } from '../../preload/contract/runs.ts';
 import { percent, points } from '../../main/format.ts';
 import { stages as allStages } from '../../main/vocabulary.ts';
-import { useCall } from '../bridge.ts';
 import { RunStateBadge } from '../components/run-state.tsx';
 import { Progress, Stat, Stats } from '../components/stat.tsx';
 import { formatDuration, formatValue } from '../format.ts';
 import { shareDone } from '../state/runs.ts';
 import { doingWords, stageProgress } from './stages.ts';
+import { useRunSummary } from './use-live.ts';
 import styles from './live.module.css';
 
 const whole = new Intl.NumberFormat('en');
 const ENDED: readonly RunRow['state'][] = ['done', 'failed', 'stopped'];
+
+/** A reason of more characters gets a line of its own. */
+const LONG = 100;
 
 interface OverviewProps {
   run: RunRow;
@@ -25,8 +28,9 @@ interface OverviewProps {
 
 export function Overview({ run, progress, asked }: OverviewProps) {
   const live = run.state === 'running' || run.state === 'stopping';
-  const { stages = allStages, advice = [], device = null } = useCall('runs.get', { run: run.id }).data ?? {};
+  const { stages = allStages, advice = [], device = null } = useRunSummary(run.id) ?? {};
   const words = live ? [doingWords(run, progress), asked].filter(Boolean).join(' · ') : (run.reason ?? '');
+  const long = words.length > LONG;
   return (
     <section className={styles.overview} aria-label="Run status">
       <div className={styles.progress}>
@@ -35,18 +39,19 @@ export function Overview({ run, progress, asked }: OverviewProps) {
           <span>
             Update <strong data-testid="updates">{whole.format(run.updates)}</strong> of {whole.format(run.planned)}
           </span>
-          <span className={styles.remark}>{words}</span>
+          {!long && <span className={styles.remark}>{words}</span>}
         </div>
         {ENDED.includes(run.state) ? <Progress label="Run progress" value={shareDone(run)} /> : <Stages {...{ run, stages, progress }} />}
       </div>
       <Numbers run={run} />
+      {long && <p className={styles.across}>{words}</p>}
       {device !== null && (
-        <p className={styles.remark} data-testid="device">
+        <p className={`${styles.remark} ${styles.across}`} data-testid="device">
           {device}
         </p>
       )}
       {advice.length > 0 && (
-        <ul className={styles.remark} aria-label="Time and memory">
+        <ul className={`${styles.remark} ${styles.across}`} aria-label="Time and memory">
           {advice.map((text) => (
             <li key={text}>{text}</li>
           ))}

@@ -3,6 +3,7 @@
 
 import { keepPreviousData, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useEffect, useMemo, useRef, useState } from 'react';
+import type { Answer } from '../../preload/contract.ts';
 import type { Axis, Metric } from '../../preload/contract/metrics.ts';
 import type { LivePoint, LiveProgress } from '../../preload/contract/runs.ts';
 import { callOptions, useCall, useEvent } from '../bridge.ts';
@@ -153,6 +154,24 @@ export function useRunLists(run: number) {
     again('runs.events');
   });
   return { events: useCall('runs.events', { run }), evaluations: useCall('runs.evaluations', { run }) };
+}
+
+/** The summary of a run is worked out over all its updates, so it is asked for again less often than lists are. */
+const SUMMARY_MS = 3000;
+
+/** What stands above the charts: stages, advice, what the device cost. Grows while the run trains. */
+export function useRunSummary(run: number): Answer<'runs.get'> | undefined {
+  const client = useQueryClient();
+  const timer = useRef<ReturnType<typeof setTimeout> | null>(null);
+  useEffect(() => () => clearTimeout(timer.current ?? undefined), []);
+  useEvent('runs.news', (news) => {
+    if (news.run !== run || (news.points.length === 0 && !news.rewound)) return;
+    timer.current ??= setTimeout(() => {
+      timer.current = null;
+      void client.invalidateQueries({ queryKey: callOptions('runs.get', { run }).queryKey });
+    }, SUMMARY_MS);
+  });
+  return useCall('runs.get', { run }).data;
 }
 
 export function useGlossary(): ReadonlyMap<string, Metric> {

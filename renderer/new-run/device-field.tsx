@@ -2,6 +2,7 @@
 
 import { useCall } from '../bridge.ts';
 import { Field, Select } from '../components/field.tsx';
+import { capital } from '../format.ts';
 
 interface DeviceFieldProps {
   value: string;
@@ -19,13 +20,13 @@ export function DeviceField({ value, error, onValue }: DeviceFieldProps) {
   const hint = failed
     ? `Could not test the devices: ${failed.message}`
     : current
-      ? current.reason
+      ? capital(current.reason)
       : data
         ? 'Choose a device of this machine'
         : 'Testing the devices…';
   return (
     <Field label="Device" hint={hint} error={error ?? (current?.ok === false ? `Unavailable: ${current.reason}` : undefined)}>
-      {(ids) => <Select {...ids} value={value} options={options} onValue={onValue} />}
+      {(ids) => <Select {...ids} data-key="device" value={value} options={options} onValue={onValue} />}
     </Field>
   );
 }

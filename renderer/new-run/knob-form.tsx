@@ -148,7 +148,7 @@ function hintOf(knob: Knob, base: Json | undefined): string {
   const parts: string[] = [];
   if (knob.low !== null && knob.high !== null && Math.abs(knob.high) < 1e15)
     parts.push(`${formatTick(knob.low)} to ${formatTick(knob.high)}`);
-  if (knob.key === 'threads') parts.push('0 = auto');
+  if (knob.key === 'threads' || knob.key === 'deviceMemory') parts.push('0 = auto');
   if (knob.unit === 'share') parts.push('share');
   if (base !== undefined) parts.push(`was ${showValue(base) || 'empty'}`);
   else if (knob.default !== undefined && typeof knob.default !== 'object') parts.push(`default ${showValue(knob.default) || 'empty'}`);

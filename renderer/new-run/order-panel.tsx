@@ -87,7 +87,7 @@ export function Cost({ estimate, runs, config }: { estimate: Estimate | null; ru
           {formatBytes(measured.memoryBytes)} of memory.
         </p>
       )}
-      <Button icon="clock" disabled={measuring.isPending} onClick={() => measuring.mutate({ config })}>
+      <Button icon="clock" disabled={measuring.isPending || Boolean(plan?.refusal)} onClick={() => measuring.mutate({ config })}>
         {measuring.isPending ? 'Measuring two updates…' : 'Measure on this machine'}
       </Button>
     </>
@@ -99,7 +99,7 @@ function Memory({ measured, plan }: { measured: number | null; plan: MemoryPlan 
   const bytes = (plan?.card ? null : measured) ?? (plan?.parts ? plan.needed : null); // what was measured is the process's
   return (
     <Stat
-      label={plan?.card ? 'Memory of the card' : 'Memory'}
+      label={plan?.card ? 'Card memory' : 'Memory'}
       value={bytes === null ? '–' : `≈ ${formatBytes(bytes)}`}
       {...(plan?.parts && { note: freeText(plan) })}
     />
@@ -107,7 +107,7 @@ function Memory({ measured, plan }: { measured: number | null; plan: MemoryPlan 
 }
 
 const freeText = ({ free, card }: MemoryPlan): string =>
-  free === null ? 'how much it has is not known' : `${formatBytes(free)} ${card ? 'there' : 'free'}`;
+  free === null ? 'of an unknown size' : card ? `of ${formatBytes(free)}` : `${formatBytes(free)} free`;
 
 const PARTS = {
   weights: 'Weights',
@@ -119,14 +119,11 @@ const PARTS = {
 } as const satisfies Readonly<Record<keyof NonNullable<MemoryPlan['parts']>, string>>;
 
 /** The memory of a run with a language model or on a card, part by part, and what Start changes so that it fits. */
-function Plan({ plan: { parts, most, changes, refusal } }: { plan: MemoryPlan }) {
-  if (!parts)
-    return (
-      <p className={styles.basis} role="alert">
-        {refusal}
-      </p>
-    );
-  const rows = Object.entries(PARTS).map(([name, title]) => ({ title, bytes: new Map(Object.entries(parts)).get(name) ?? 0 }));
+function Plan({ plan: { parts, needed, most, free, card, changes } }: { plan: MemoryPlan }) {
+  if (!parts) return null; // refused: the errors say why
+  const rows = Object.entries(PARTS)
+    .map(([name, title]) => ({ title, bytes: new Map(Object.entries(parts)).get(name) ?? 0 }))
+    .filter(({ bytes }) => bytes > 0); // the process is not on the card
   return (
     <>
       <table className={styles.changes} aria-label="Planned memory">
@@ -140,8 +137,9 @@ function Plan({ plan: { parts, most, changes, refusal } }: { plan: MemoryPlan })
         </tbody>
       </table>
       <p className={styles.basis}>
-        Up to {formatBytes(most)} while sessions of other batch shapes are kept.
-        {changes.length > 0 && ` Start sets ${changes.join(' and ')}, so that it fits.`}
+        {most > needed && `Up to ${formatBytes(most)} while sessions of other batch shapes are kept. `}
+        {changes.length > 0 && `Start sets ${changes.join(' and ')}, so that it fits. `}
+        {card && free === null && 'The system does not say how much the card has; set Device memory, and the run adapts to it.'}
       </p>
     </>
   );

@@ -35,7 +35,8 @@ export function useOrder(base: Base, preferred: Edits, schema: Answer<'setup.sch
   const order = useMemo<Order>(() => ({ config, seeds, sweep: [...sweep] }), [config, seeds, sweep]);
   const asked = useDebounced(order, 150);
   const check = useQuery({ ...callOptions('setup.check', asked), placeholderData: keepPreviousData, gcTime: 30_000 });
-  const issues = check.data?.issues ?? [];
+  const refusal = on === '' ? check.data?.estimate?.plan?.refusal : null; // a cluster has other machines
+  const issues = [...(check.data?.issues ?? []), ...(refusal ? [refusal] : [])];
   const complete = check.data?.config ?? null;
   const changes = useMemo(() => changesBetween(base.config, complete ?? config), [base, complete, config]);
   const tagged = tags
@@ -61,7 +62,9 @@ export function useOrder(base: Base, preferred: Edits, schema: Answer<'setup.sch
   };
   /** The value of a setting as it is now. */
   const valueOf = (key: string): string => String(edits[key] ?? getKey(config, key) ?? '');
-  const errorOf = (key: string): string | undefined => issues.find((issue) => issue.key === key)?.message;
+  /** In short where it is about memory: the list of errors has the numbers. */
+  const errorOf = (key: string): string | undefined =>
+    refusal?.key === key ? 'Cannot be started with this: see Errors' : issues.find((issue) => issue.key === key)?.message;
   const typed = { edits, setEdits, seeds, setSeeds, sweep, setSweep, tags, setTags, tagged, on, setOn };
   const judged = { knobs, order, asked, issues, complete, changes, checked: check.data };
   return { ...typed, ...judged, edit, choose, fieldOf, valueOf, errorOf };

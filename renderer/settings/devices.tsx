@@ -9,7 +9,7 @@ import { Card, Section } from '../components/page.tsx';
 import { Badge } from '../components/stat.tsx';
 import { ErrorState, Loading } from '../components/states.tsx';
 import { Explain } from '../components/tooltip.tsx';
-import { formatBytes, formatDate } from '../format.ts';
+import { capital, formatBytes, formatDate } from '../format.ts';
 import styles from './settings.module.css';
 
 const known = callOptions('devices.list', { again: false });
@@ -104,5 +104,3 @@ function Trace({ label, values }: { label: string; values: readonly number[] }) 
     </tr>
   );
 }
-
-const capital = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);

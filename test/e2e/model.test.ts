@@ -41,9 +41,11 @@ async function field(key: string) {
 
 test('the preset names a model that is not here: New run says so, and nothing can be planned', async () => {
   await visit(lab, '/new/preset-minimind-lake~quick');
-  const cost = lab.page.getByRole('region', { name: 'Estimated cost' });
-  await cost.getByRole('alert').waitFor();
-  expect(await cost.getByRole('alert').innerText()).toContain('minimind2');
+  const error = lab.page.getByRole('list', { name: 'Errors' }).getByRole('button');
+  await error.waitFor();
+  expect(await error.innerText()).toContain('policy.model.name');
+  expect(await error.innerText()).toContain('minimind2');
+  expect(await lab.page.getByRole('button', { name: 'Start', exact: true }).isDisabled()).toBe(true);
 });
 
 test('another model is chosen, its memory is planned, and the run trains to its end', async () => {

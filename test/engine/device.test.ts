@@ -4,10 +4,11 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { z } from 'zod';
 import { builtInAlgorithms } from '../../main/algorithm/registry.ts';
-import { deviceOptions, judge, listDevices, missingCuda, requireDevice } from '../../main/engine/device.ts';
+import { deviceOptions, judge, listDevices, missingCuda, requireDevice, whyFailed } from '../../main/engine/device.ts';
+import { supportedBackends } from '../../main/engine/session.ts';
 import { hasVulkan, overVulkan } from './vulkan.ts';
 import { modelTrace } from './webgpu-model.ts';
 import { tenSteps } from './webgpu-steps.ts';
@@ -23,6 +24,26 @@ describe('the list of devices', () => {
     for (const { ok, reason } of devices) expect(reason.length, String(ok)).toBeGreaterThan(20);
   }, 120_000);
 
+  it.runIf(supportedBackends().includes('cuda'))(
+    'lists every card of those that have numbers',
+    async () => {
+      const folder = mkdtempSync(join(tmpdir(), 'astrolab-cards-'));
+      const listed = 'NVIDIA GeForce RTX 4090, 24564\nNVIDIA GeForce RTX 3060, 12288\n';
+      writeFileSync(join(folder, 'nvidia-smi'), `#!/bin/sh\nprintf '${listed.replaceAll('\n', '\\n')}'\n`, { mode: 0o755 });
+      vi.stubEnv('PATH', `${folder}:${process.env.PATH ?? ''}`);
+      const devices = await listDevices();
+      vi.unstubAllEnvs();
+      rmSync(folder, { recursive: true });
+      const cards = devices.filter(({ id }) => id === 'cuda' || id === 'cuda:1');
+      expect(cards.map(({ name, memory }) => [name, memory])).toEqual([
+        ['NVIDIA GeForce RTX 4090 through CUDA', 24564 * 2 ** 20],
+        ['NVIDIA GeForce RTX 3060 through CUDA', 12288 * 2 ** 20],
+      ]);
+      expect(devices.map(({ id }) => id)).not.toContain('webgpu:1');
+    },
+    120_000,
+  );
+
   it('refuses a device whose loss is right and whose gradient is wrong', () => {
     const wrong = { losses: [2.4, 2.2], norms: [1.5, 1.2] };
     expect(judge({ cpu: trace, device: trace, seconds: 1 }).ok).toBe(true);
@@ -31,6 +52,25 @@ describe('the list of devices', () => {
       reason: 'it computes wrongly: at step 2 the gradient norm is 1.2, on the CPU 1.1',
     });
     expect(judge({ cpu: trace, device: { losses: [2.4, Number.NaN], norms: trace.norms }, seconds: 1 }).ok).toBe(false);
+  });
+
+  it('gives the error of a self-test that failed, not the line of source that threw it', () => {
+    const stderr = [
+      'file:///lab/main/engine/session.ts:319',
+      "    return new DeviceError(`The device stopped while '${name}' ran: ${message}`);",
+      '           ^',
+      '',
+      'DeviceError: The device stopped while "step check" ran: [Device] is lost.',
+      '    at explain (file:///lab/main/engine/session.ts:319:12)',
+    ].join('\n');
+    expect(whyFailed({ message: 'Command failed', stderr }, 'webgpu')).toBe(
+      'its self-test failed: The device stopped while "step check" ran: [Device] is lost',
+    );
+    const silent = { message: 'Command failed', killed: false, signal: 'SIGSEGV', stderr: '' };
+    expect(whyFailed(silent, 'webgpu')).toContain('its driver crashed (SIGSEGV)');
+    const cudnn =
+      'Error: Failed to load library libonnxruntime_providers_cuda.so with error: libcudnn.so.9: cannot open shared object file';
+    expect(whyFailed({ message: '', stderr: cudnn }, 'dml')).toContain('libcudnn.so.9 was not found');
   });
 
   it.runIf(process.platform === 'linux' && process.arch === 'x64')('says which files CUDA lacks and how to get them', () => {

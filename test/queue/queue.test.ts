@@ -183,6 +183,9 @@ describe('a device that is lost', () => {
     await queue.settled();
     expect(store.runs.get(id)).toMatchObject({ state: 'paused', reason: expect.stringContaining('WebGPU device lost') });
     expect(store.runs.get(id).reason).toContain('“Resume on CPU”');
+    // The log says it once, as an error.
+    const said = store.events.list(id, ['state']).filter(({ text }) => text.includes('WebGPU device lost'));
+    expect(said.map(({ severity }) => severity)).toEqual(['error']);
     queue.resume(id);
     await queue.settled();
     expect(store.runs.get(id).state).toBe('paused');

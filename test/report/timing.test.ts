@@ -39,17 +39,40 @@ test('a run without updates has spent no time', () => {
   expect(timeRows(timeSpent(store, id))).toEqual([]);
 });
 
-test('what the device cost is a mean per update, and nothing for a run on the CPU', () => {
+test('what the device cost is the median of an update, and nothing for a run on the CPU', () => {
   const store = openStore(temporaryFolder());
   const { id } = store.runs.create(newRun());
   expect(deviceSpent(store, id)).toBeUndefined();
   for (const update of [1, 2]) {
     const numbers = { calls: 100 * update, kernels: 300, up: 0.5, down: 0.25 * update, waiting: 3, perToken: 120, learning: 0.8 };
-    store.metrics.append(id, update, Object.fromEntries(Object.entries(numbers).map(([name, value]) => [`system/device.${name}`, value])));
+    const named = Object.fromEntries(Object.entries(numbers).map(([name, value]) => [`system/device.${name}`, value]));
+    store.metrics.append(id, update, { ...named, 'system/time.total': 3 + update });
   }
   const spent = deviceSpent(store, id);
-  expect(spent).toEqual({ calls: 150, kernels: 300, up: 0.5, down: 0.375, waiting: 3, perToken: 120, learning: 0.8 });
+  expect(spent).toEqual({
+    calls: 150,
+    kernels: 300,
+    up: 0.5,
+    down: 0.375,
+    waiting: 3,
+    perToken: 120,
+    learning: 0.8,
+    idle: 1.5,
+    updates: 2,
+    onCpu: 0,
+  });
   expect(spent && deviceText(spent)).toBe(
-    "Device, per update: 150 calls with 300 kernels, 0.50 MB sent, 0.38 MB fetched (120 bytes a token; learning 0.80% of the weights' size), 3.00 s waiting for it",
+    "Device, median of an update: 150 calls with 300 kernels; 500.0 kB sent, 375.0 kB fetched (120 bytes a token; learning 0.80% of the weights' size); the host waits 3.0 s for the device, the device 1.5 s for the host",
   );
+  // Weights and moments that are sent once, and updates on the CPU after the device was lost, are no part of a typical update.
+  store.metrics.append(id, 3, {
+    'system/device.calls': 150,
+    'system/device.waiting': 3,
+    'system/device.learning': 211,
+    'system/time.total': 5,
+  });
+  store.metrics.append(id, 4, { 'system/time.total': 60 });
+  const later = deviceSpent(store, id);
+  expect(later).toMatchObject({ calls: 150, learning: 0.8, waiting: 3, idle: 2, updates: 4, onCpu: 1 });
+  expect(later && deviceText(later)).toMatch(/; 1 of 4 updates on the CPU$/);
 });

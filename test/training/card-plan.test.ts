@@ -6,6 +6,7 @@ import { readNvidia } from '../../main/engine/device.ts';
 import { networkOf } from '../../main/policy/network.ts';
 import { USABLE, cardCapacity, fitMemory, planCard, planText } from '../../main/training/memory-plan.ts';
 import { openRun } from '../../main/training/run-setup.ts';
+import { sessionPool } from '../../main/training/session-pool.ts';
 import { smallest } from './host.ts';
 
 const onCard = (changes: Record<string, unknown> = {}) =>
@@ -30,7 +31,7 @@ test('a card of which nobody knows the memory is told so, and nothing is changed
   const fitted = fitMemory(config, '/nowhere');
   expect([fitted.changes, fitted.config, fitted.free]).toEqual([[], config, null]);
   expect(planText(fitted)).toMatch(
-    /^Memory of the card: \d+ MB needed, up to \d+ MB used, the system does not say .* \(weights .*activations \d+ MB\)$/,
+    /^Memory of the card: \d+\.\d MB needed, up to \d+\.\d MB used, the system does not say .* \(weights .*activations \d+\.\d MB\)$/,
   );
 });
 
@@ -46,8 +47,30 @@ test('micro-batches become smaller until the run fits, fewer episodes are played
   expect(rows).toBeLessThan(256);
   expect(rows).toBeGreaterThanOrEqual(8);
   expect(() => fitMemory({ ...asked, deviceMemory: 2 }, '/nowhere')).toThrow(
-    /device: this run needs .* of the card's memory even with .* 2 MB are there/,
+    /device: this run needs .* of the card's memory even with .* 2\.0 MB are there/,
   );
+});
+
+test('what may be used is never more than the card has: sessions are given up before that', async () => {
+  const roomy = planCard(onCard(), network, null);
+  const megabytes = Math.ceil(roomy.needed / USABLE / 1e6);
+  const { plan, changes } = fitMemory(onCard({ deviceMemory: megabytes }), '/nowhere');
+  expect(changes).toEqual([]);
+  expect(plan?.needed).toBe(roomy.needed);
+  expect(roomy.most).toBeGreaterThan(megabytes * 1e6);
+  expect(plan?.most).toBeLessThanOrEqual(USABLE * megabytes * 1e6);
+  const gone = async (deviceMemory: number): Promise<boolean> => {
+    const config = onCard({ deviceMemory });
+    const pool = sessionPool(config, openRun(config).model);
+    let evicted = false;
+    const held = { bytes: roomy.parts.activations, users: 0, evict: async () => ((evicted = true), pool.remove(held)) };
+    pool.add(held);
+    await pool.makeRoom(roomy.parts.activations);
+    return evicted;
+  };
+  expect(await gone(megabytes)).toBe(true);
+  expect(await gone(10 * megabytes)).toBe(false);
+  expect(await gone(0)).toBe(false); // nobody says how much there is
 });
 
 test('the memory of the card with a number is read from the list of cards', () => {
