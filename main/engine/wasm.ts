@@ -50,10 +50,13 @@ const one =
   (a: Code): Code => [...a, ...simd(op)];
 
 export const [add, sub, mul, div] = [both(228), both(229), both(230), both(231)];
-export const [min, max] = [both(232), both(233)];
+/** Where the first is a NaN, it is the result. */
+export const [min, max] = [both(234), both(235)];
 export const [less, and, andNot] = [both(67), both(78), both(79)];
 export const [root, nearest, negated] = [one(227), one(106), one(225)];
-export const [toWhole, addWhole] = [one(248), both(174)];
+/** Of numbers that are in the range of whole ones. */
+export const toWhole = one(0x101);
+export const addWhole = both(174);
 export const shiftLeft = (a: Code, bits: number): Code => [...a, ...whole(bits), ...simd(171)];
 /** a · b + c, rounded once where the processor can. */
 export const multiplyAdd = (a: Code, b: Code, c: Code): Code => [...a, ...b, ...c, ...simd(0x105)];
@@ -67,12 +70,12 @@ export const four = (value: number): Code => {
 };
 export const fourWhole = (value: number): Code => [...whole(value), ...simd(17)];
 
-/** Four numbers in another order. */
-export const shuffled = (a: Code, lanes: readonly number[]): Code => [
+/** Four of the eight numbers of two vectors, those of the second counted from 4. */
+export const chosen = (a: Code, b: Code, places: readonly [number, number, number, number]): Code => [
   ...a,
-  ...a,
+  ...b,
   ...simd(13),
-  ...lanes.flatMap((lane) => [0, 1, 2, 3].map((byte) => 4 * lane + byte)),
+  ...places.flatMap((lane) => [0, 1, 2, 3].map((byte) => 4 * lane + byte)),
 ];
 
 // ── routines ─────────────────────────────────────────────────────────────────────────────────────────────────────

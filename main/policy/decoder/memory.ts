@@ -1,4 +1,4 @@
-// The memory of a decoder: its weights, what its lanes work in, what they hand over, and behind all that the cache, [stream, row, time, channel]. All rows share one
+// The memory of a decoder: its weights, what its lanes work in, what they hand over, and behind all that the cache, [stream, row, head, time, channel]. All rows share one
 // length of time, which grows and shrinks in steps (see cache.ts); the memory itself only grows, and is given back as a whole.
 
 import { at } from '../../indexed.ts';
@@ -90,16 +90,17 @@ export class DecoderMemory {
     this.#numbers = new Float32Array(this.memory.buffer);
     this.#words = new Int32Array(this.memory.buffer);
     const [before, kept] = [this.#time, Math.min(time, this.#time)];
-    const sizes = this.#plan.streamSizes;
-    const from = this.#streamStarts(before);
-    const to = this.#streamStarts(time);
-    const lines = sizes.length * rows;
-    for (let k = 0; k < lines; k++) {
-      const line = time > before ? lines - 1 - k : k; // such that none is overwritten before it has moved
-      const [stream, row] = [Math.floor(line / rows), line % rows];
-      const size = at(sizes, stream);
-      const start = at(from, stream) / BYTES + row * before * size;
-      this.#numbers.copyWithin(at(to, stream) / BYTES + row * time * size, start, start + kept * size);
+    const [from, to] = [this.#streamStarts(before), this.#streamStarts(time)];
+    const order = [...this.#plan.streamSizes.keys()];
+    for (const stream of time > before ? order.reverse() : order) {
+      const heads = at(this.#plan.streamHeads, stream);
+      const size = at(this.#plan.streamSizes, stream) / heads;
+      const lines = rows * heads;
+      for (let k = 0; k < lines; k++) {
+        const line = time > before ? lines - 1 - k : k; // such that none is overwritten before it has moved
+        const start = at(from, stream) / BYTES + line * before * size;
+        this.#numbers.copyWithin(at(to, stream) / BYTES + line * time * size, start, start + kept * size);
+      }
     }
     this.#time = time;
     this.#placeStreams();
@@ -163,7 +164,8 @@ export class DecoderMemory {
   }
 
   #placeStreams(): void {
-    for (const [i, start] of this.#streamStarts(this.#time).entries()) this.#words[this.#plan.streams / BYTES + i] = start;
+    const { streams, config } = this.#plan;
+    this.#words.set([...this.#streamStarts(this.#time), (this.#time * config.width * BYTES) / config.heads], streams / BYTES);
   }
 
   #bytesFor(time: number): number {

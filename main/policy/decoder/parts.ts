@@ -16,8 +16,8 @@ const word = (record: Local, index: number): Code => w.wholeAt(record.get, index
 const sumOf = (r: Routine, local: Local): Code => combined(r, local, w.add);
 
 function combined(r: Routine, local: Local, combine: (a: Code, b: Code) => Code): Code {
-  r.set(local, combine(local.get, w.shuffled(local.get, [2, 3, 0, 1])));
-  return combine(local.get, w.shuffled(local.get, [1, 0, 3, 2]));
+  r.set(local, combine(local.get, w.chosen(local.get, local.get, [2, 3, 0, 1])));
+  return combine(local.get, w.chosen(local.get, local.get, [1, 0, 3, 2]));
 }
 
 /** eˣ of a local whose numbers are at most 88, to the last digit or two; below −87 it is 0. A NaN stays one. Overwrites the local. */
@@ -87,13 +87,17 @@ export function addNorm(program: Program, width: number, stride: number, epsilon
   });
 }
 
+function copied(r: Routine, from: Local, to: Local, size: number): void {
+  for (let i = 0; i < size; i += 4) r.put(to.get, w.fourAt(from.get, i * BYTES), i * BYTES);
+}
+
 /** turn(records, query–key–value rows, count, keys, values): turns queries (which are scaled as well) and keys by their positions, and puts keys and values into the cache. */
-export function addTurn(program: Program, config: ModelConfig, stride: number, tables: number): void {
+export function addTurn(program: Program, config: ModelConfig, stride: number, tables: number, headBytes: Code): void {
   const { width, heads } = config;
   const size = width / heads;
   const half = (size / 2) * BYTES;
   program.add('turn', 5, (r, [record, x, count, keys, values]) => {
-    const [table, place, value, from] = [r.whole(), r.whole(), r.whole(), r.whole()];
+    const [table, place, from, step] = [r.whole(), r.whole(), r.whole(), r.whole(headBytes)];
     const [a, b, cosine, sine, scale] = [r.four(), r.four(), r.four(), r.four(), r.four(w.four(1 / Math.sqrt(size)))];
     /** A head's two halves against each other. */
     const turned = (to: Local, scaled: boolean): void => {
@@ -114,44 +118,55 @@ export function addTurn(program: Program, config: ModelConfig, stride: number, t
         turned(from, true);
         r.advance(from, size * BYTES);
       });
-      const offset = w.times(w.plus(word(record, RECORD.rowStart), word(record, RECORD.position)), w.whole(width * BYTES));
-      r.set(place, w.plus(keys.get, offset));
-      r.set(value, w.plus(values.get, offset));
-      r.repeat(heads, () => {
-        turned(place, false);
-        r.advance(from, size * BYTES);
-        r.advance(place, size * BYTES);
-      });
-      r.repeat(width / 4, () => {
-        r.put(value.get, w.fourAt(from.get));
-        r.advance(from, 16);
-        r.advance(value, 16);
-      });
+      const row = w.times(word(record, RECORD.rowStart), w.whole(width * BYTES));
+      const offset = w.plus(row, w.times(word(record, RECORD.position), w.whole(size * BYTES)));
+      for (const [stream, put] of [[keys, (): void => turned(place, false)], [values, (): void => copied(r, from, place, size)]] as const) {
+        r.set(place, w.plus(stream.get, offset));
+        r.repeat(heads, () => {
+          put();
+          r.advance(from, size * BYTES);
+          r.advance(place, step.get);
+        });
+      }
       r.advance(record, recordLength(config) * BYTES);
       r.advance(x, stride * BYTES);
     });
   });
 }
 
-/** Scores of one query (in locals) against `many` keys, then e to the difference from the largest. Gives their sum, in every place. */
+/** Each of four locals' sum, side by side. */
+function sums(r: Routine, [a, b, c, d]: Four): Code {
+  const halves = (x: Local, y: Local): void =>
+    r.set(x, w.add(w.chosen(x.get, y.get, [0, 4, 1, 5]), w.chosen(x.get, y.get, [2, 6, 3, 7])));
+  halves(a, b);
+  halves(c, d);
+  return w.add(w.chosen(a.get, c.get, [0, 1, 4, 5]), w.chosen(a.get, c.get, [2, 3, 6, 7]));
+}
+
+type Four = readonly [Local, Local, Local, Local];
+
+/**
+ * Scores of one query (in locals) against `many` keys, then e to the difference from the largest. Gives their sum, in every place. Keys are read four at a time: there is
+ * room for those behind the last, whatever they are.
+ */
 function softened(r: Routine, query: readonly Local[], keys: Local, step: number, scores: Code, many: Code): Code {
   const to = r.whole(scores);
-  const [even, odd, most] = [r.four(), r.four(), r.four()];
-  r.repeat(many, () => {
-    for (const [i, part] of query.entries()) {
-      const sum = i % 2 === 0 ? even : odd;
-      const key = w.fourAt(keys.get, 16 * i);
-      r.set(sum, i < 2 ? w.mul(part.get, key) : w.multiplyAdd(part.get, key, sum.get));
-    }
-    r.set(even, w.add(even.get, odd.get));
-    r.putFirst(to.get, sumOf(r, even));
-    r.advance(to, BYTES);
-    r.advance(keys, step);
-  });
-  r.put(to.get, w.four(-3e38)); // the last four may be fewer
+  const four: Four = [r.four(), r.four(), r.four(), r.four()];
+  const [numbers, most] = [r.four(), r.four(w.four(-3e38))];
   const groups = r.whole(w.shiftRight(w.plus(many, w.whole(3)), 2));
+  r.repeat(groups.get, () => {
+    for (const [i, part] of query.entries()) {
+      for (const [k, sum] of four.entries()) {
+        const key = w.fourAt(keys.get, k * step + 16 * i);
+        r.set(sum, i === 0 ? w.mul(part.get, key) : w.multiplyAdd(part.get, key, sum.get));
+      }
+    }
+    r.put(to.get, sums(r, four));
+    r.advance(to, 16);
+    r.advance(keys, 4 * step);
+  });
+  r.put(w.plus(scores, w.times(many, w.whole(BYTES))), w.four(-3e38)); // behind the last
   r.set(to, scores);
-  r.set(most, w.fourAt(to.get));
   r.repeat(groups.get, () => {
     r.set(most, w.max(most.get, w.fourAt(to.get)));
     r.advance(to, 16);
@@ -160,21 +175,22 @@ function softened(r: Routine, query: readonly Local[], keys: Local, step: number
   r.set(to, scores);
   const [total, whole, small] = [r.four(w.four(0)), r.four(), r.four()];
   r.repeat(groups.get, () => {
-    r.set(even, w.sub(w.fourAt(to.get), most.get));
-    r.set(even, exponential(r, even, whole, small));
-    r.put(to.get, even.get);
-    r.set(total, w.add(total.get, even.get));
+    r.set(numbers, w.sub(w.fourAt(to.get), most.get));
+    r.set(numbers, exponential(r, numbers, whole, small));
+    r.put(to.get, numbers.get);
+    r.set(total, w.add(total.get, numbers.get));
     r.advance(to, 16);
   });
   return sumOf(r, total);
 }
 
 /** attend(records, query–key–value rows, results, count, keys, values, room for scores): every head over all that its row has read. */
-export function addAttend(program: Program, config: ModelConfig, from: number, to: number): void {
+export function addAttend(program: Program, config: ModelConfig, from: number, to: number, headBytes: Code): void {
   const { width, heads } = config;
   const size = width / heads;
   program.add('attend', 7, (r, [record, x, y, count, keys, values, scores]) => {
     const [many, start, head, place, score] = [r.whole(), r.whole(), r.whole(), r.whole(), r.whole()];
+    const step = r.whole(headBytes);
     const query = Array.from({ length: size / 4 }, () => r.four());
     const [weight, share] = [r.four(), r.four()];
     r.repeat(count.get, () => {
@@ -183,19 +199,20 @@ export function addAttend(program: Program, config: ModelConfig, from: number, t
       r.set(head, w.whole(0));
       r.repeat(heads, () => {
         for (const [i, part] of query.entries()) r.set(part, w.fourAt(w.plus(x.get, head.get), 16 * i));
-        r.set(place, w.plus(w.plus(keys.get, start.get), head.get));
-        r.set(share, w.div(w.four(1), softened(r, query, place, width * BYTES, scores.get, many.get)));
+        r.set(place, w.plus(keys.get, start.get));
+        r.set(share, w.div(w.four(1), softened(r, query, place, size * BYTES, scores.get, many.get)));
         for (const sum of query) r.set(sum, w.four(0));
-        r.set(place, w.plus(w.plus(values.get, start.get), head.get));
+        r.set(place, w.plus(values.get, start.get));
         r.set(score, scores.get);
         r.repeat(many.get, () => {
           r.set(weight, w.sameAt(score.get));
           for (const [i, sum] of query.entries()) r.set(sum, w.multiplyAdd(weight.get, w.fourAt(place.get, 16 * i), sum.get));
           r.advance(score, BYTES);
-          r.advance(place, width * BYTES);
+          r.advance(place, size * BYTES);
         });
         for (const [i, sum] of query.entries()) r.put(w.plus(y.get, head.get), w.mul(sum.get, share.get), 16 * i);
         r.advance(head, size * BYTES);
+        r.advance(start, step.get);
       });
       r.advance(record, recordLength(config) * BYTES);
       r.advance(x, from * BYTES);
@@ -239,7 +256,7 @@ export function addPick(program: Program, config: ModelConfig, stride: number): 
   program.add('pick', 4, (r, [record, x, y, count]) => {
     r.repeat(count.get, () => {
       r.when(word(record, RECORD.last), () => {
-        for (let i = 0; i < stride; i += 4) r.put(y.get, w.fourAt(x.get, i * BYTES), i * BYTES);
+        copied(r, x, y, stride);
         r.advance(y, stride * BYTES);
       });
       r.advance(record, recordLength(config) * BYTES);
@@ -255,7 +272,7 @@ export function addKeep(program: Program, config: ModelConfig, size: number, fro
     r.repeat(count.get, () => {
       const offset = w.times(w.plus(word(record, RECORD.rowStart), word(record, RECORD.position)), w.whole(size * BYTES));
       r.set(place, w.plus(keys.get, offset));
-      for (let i = 0; i < size; i += 4) r.put(place.get, w.fourAt(x.get, i * BYTES), i * BYTES);
+      copied(r, x, place, size);
       r.advance(record, recordLength(config) * BYTES);
       r.advance(x, from * BYTES);
     });

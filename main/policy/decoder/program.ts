@@ -39,10 +39,12 @@ export interface DecoderPlan {
   readonly embedding: number;
   /** Cosines and sines of every position. */
   readonly rotary: number;
-  /** Where each stream of the cache begins is written here. */
+  /** Where each stream of the cache begins is written here, and behind that the bytes from one head to the next. */
   readonly streams: number;
-  /** Numbers of a token in each stream of the cache: keys and values of every layer, then the pointer's keys. */
+  /** Numbers of a token in each stream of the cache, all heads together: keys and values of every layer, then the pointer's keys. */
   readonly streamSizes: readonly number[];
+  /** Heads of each stream. */
+  readonly streamHeads: readonly number[];
   readonly scratch: Readonly<Record<Scratch, number>>;
   /** Bytes of what each lane works in. */
   readonly scratchBytes: number;
@@ -89,7 +91,8 @@ export function planDecoder(config: ModelConfig): DecoderPlan {
     vectors.push({ name, address: memory.take(width) });
   };
   const streamSizes = [...Array<number>(2 * layers).fill(width), ...(aids.pointer ? [pointerSize(config)] : [])];
-  const streams = memory.take(streamSizes.length);
+  const streamHeads = streamSizes.map((_, i) => (i < 2 * layers ? heads : 1));
+  const streams = memory.take(streamSizes.length + 1);
   if (aids.matchFlag) vector('match');
   for (let back = 1; back <= aids.tokenShift; back++) vector(`shift.${back}`);
   for (let layer = 0; layer < layers; layer++) {
@@ -135,6 +138,7 @@ export function planDecoder(config: ModelConfig): DecoderPlan {
     rotary,
     streams,
     streamSizes,
+    streamHeads,
     scratch,
     scratchBytes: own.bytes,
     logitStride: logits.to,
@@ -162,8 +166,9 @@ export function decoderProgram(plan: DecoderPlan): Uint8Array<ArrayBuffer> {
   const shift = Array.from({ length: aids.tokenShift }, (_, i) => vectorAt(`shift.${i + 1}`));
   addEmbed(program, config, row, { match: aids.matchFlag ? vectorAt('match') : 0, shift });
   addNorm(program, width, row, EPSILON);
-  addTurn(program, config, parts, plan.rotary);
-  addAttend(program, config, parts, row);
+  const headBytes = w.wholeAt(w.whole(plan.streams), plan.streamSizes.length * BYTES);
+  addTurn(program, config, parts, plan.rotary, headBytes);
+  addAttend(program, config, parts, row, headBytes);
   addGate(program, config.gate, inner, stride(config.gate === 'swiglu' ? 2 * inner : inner));
   addPick(program, config, row);
   if (aids.pointer) {
