@@ -70,6 +70,7 @@ class Helper {
     if (calls.length * parameters > MOST_CALLS) throw new RangeError(`A share of ${calls.length} calls is too long`);
     control[Control.calls] = calls.length;
     control[Control.parameters] = parameters;
+    control[Control.failed] = 0;
     let next: number = Control.first;
     for (const call of calls) for (const parameter of call) control[next++] = parameter;
     if (Atomics.compareExchange(control, Control.state, LaneState.listening, LaneState.computing) === LaneState.listening) {

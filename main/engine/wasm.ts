@@ -78,6 +78,17 @@ export const chosen = (a: Code, b: Code, places: readonly [number, number, numbe
   ...places.flatMap((lane) => [0, 1, 2, 3].map((byte) => 4 * lane + byte)),
 ];
 
+// ── two numbers in double precision ──────────────────────────────────────────────────────────────────────────────
+
+export const [add2, sub2, mul2] = [both(240), both(241), both(242)];
+export const [max2, less2, equal2, nearest2] = [both(247), both(73), both(71), one(148)];
+export const multiplyAdd2 = (a: Code, b: Code, c: Code): Code => [...a, ...b, ...c, ...simd(0x107)];
+export const two = (value: number): Code => [...simd(12), ...new Uint8Array(Float64Array.of(value, value).buffer)];
+/** Both numbers, the other way round. */
+export const swapped2 = (local: Code): Code => chosen(local, local, [2, 3, 0, 1]);
+/** 2ⁿ, where n stands in the lowest bits of each number. */
+export const powerOfTwo2 = (n: Code): Code => [...n, ...whole(52), ...simd(203), ...two(1), ...simd(206)];
+
 // ── routines ─────────────────────────────────────────────────────────────────────────────────────────────────────
 
 type Kind = 'i32' | 'v128';

@@ -13,7 +13,7 @@ import type { ModelConfig } from '../transformer.ts';
 import { DecoderMemory, cacheBytes } from './memory.ts';
 import { RECORD, recordLength } from './parts.ts';
 import { stride } from './products.ts';
-import { type DecoderPlan, TOGETHER, decodable, decoderProgram, planDecoder } from './program.ts';
+import { type DecoderPlan, TOGETHER, addressOf, decodable, decoderProgram, planDecoder } from './program.ts';
 
 const BYTES = 4;
 /** Tokens that a row reads in one call at most: others should not wait longer for their next one. */
@@ -44,6 +44,7 @@ export class DecodingReader implements Reader {
   readonly capacity: number;
   readonly #model: ModelConfig;
   readonly #plan: DecoderPlan;
+  readonly #addressOf: (name: string) => number;
   readonly #weights: Flat;
   readonly #options: SamplerOptions;
   #opened: Opened | undefined;
@@ -54,6 +55,7 @@ export class DecodingReader implements Reader {
     this.capacity = options.capacity ?? 64;
     this.#model = model;
     this.#plan = planDecoder(model);
+    this.#addressOf = addressOf(this.#plan);
     this.#weights = weights;
     this.#options = options;
   }
@@ -155,7 +157,14 @@ export class DecodingReader implements Reader {
     ];
   }
 
-  #record({ words, numbers, regions, time }: DecoderMemory, index: number, row: number, read: ReadRow, position: number, last: boolean): void {
+  #record(
+    { words, numbers, regions, time }: DecoderMemory,
+    index: number,
+    row: number,
+    read: ReadRow,
+    position: number,
+    last: boolean,
+  ): void {
     const { width, vocabulary, aids } = this.#model;
     const start = regions.records / BYTES + index * recordLength(this.#model);
     words[start + RECORD.rowStart] = row * time;
@@ -172,7 +181,7 @@ export class DecodingReader implements Reader {
   /** Adds the pointer's share to the logits of the tokens it looks at. */
   #point({ numbers, regions }: DecoderMemory, logits: Float32Array, { tokens, position }: ReadRow, index: number): void {
     const weights = regions.pointers / BYTES + index * this.#plan.pointerStride;
-    const amount = numbers[regions.amounts / BYTES + index * stride(1)]! + at(this.network.layout.view(this.#weights, 'pointer.amount'), 0);
+    const amount = numbers[regions.amounts / BYTES + index * stride(1)]! + numbers[this.#addressOf('pointer.amount') / BYTES]!;
     for (let place = 0; place < position; place++) logits[tokens[place]!]! += amount * numbers[weights + place]!;
   }
 }

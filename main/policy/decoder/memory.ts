@@ -1,5 +1,5 @@
 // The memory of a decoder: its weights, what its lanes work in, what they hand over, and behind all that the cache, [stream, row, head, time, channel]. All rows share one
-// length of time, which grows and shrinks in steps (see cache.ts); the memory itself only grows, and is given back as a whole.
+// length of time, which doubles as it grows: moving the cache costs more than room that nothing was written to. The memory itself only grows, and is given back as a whole.
 
 import { at } from '../../indexed.ts';
 import type { Group, ParameterLayout } from '../../engine/parameters.ts';
@@ -79,27 +79,24 @@ export class DecoderMemory {
 
   /** Bytes that `fit` would add. */
   growth(needed: number): number {
-    return Math.max(0, this.#bytesFor(timeFor(needed)) - this.memory.buffer.byteLength);
+    return Math.max(0, this.#bytesFor(this.#timeFor(needed)) - this.memory.buffer.byteLength);
   }
 
-  /** Makes room for positions below `needed` in the first `rows` rows. */
+  /** Makes room for positions below `needed` in the first `rows` rows; where there is none, time becomes short again. */
   fit(needed: number, rows: number): void {
-    const time = timeFor(needed);
-    if (time === this.#time || (time < this.#time && 2 * time > this.#time)) return;
+    const time = this.#timeFor(needed);
+    if (time === this.#time || (time < this.#time && rows > 0)) return;
     growTo(this.memory, this.#bytesFor(time));
     this.#numbers = new Float32Array(this.memory.buffer);
     this.#words = new Int32Array(this.memory.buffer);
-    const [before, kept] = [this.#time, Math.min(time, this.#time)];
+    const before = this.#time;
     const [from, to] = [this.#streamStarts(before), this.#streamStarts(time)];
-    const order = [...this.#plan.streamSizes.keys()];
-    for (const stream of time > before ? order.reverse() : order) {
-      const heads = at(this.#plan.streamHeads, stream);
+    for (const [stream, heads] of [...this.#plan.streamHeads.entries()].reverse()) {
       const size = at(this.#plan.streamSizes, stream) / heads;
-      const lines = rows * heads;
-      for (let k = 0; k < lines; k++) {
-        const line = time > before ? lines - 1 - k : k; // such that none is overwritten before it has moved
+      // From the last to the first, such that none is overwritten before it has moved.
+      for (let line = rows * heads - 1; line >= 0; line--) {
         const start = at(from, stream) / BYTES + line * before * size;
-        this.#numbers.copyWithin(at(to, stream) / BYTES + line * time * size, start, start + kept * size);
+        this.#numbers.copyWithin(at(to, stream) / BYTES + line * time * size, start, start + before * size);
       }
     }
     this.#time = time;
@@ -152,6 +149,11 @@ export class DecoderMemory {
         this.#numbers[start + half + i] = Math.sin(angle);
       }
     }
+  }
+
+  #timeFor(needed: number): number {
+    const most = timeFor(this.#plan.config.contextLength);
+    return Math.min(most, TIME_STEP * 2 ** Math.ceil(Math.log2(Math.max(1, needed / TIME_STEP))));
   }
 
   #streamStarts(time: number): number[] {

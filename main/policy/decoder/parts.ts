@@ -26,10 +26,10 @@ function exponential(r: Routine, x: Local, whole: Local, small: Local): Code {
   r.set(x, w.max(x.get, w.four(-87)));
   r.set(whole, w.nearest(w.mul(x.get, w.four(Math.LOG2E))));
   // ln 2 in two parts, of which the first is exact in few digits.
-  r.set(x, w.multiplyAdd(whole.get, w.four(2.12194440e-4), w.multiplyAdd(whole.get, w.four(-0.693359375), x.get)));
+  r.set(x, w.multiplyAdd(whole.get, w.four(2.1219444e-4), w.multiplyAdd(whole.get, w.four(-0.693359375), x.get)));
   const series = [1.3981999507e-3, 8.3334519073e-3, 4.1665795894e-2, 1.6666665459e-1, 5.0000001201e-1, 1, 1].reduce(
     (sum, term) => w.multiplyAdd(sum, x.get, w.four(term)),
-    w.four(1.9875691500e-4),
+    w.four(1.98756915e-4),
   );
   const power = w.shiftLeft(w.addWhole(w.toWhole(whole.get), w.fourWhole(127)), 23);
   return w.andNot(w.mul(series, power), small.get);
@@ -120,7 +120,10 @@ export function addTurn(program: Program, config: ModelConfig, stride: number, t
       });
       const row = w.times(word(record, RECORD.rowStart), w.whole(width * BYTES));
       const offset = w.plus(row, w.times(word(record, RECORD.position), w.whole(size * BYTES)));
-      for (const [stream, put] of [[keys, (): void => turned(place, false)], [values, (): void => copied(r, from, place, size)]] as const) {
+      for (const [stream, put] of [
+        [keys, (): void => turned(place, false)],
+        [values, (): void => copied(r, from, place, size)],
+      ] as const) {
         r.set(place, w.plus(stream.get, offset));
         r.repeat(heads, () => {
           put();
@@ -136,8 +139,7 @@ export function addTurn(program: Program, config: ModelConfig, stride: number, t
 
 /** Each of four locals' sum, side by side. */
 function sums(r: Routine, [a, b, c, d]: Four): Code {
-  const halves = (x: Local, y: Local): void =>
-    r.set(x, w.add(w.chosen(x.get, y.get, [0, 4, 1, 5]), w.chosen(x.get, y.get, [2, 6, 3, 7])));
+  const halves = (x: Local, y: Local): void => r.set(x, w.add(w.chosen(x.get, y.get, [0, 4, 1, 5]), w.chosen(x.get, y.get, [2, 6, 3, 7])));
   halves(a, b);
   halves(c, d);
   return w.add(w.chosen(a.get, c.get, [0, 1, 4, 5]), w.chosen(a.get, c.get, [2, 3, 6, 7]));

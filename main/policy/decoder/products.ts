@@ -80,7 +80,14 @@ function addTile(program: Program, name: string, { inputs, outputs, from, to, ad
           r.advance(weight, TURN * PANEL * BYTES);
           r.advance(input, TURN * BYTES);
         });
-        for (const [i, own] of sums.entries()) store(r, result.get, own.map(({ get }) => get), i * to * BYTES, adds);
+        for (const [i, own] of sums.entries())
+          store(
+            r,
+            result.get,
+            own.map(({ get }) => get),
+            i * to * BYTES,
+            adds,
+          );
         r.advance(row, rows * from * BYTES);
         r.advance(result, rows * to * BYTES);
       });

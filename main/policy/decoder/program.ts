@@ -114,6 +114,7 @@ export function planDecoder(config: ModelConfig): DecoderPlan {
     matrix(keys, { name: 'pointer.key', first: 0 });
     matrix(keys, { name: 'pointer.query', first: 0 });
     matrix({ inputs: width, outputs: 1, from: row, to: stride(1) }, { name: 'pointer.gate', first: 0 });
+    vector('pointer.amount');
   }
   const embedding = memory.take((vocabulary + 1) * width);
   const rotary = memory.take((contextLength * width) / heads);
@@ -217,7 +218,8 @@ export function decoderProgram(plan: DecoderPlan): Uint8Array<ArrayBuffer> {
   return program.bytes();
 }
 
-function addressOf({ vectors }: DecoderPlan): (name: string) => number {
+/** Where a vector of the model lies. */
+export function addressOf({ vectors }: DecoderPlan): (name: string) => number {
   const known = new Map(vectors.map(({ name, address }) => [name, address]));
   return (name) => {
     const address = known.get(name);
