@@ -20,8 +20,8 @@ const BYTES = 4;
 const MOST_PER_ROW = 64;
 /** Multiplications in a call that are worth a second thread: waking it takes as long as some two million. */
 const WORTH_A_LANE = 4e6;
-/** Larger models are computed by the runtime's sessions, whose products are twice as fast where there is much to multiply. */
-const MOST_PARAMETERS = 4e6;
+/** Larger models are computed by the runtime's sessions, whose products are half again as fast: from here on that counts for more than what a call costs beside them. */
+const MOST_PARAMETERS = 2.5e6;
 /** A WebAssembly memory has at most 4 GiB. */
 const MOST_BYTES = 3.5 * 2 ** 30;
 
