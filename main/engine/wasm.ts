@@ -180,7 +180,7 @@ export class Routine {
 }
 
 /** "\\0asm", version 1. */
-const HEADER: Code = [0, 0x61, 0x73, 0x6d, 1, 0, 0, 0];
+export const HEADER: Code = [0, 0x61, 0x73, 0x6d, 1, 0, 0, 0];
 /** Pages of 64 KiB that a shared memory may grow to. */
 export const MOST_PAGES = 65_536;
 
