@@ -1,10 +1,12 @@
-// The program of a lane (lanes.ts): makes, runs and releases sessions as it is asked, one after the other.
+// The program of a lane (lanes.ts): makes, runs and releases sessions as it is asked, one after the other, and helps with WebAssembly programs (wasm-lanes.ts).
 
 import { parentPort } from 'node:worker_threads';
 import type { InferenceSession } from 'onnxruntime-node';
 import type { LaneAnswer, LaneRequest, PlainValue, PlainValues } from './lanes.ts';
 import { nativeSession, nativeValue } from './session.ts';
 import type { Feeds } from './session.ts';
+import { assist, instantiate } from './wasm-lanes.ts';
+import type { Run } from './wasm-lanes.ts';
 
 interface Held {
   readonly session: InferenceSession;
@@ -12,6 +14,7 @@ interface Held {
 }
 
 const sessions = new Map<number, Held>();
+const programs = new Map<number, Run>();
 
 function sessionOf(number: number): Held {
   const held = sessions.get(number);
@@ -44,6 +47,18 @@ async function obey(request: LaneRequest): Promise<Omit<LaneAnswer, 'id'>> {
     case 'release':
       await sessionOf(request.session).session.release();
       sessions.delete(request.session);
+      return {};
+    case 'load':
+      programs.set(request.program, instantiate(request.module, request.memory));
+      return {};
+    case 'assist': {
+      const run = programs.get(request.program);
+      if (!run) throw new Error(`The lane has no program ${request.program}; it was unloaded, or never loaded`);
+      assist(run, request.control);
+      return {};
+    }
+    case 'unload':
+      programs.delete(request.program);
       return {};
   }
 }

@@ -23,7 +23,16 @@ export type LaneRequest =
   | { readonly id: number; readonly kind: 'create'; readonly session: number; readonly model: Uint8Array; readonly options: object }
   | { readonly id: number; readonly kind: 'run'; readonly session: number; readonly feeds: PlainValues; readonly wanted: readonly string[] }
   | { readonly id: number; readonly kind: 'bind'; readonly session: number; readonly feeds: PlainValues }
-  | { readonly id: number; readonly kind: 'release'; readonly session: number };
+  | { readonly id: number; readonly kind: 'release'; readonly session: number }
+  | {
+      readonly id: number;
+      readonly kind: 'load';
+      readonly program: number;
+      readonly module: WebAssembly.Module;
+      readonly memory: WebAssembly.Memory;
+    }
+  | { readonly id: number; readonly kind: 'assist'; readonly program: number; readonly control: Int32Array }
+  | { readonly id: number; readonly kind: 'unload'; readonly program: number };
 
 const answer = z.object({
   id: z.number(),

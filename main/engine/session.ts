@@ -82,7 +82,7 @@ export const nativeSession = (model: Uint8Array, options: InferenceSession.Sessi
  * started later inherit it, so a session is made here before there is any lane: every lane then gives the same numbers.
  */
 let first: Promise<void> | undefined;
-function firstSession(): Promise<void> {
+export function firstSession(): Promise<void> {
   first ??= (async () => {
     const graph = new Graph('first');
     graph.output('y', graph.node('Neg', [graph.input('x', 'float32', [1])], [{ shape: [1], dtype: 'float32' }])[0] ?? graph.scalar(0));

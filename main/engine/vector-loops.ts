@@ -1,8 +1,9 @@
 // Three loops over long vectors as WebAssembly with SIMD instructions: adding gradients up, the sum of squares, and AdamW. Between two runs of the
 // graph nothing else computes, so their time counts in full: with 5.9 M parameters they took 100 of 630 ms as plain loops.
 // Every number is that of the plain loop, bit for bit: the same operations in double precision, two at a time, rounded where it rounded.
-// WebAssembly only sees its own memory, so vectors pass through it in pieces that stay in the cache. The module is spelled out below, because a
-// compiler for some fifty instructions would be a dependency more.
+// WebAssembly only sees its own memory, so vectors pass through it in pieces that stay in the cache. The module is spelled out below (see wasm.ts).
+
+import { type Code, HEADER, leb, section, signedLeb, simd, text } from './wasm.ts';
 
 /** Numbers of one piece. */
 const PIECE = 16_384;
@@ -11,28 +12,8 @@ const PAGE = 65_536;
 const FIRST = 1024;
 const at = (slot: number): number => FIRST + slot * PIECE * 4;
 
-// ── a tiny assembler ─────────────────────────────────────────────────────────────────────────────────────────────
+// ── instructions ─────────────────────────────────────────────────────────────────────────────────────────────────
 
-type Code = readonly number[];
-
-function leb(value: number): number[] {
-  const bytes: number[] = [];
-  for (let left = value; ; left >>>= 7) {
-    if (left < 128) return [...bytes, left];
-    bytes.push((left & 127) | 128);
-  }
-}
-
-function signedLeb(value: number): number[] {
-  const bytes: number[] = [];
-  for (let left = value; ; left >>= 7) {
-    const byte = left & 127;
-    if ((left >> 7 === 0 && !(byte & 64)) || (left >> 7 === -1 && byte & 64)) return [...bytes, byte];
-    bytes.push(byte | 128);
-  }
-}
-
-const simd = (code: number): Code => [0xfd, ...leb(code)];
 const place = (offset: number): Code => [2, ...leb(offset)];
 const get = (local: number): Code => [0x20, local];
 const keep = (local: number, value: Code): Code => [...value, 0x21, local];
@@ -89,15 +70,7 @@ const ADAMW = loop(
   ].flat(),
 );
 
-/** "\\0asm", version 1. */
-const HEADER: Code = [0, 0x61, 0x73, 0x6d, 1, 0, 0, 0];
-
 function assemble(functions: Readonly<Record<string, Code>>): Uint8Array<ArrayBuffer> {
-  const section = (id: number, items: readonly Code[]): number[] => {
-    const content = [...leb(items.length), ...items.flat()];
-    return [id, ...leb(content.length), ...content];
-  };
-  const text = (name: string): number[] => [name.length, ...new TextEncoder().encode(name)];
   const bodies = Object.values(functions).map((code) => {
     const body = [2, 1, 0x7f, 3, 0x7b, ...code, 0x0b]; // locals: one i32, three vectors
     return [...leb(body.length), ...body];

@@ -8,7 +8,7 @@ import type { Value } from '../engine/session.ts';
 import type { Stream } from './sampling-graph.ts';
 
 /** Time grows by this much: larger wastes attention on empty places, smaller copies more often. */
-const STEP = 32;
+export const TIME_STEP = 32;
 const FEW = 96;
 
 export class Cache {
@@ -16,7 +16,7 @@ export class Cache {
   readonly #capacity: number;
   readonly #shared: boolean;
   #data: Float32Array[];
-  #time = STEP;
+  #time = TIME_STEP;
 
   /** `shared`: other threads read the memory as well. */
   constructor(streams: readonly Stream[], capacity: number, shared = false) {
@@ -28,12 +28,12 @@ export class Cache {
 
   /** Gives everything beyond the smallest size back. */
   release(): void {
-    this.#time = STEP;
+    this.#time = TIME_STEP;
     this.#data = this.#empty();
   }
 
   #empty(): Float32Array[] {
-    return this.#streams.map(({ heads, size }) => this.#numbers(this.#capacity * heads * STEP * size));
+    return this.#streams.map(({ heads, size }) => this.#numbers(this.#capacity * heads * TIME_STEP * size));
   }
 
   #numbers(length: number): Float32Array {
@@ -131,7 +131,8 @@ export class Cache {
   }
 }
 
-const timeFor = (needed: number): number => Math.max(STEP, Math.ceil(needed / STEP) * STEP);
+/** The length of time that holds positions below `needed`. */
+export const timeFor = (needed: number): number => Math.max(TIME_STEP, Math.ceil(needed / TIME_STEP) * TIME_STEP);
 
 /** The length of the array for so many numbers, given that of the one there is: doubling, because fresh memory is dear. */
 const roomyLength = (old: number, needed: number): number => (old >= needed ? old : Math.max(needed, 2 * old));

@@ -1,7 +1,9 @@
 // Chooses the next token from a row of logits: under a mask, at a temperature, or simply the likeliest.
 // Only allowed tokens are ever looked at, so a forbidden one has probability zero exactly, and all numbers are those of the
-// distribution that was drawn from. Sums are in double precision and in ascending token order: the same logits and the same
-// generator always give the same token.
+// distribution that was drawn from. Sums are in double precision and in ascending token order (of every second token each): the same
+// logits and the same generator always give the same token.
+
+import { DrawLoops } from './draw-loops.ts';
 
 /** How many alternatives are kept per token. */
 export const TOP_ALTERNATIVES = 4;
@@ -38,17 +40,19 @@ export function drawNumbers({ temperature = 1, greedy = false }: DrawSettings = 
 export class Drawer {
   readonly #temperature: number;
   readonly #greedy: boolean;
-  #ids: Int32Array;
-  #scores: Float64Array;
-  #weights: Float64Array;
+  readonly #ids: Int32Array;
+  readonly #loops: DrawLoops;
+  readonly #scores: Float64Array;
+  readonly #weights: Float64Array;
 
   constructor(vocabulary: number, settings: DrawSettings = {}) {
     const { temperature, greedy } = drawNumbers(settings);
     this.#temperature = temperature;
     this.#greedy = greedy;
     this.#ids = Int32Array.from({ length: vocabulary }, (_, id) => id);
-    this.#scores = new Float64Array(vocabulary);
-    this.#weights = new Float64Array(vocabulary);
+    this.#loops = new DrawLoops(vocabulary);
+    this.#scores = this.#loops.scores;
+    this.#weights = this.#loops.weights;
   }
 
   /** `allowed` holds token ids in ascending order (undefined: every token). `uniform` gives a number in [0, 1). */
@@ -94,21 +98,8 @@ export class Drawer {
   /** Fills scores and unnormalised weights; returns the logarithm of the weights' sum. */
   #load(logits: Float32Array, ids: Int32Array, temperature: number): number {
     const count = ids.length;
-    let most = Number.NEGATIVE_INFINITY;
-    for (let i = 0; i < count; i++) {
-      const score = logits[ids[i]!]! / temperature;
-      this.#scores[i] = score;
-      if (!(score <= most)) most = score;
-    }
-    let total = 0;
-    let moment = 0;
-    for (let i = 0; i < count; i++) {
-      const score = this.#scores[i]!;
-      const weight = Math.exp(score - most); // a NaN passes, and shows in the sum
-      this.#weights[i] = weight;
-      total += weight;
-      if (weight > 0) moment += weight * score;
-    }
+    for (let i = 0; i < count; i++) this.#scores[i] = logits[ids[i]!]! / temperature;
+    const { most, total, moment } = this.#loops.soften(count);
     this.#total = total;
     this.#moment = moment;
     return most + Math.log(total);

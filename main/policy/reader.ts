@@ -40,7 +40,21 @@ const ALONE = 48;
 /** What the process grows by for every byte that the keys and values grow by: the runtime works on copies of them. */
 const GROWTH = 2;
 
-export class Reader {
+/** What every way of decoding reads with. */
+export interface Reader {
+  readonly network: PolicyNetwork;
+  readonly capacity: number;
+  /** Nothing has been read: what comes next may be shorter than what came before, and the weights may be others. */
+  begin(): void;
+  /** What row `from` has read, row `to` has read as well. */
+  copy(from: number, to: number): void;
+  /** One call of the model: every row reads some of its tokens; those that have read all are handed their logits. */
+  read<Row extends ReadRow>(rows: readonly Row[], arrived: (row: Row, logits: Float32Array) => void): Promise<void>;
+  dispose(): Promise<void>;
+}
+
+/** Reads with sessions of the runtime. */
+export class GraphReader implements Reader {
   readonly network: PolicyNetwork;
   readonly capacity: number;
   readonly #options: SamplerOptions;
@@ -64,7 +78,6 @@ export class Reader {
     this.begin();
   }
 
-  /** Nothing has been read: what comes next may be shorter than what came before. */
   begin(): void {
     this.#cache.fit(0, 0);
     this.#shared?.decay.set(this.#weights.decay);
@@ -76,7 +89,6 @@ export class Reader {
     return this.network.mappedBytes === undefined ? lanesOf(this.#options.threads) : 1;
   }
 
-  /** What row `from` has read, row `to` has read as well. */
   copy(from: number, to: number): void {
     this.#cache.move(from, to);
   }
@@ -87,7 +99,6 @@ export class Reader {
     this.#sessions.clear();
   }
 
-  /** One call of the model: every row reads some of its tokens; those that have read all are handed their logits. */
   async read<Row extends ReadRow>(rows: readonly Row[], arrived: (row: Row, logits: Float32Array) => void): Promise<void> {
     const count = chooseCount(rows);
     const time = this.#cache.time;

@@ -10,7 +10,8 @@ import type { Drawn, DrawSettings } from './draw.ts';
 import type { AnswerPath } from './episode-text.ts';
 import type { TokenMask } from './grammar-mask.ts';
 import type { PolicyModel } from './network.ts';
-import { Reader, type ReadRow, type SamplerOptions } from './reader.ts';
+import { openReader } from './open-reader.ts';
+import type { Reader, ReadRow, SamplerOptions } from './reader.ts';
 
 /** Tokens that the policy has not read yet, with their match flags. */
 export interface Feed {
@@ -65,7 +66,7 @@ export class Sampler implements EpisodeSampler {
 
   /** `weights` are read in place: after a training step on the CPU the sampler plays with the new ones at once. */
   constructor(model: PolicyModel, weights: Flat, options: SamplerOptions = {}) {
-    this.#reader = new Reader(model, weights, options);
+    this.#reader = openReader(model, weights, options);
   }
 
   async run(episodes: Iterable<SampledEpisode>, settings: DrawSettings = {}, options: RunOptions = {}): Promise<void> {

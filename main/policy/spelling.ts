@@ -28,18 +28,21 @@ export function embeddingRows(spellings: Spellings): number {
   return whole + places * alphabet.length;
 }
 
-/** Which rows of the embedding make up each token: zeros and ones, [vocabulary, rows]. */
-export function spellingTable(graph: Graph, spellings: Spellings): Tensor {
+/** Which rows of the embedding make up each token. */
+export function spellingRows(spellings: Spellings): number[][] {
   const { alphabet, whole } = lettersOf(spellings);
+  let next = 0;
+  return spellings.map((word) => {
+    if (word === '') return [next++];
+    return Array.from({ length: word.length }, (_, place) => whole + place * alphabet.length + alphabet.indexOf(word.charAt(place)));
+  });
+}
+
+/** The same as zeros and ones, [vocabulary, rows]. */
+export function spellingTable(graph: Graph, spellings: Spellings): Tensor {
   const rows = embeddingRows(spellings);
   const table = new Float32Array(spellings.length * rows);
-  let next = 0;
-  spellings.forEach((word, token) => {
-    if (word === '') table[token * rows + next++] = 1;
-    for (let place = 0; place < word.length; place++) {
-      table[token * rows + whole + place * alphabet.length + alphabet.indexOf(word.charAt(place))] = 1;
-    }
-  });
+  for (const [token, own] of spellingRows(spellings).entries()) for (const row of own) table[token * rows + row] = 1;
   return graph.constant(table, [spellings.length, rows], 'float32', 'spelling');
 }
 

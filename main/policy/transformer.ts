@@ -30,7 +30,7 @@ export interface ModelConfig {
   readonly aids: { readonly matchFlag: boolean; readonly pointer: boolean; readonly tokenShift: number };
 }
 
-const EPSILON = 1e-6;
+export const EPSILON = 1e-6;
 const ROTARY_BASE = 10_000;
 /** Added to a score that must not count. */
 const NEVER = -1e9;
@@ -169,12 +169,15 @@ export const stateValue = (p: Parameters, hidden: Tensor): Tensor => op.add(line
 export function rotaryTables(graph: Graph, config: ModelConfig, length = config.contextLength): { cosine: Tensor; sine: Tensor } {
   const half = headSize(config) / 2;
   const table = (turn: (angle: number) => number): Float32Array =>
-    Float32Array.from({ length: length * half }, (_, i) => turn(Math.floor(i / half) * ROTARY_BASE ** (-(i % half) / half)));
+    Float32Array.from({ length: length * half }, (_, i) => turn(rotaryAngle(Math.floor(i / half), i % half, half)));
   return {
     cosine: graph.constant(table(Math.cos), [length, half], 'float32', 'rotary.cosine'),
     sine: graph.constant(table(Math.sin), [length, half], 'float32', 'rotary.sine'),
   };
 }
+
+/** By how much a position turns the pair of channels `index` and `index` + `half` of a head. */
+export const rotaryAngle = (position: number, index: number, half: number): number => position * ROTARY_BASE ** (-index / half);
 
 // ── whole sequences ──────────────────────────────────────────────────────────────────────────────────────────────
 

@@ -1,0 +1,41 @@
+// The draw's arithmetic against the plain one.
+
+import { expect, it } from 'vitest';
+import { DrawLoops } from '../../main/policy/draw-loops.ts';
+import { Random } from '../../main/random.ts';
+
+/** Softens these scores; the sums as plain loops make them. */
+function softened(scores: readonly number[]) {
+  const loops = new DrawLoops(40);
+  loops.scores.set(scores);
+  const found = loops.soften(scores.length);
+  const most = Math.max(...scores);
+  const plain = scores.map((score) => Math.exp(score - most));
+  const total = plain.reduce((sum, weight) => sum + weight, 0);
+  const moment = plain.reduce((sum, weight, i) => (weight > 0 ? sum + weight * (scores[i] ?? 0) : sum), 0);
+  return { found, weights: [...loops.weights.subarray(0, scores.length)], plain: { weights: plain, most, total, moment } };
+}
+
+it('gives weights and sums to the last digits, for even and odd numbers of scores of any size', () => {
+  const random = Random.from('scores');
+  for (let count = 1; count <= 40; count++) {
+    for (const spread of [0.01, 1, 30, 400]) {
+      const { found, weights, plain } = softened(Array.from({ length: count }, () => spread * random.normal()));
+      expect(found.most).toBe(plain.most);
+      expect(Math.abs(found.total / plain.total - 1)).toBeLessThan(1e-14);
+      expect(Math.abs(found.moment - plain.moment)).toBeLessThan(1e-13 * count * (1 + Math.abs(plain.most)));
+      for (const [i, weight] of weights.entries()) {
+        const expected = plain.weights[i] ?? Number.NaN;
+        expect(Math.abs(weight - expected)).toBeLessThanOrEqual(expected < 1e-300 ? 1e-300 : 1e-15 * expected);
+      }
+    }
+  }
+});
+
+it('gives a score of −∞ no weight, and lets what is no number show', () => {
+  const { weights, found } = softened([1, Number.NEGATIVE_INFINITY, 1]);
+  expect(weights).toEqual([1, 0, 1]);
+  expect(found).toEqual({ most: 1, total: 2, moment: 2 });
+  for (const damage of [Number.NaN, Number.POSITIVE_INFINITY]) expect(softened([1, damage, 2, 3]).found.total).toBeNaN();
+  expect(softened([Number.NEGATIVE_INFINITY]).found.total).toBeNaN();
+});
