@@ -52,7 +52,7 @@ const one =
 export const [add, sub, mul, div] = [both(228), both(229), both(230), both(231)];
 /** Where the first is a NaN, it is the result. */
 export const [min, max] = [both(234), both(235)];
-export const [less, and, andNot] = [both(67), both(78), both(79)];
+export const [less, andNot] = [both(67), both(79)];
 export const [root, nearest, negated] = [one(227), one(106), one(225)];
 /** Of numbers that are in the range of whole ones. */
 export const toWhole = one(0x101);
