@@ -2,7 +2,7 @@
 // computed its share stays and listens for a moment, asleep on a word of shared memory, and is woken through it; only one that has gone back to its messages is called
 // by one. This thread computes the first share itself and then waits; that blocks it, as every run of a session does.
 
-import { setTimeout as sleep } from 'node:timers/promises';
+import { setImmediate as messages, setTimeout as sleep } from 'node:timers/promises';
 import { at } from '../indexed.ts';
 import { laneNumber } from './lanes.ts';
 import type { Lane } from './lanes.ts';
@@ -20,6 +20,8 @@ export const LaneState = { away: 0, listening: 1, computing: 2 } as const;
 export const Control = { state: 0, failed: 1, calls: 2, parameters: 3, first: 4 } as const;
 /** Milliseconds for which a lane listens: what happens between two calls of a rollout takes less. */
 export const LISTENING = 5;
+/** Milliseconds of computing after which this thread looks at its messages: somebody may want to stop it. */
+const AT_A_TIME = 20;
 /** Milliseconds after which this thread looks whether the lane is still there. */
 const PATIENCE = 200;
 
@@ -103,6 +105,7 @@ export class WasmProgram {
   readonly #memory: WebAssembly.Memory;
   readonly #run: Run;
   readonly #helpers: Helper[] = [];
+  #pause = performance.now() + AT_A_TIME;
 
   private constructor(module: WebAssembly.Module, memory: WebAssembly.Memory) {
     this.#module = module;
@@ -118,6 +121,10 @@ export class WasmProgram {
 
   /** Every share's calls, one after the other; the shares side by side. */
   async run(shares: readonly (readonly Call[])[]): Promise<void> {
+    if (performance.now() > this.#pause) {
+      await messages();
+      this.#pause = performance.now() + AT_A_TIME;
+    }
     const [own = [], ...others] = shares;
     while (this.#helpers.length < others.length)
       this.#helpers.push(await Helper.open(laneNumber(this.#helpers.length), this.#module, this.#memory));

@@ -52,6 +52,19 @@ const MODELS: [string, ModelConfig][] = [
 ];
 
 describe('the decoder', () => {
+  it('looks at messages while it reads, so that a run can be paused and stopped', async () => {
+    const reader = keep(new DecodingReader(config, weightsOf(config, 4), { capacity: 1, threads: 1 }));
+    reader.begin();
+    let arrived = false;
+    setTimeout(() => (arrived = true));
+    const row = rowOf(config, 1, 1);
+    for (let call = 0; !arrived && call < 200_000; call++) {
+      row.position = 0;
+      await reader.read([row], () => {});
+    }
+    expect(arrived).toBe(true);
+  });
+
   it.each(MODELS)('gives the logits of the sampling graph: %s', async (_, model) => {
     const weights = weightsOf(model, 4);
     expect(openReader(model, weights)).toBeInstanceOf(DecodingReader);
