@@ -64,7 +64,7 @@ export interface Row extends ReadRow {
 export class Sampler implements EpisodeSampler {
   readonly #reader: Reader;
 
-  /** `weights` are read in place: after a training step on the CPU the sampler plays with the new ones at once. */
+  /** `weights` are looked at when a game begins: after a training step on the CPU the next one is played with the new ones. */
   constructor(model: PolicyModel, weights: Flat, options: SamplerOptions = {}) {
     this.#reader = openReader(model, weights, options);
   }

@@ -1,6 +1,6 @@
 // Judges given tokens: their log-probabilities under the same masks they were drawn under, entropies, the critic's values, and the
 // whole masked logits (for a full-vocabulary KL inside a loss). One forward pass over whole sequences, in the batch layout of
-// training, one session per shape. The weights are read in place, like the sampler's.
+// training, one session per shape. The weights are read in place.
 
 import { Graph } from '../engine/graph.ts';
 import type { Tensor } from '../engine/graph.ts';
