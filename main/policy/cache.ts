@@ -87,11 +87,28 @@ export class Cache {
     return values;
   }
 
-  /** Puts the first `used[row]` of `count` new tokens per row at the row's position; the results begin with row `first`. */
+  /** Copies of rows from anywhere side by side, as far as `time` only. */
+  gathered(places: readonly number[], time: number): Record<string, Value> {
+    const values: Record<string, Value> = {};
+    for (const [i, { name, heads, size }] of this.#streams.entries()) {
+      const source = at(this.#data, i);
+      const numbers = this.#numbers(places.length * heads * time * size);
+      for (const [k, place] of places.entries()) {
+        for (let head = 0; head < heads; head++) {
+          const from = (place * heads + head) * this.#time * size;
+          numbers.set(source.subarray(from, from + time * size), (k * heads + head) * time * size);
+        }
+      }
+      values[`cache.${name}`] = float(numbers, [places.length, heads, time, size]);
+    }
+    return values;
+  }
+
+  /** Puts the first `used[row]` of `count` new tokens per row at the row's position; the row's place in the cache is `places[row]`. */
   append(
     results: Readonly<Record<string, Float32Array>>,
     count: number,
-    first: number,
+    places: readonly number[],
     positions: readonly number[],
     used: readonly number[],
   ): void {
@@ -103,7 +120,7 @@ export class Cache {
         const length = at(used, row) * size;
         for (let head = 0; head < heads; head++) {
           const from = (row * heads + head) * count * size;
-          const to = (((first + row) * heads + head) * this.#time + at(positions, row)) * size;
+          const to = ((at(places, row) * heads + head) * this.#time + at(positions, row)) * size;
           // A loop for few numbers, because making two views for `set` takes longer.
           if (length > FEW) target.set(source.subarray(from, from + length), to);
           else for (let k = 0; k < length; k++) target[to + k] = source[from + k]!;

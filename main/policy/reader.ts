@@ -7,7 +7,7 @@ import type { Flat, Group } from '../engine/parameters.ts';
 import type { MemoryPool } from '../engine/session-cache.ts';
 import { Session, float, floats, integer, value } from '../engine/session.ts';
 import type { Feeds, Value } from '../engine/session.ts';
-import { Cache } from './cache.ts';
+import { Cache, timeFor } from './cache.ts';
 import { networkOf } from './network.ts';
 import type { PolicyModel, PolicyNetwork } from './network.ts';
 import { parameterFeeds, parameterInputs } from './sampling-graph.ts';
@@ -35,6 +35,8 @@ const COUNTS = [1, 4, 16, 64] as const;
 /** What a call costs beside its tokens, in tokens: once, and for every row (its keys and values have to be read). */
 const CALL_COST = 10;
 const ROW_COST = 2;
+/** Tokens from which a row reads rather than writes. */
+const PAGE = 8;
 /** Fewer tokens in a call are computed by one thread. */
 const ALONE = 48;
 /** What the process grows by for every byte that the keys and values grow by: the runtime works on copies of them. */
@@ -100,20 +102,24 @@ export class GraphReader implements Reader {
   }
 
   async read<Row extends ReadRow>(rows: readonly Row[], arrived: (row: Row, logits: Float32Array) => void): Promise<void> {
-    const count = chooseCount(rows);
-    const time = this.#cache.time;
-    const lanes = rows.length * count < ALONE ? 1 : Math.min(this.#lanes, rows.length);
+    const chosen = readFirst(rows);
+    const group = chosen.map((place) => at(rows, place));
+    const count = chooseCount(group);
+    const apart = chosen.length < rows.length;
+    const time = apart ? Math.min(this.#cache.time, timeFor(Math.max(...group.map(({ position }) => position)))) : this.#cache.time;
+    const lanes = group.length * count < ALONE ? 1 : Math.min(this.#lanes, group.length);
     const parts = await Promise.all(
-      Array.from({ length: lanes }, async (_, lane) => {
-        const [first, end] = [Math.floor((lane * rows.length) / lanes), Math.floor(((lane + 1) * rows.length) / lanes)];
-        const own = rows.slice(first, end);
+      Array.from({ length: lanes }, async (_, lane): Promise<ReadPart<Row>> => {
+        const [first, end] = [Math.floor((lane * group.length) / lanes), Math.floor(((lane + 1) * group.length) / lanes)];
+        const own = group.slice(first, end);
+        const places = chosen.slice(first, end);
         const used = own.map(({ tokens, position }) => Math.min(count, tokens.length - position));
         const session = await this.#session(count, lanes > 1 ? lane : undefined);
-        const results = await session.run({ ...this.#inputs(own, used, count), ...this.#cache.values(first, own.length) });
-        return { first, own, used, results };
+        const known = apart ? this.#cache.gathered(places, time) : this.#cache.values(first, own.length);
+        return { own, places, used, results: await session.run({ ...this.#inputs(own, used, count, time), ...known }) };
       }),
     );
-    await this.#keep(parts, rows.length, count);
+    await this.#keep(parts, rows, count);
 
     const { vocabulary, aids } = this.network;
     for (const { own, used, results } of parts) {
@@ -129,22 +135,23 @@ export class GraphReader implements Reader {
   }
 
   /** Puts what was read into the cache. */
-  async #keep(parts: readonly ReadPart[], rows: number, count: number): Promise<void> {
+  async #keep(parts: readonly ReadPart<ReadRow>[], rows: readonly ReadRow[], count: number): Promise<void> {
     const positions = parts.map(({ own }) => own.map(({ position }) => position));
-    const needed = Math.max(...parts.flatMap(({ used }, part) => used.map((n, i) => at(at(positions, part), i) + n)));
+    const read = parts.flatMap(({ used }, part) => used.map((n, i) => at(at(positions, part), i) + n));
+    const needed = Math.max(...read, ...rows.map(({ position }) => position));
     const growth = this.#cache.growth(needed);
     if (growth > 0) await this.#options.pool?.makeRoom(GROWTH * growth);
-    this.#cache.fit(needed, rows);
-    for (const [part, { first, used, results }] of parts.entries()) {
+    this.#cache.fit(needed, rows.length);
+    for (const [part, { places, used, results }] of parts.entries()) {
       const fresh: Record<string, Float32Array> = {};
       for (const [name, result] of Object.entries(results)) if (name.startsWith('new.')) fresh[name.slice(4)] = floats(result);
-      this.#cache.append(fresh, count, first, at(positions, part), used);
+      this.#cache.append(fresh, count, places, at(positions, part), used);
     }
   }
 
-  #inputs(rows: readonly ReadRow[], used: readonly number[], count: number): Record<string, Value> {
+  /** `time`: places of the cache that are handed over with them. */
+  #inputs(rows: readonly ReadRow[], used: readonly number[], count: number, time: number): Record<string, Value> {
     const { aids, contextLength } = this.network;
-    const time = this.#cache.time;
     const total = time + count;
     const size = rows.length * count;
     const window = count + aids.tokenShift;
@@ -210,12 +217,25 @@ export class GraphReader implements Reader {
 }
 
 /** What one lane has read of some of the rows. */
-interface ReadPart {
-  readonly first: number;
-  readonly own: readonly ReadRow[];
+interface ReadPart<Row extends ReadRow> {
+  readonly own: readonly Row[];
+  /** Their places in the cache. */
+  readonly places: readonly number[];
   readonly used: readonly number[];
   readonly results: Feeds;
 }
+
+/**
+ * The places of the rows that read next. Rows with much to read go before those that are writing, without them: in one call with them
+ * each of the others would be computed for as many tokens.
+ */
+export function readFirst(rows: readonly ReadRow[]): readonly number[] {
+  const all = rows.map((_, place) => place);
+  const reading = all.filter((place) => left(at(rows, place)) >= PAGE);
+  return reading.length > 0 ? reading : all;
+}
+
+const left = ({ tokens, position }: ReadRow): number => tokens.length - position;
 
 /** Tokens per row that make the call worth most: useful tokens over what the call costs. */
 export function chooseCount(rows: readonly ReadRow[], callCost = CALL_COST): number {
