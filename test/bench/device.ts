@@ -69,7 +69,7 @@ function parts(config: ModelConfig): Part[] {
   ];
 }
 
-/** Bytes that a row of the sampler exchanges in a call: what was counted in a run of shop-demo (test/training/device-run.test.ts). */
+/** Bytes that a row of the sampler exchanges in a call: what was counted in a run of shop-demo (test/training/device-run.slow.test.ts). */
 const TOKEN_BYTES = 80;
 
 /** Bytes of a micro-batch's episodes as they are sent: words of tokens and flags, the agent's tokens, and the rows. */

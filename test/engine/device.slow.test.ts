@@ -1,9 +1,10 @@
-// A whole run on WebGPU over software Vulkan beside the CPU's: the same tasks, the same tokens, the same metrics, and the same again.
+// A whole run and a language model on WebGPU over software Vulkan beside the CPU's: the same tasks, the same tokens, the same metrics, and the same again.
 
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { PlayedUpdate, compareRuns } from '../training/compare-runs.ts';
 import { hasVulkan, overVulkan } from './vulkan.ts';
+import { modelTrace } from './webgpu-model.ts';
 import { playTiny } from './webgpu-run.ts';
 
 const Answer = z.object({
@@ -27,4 +28,20 @@ describe.runIf(hasVulkan)('a run on WebGPU', () => {
     expect(other.weights).toBe(one.weights);
     expect(one.counts['system/device.calls']).toBeGreaterThan(20);
   }, 3_600_000);
+});
+
+describe.runIf(hasVulkan)('a language model on WebGPU', () => {
+  it('samples, scores and trains a language model with the numbers of the CPU', async () => {
+    const child = overVulkan('webgpu-model.ts');
+    const cpu = await modelTrace({ threads: 1 });
+    const numbers = z.array(z.number());
+    const trace = z.object({ tokens: z.array(numbers), logProbs: numbers, losses: numbers, norms: numbers });
+    const gpu = trace.parse(await child);
+    expect(gpu.tokens).toEqual(cpu.tokens);
+    expect(cpu.logProbs).toHaveLength(12);
+    for (const [i, number] of cpu.logProbs.entries()) expect(gpu.logProbs[i]).toBeCloseTo(number, 4);
+    expect(cpu.losses[2]).toBeLessThan(cpu.losses[0] ?? 0);
+    for (const [i, number] of [...cpu.losses, ...cpu.norms].entries())
+      expect(Math.abs(([...gpu.losses, ...gpu.norms][i] ?? 0) / number - 1)).toBeLessThan(1e-3);
+  }, 600_000);
 });

@@ -1,4 +1,4 @@
-// A tiny language model with an adapter: tokens drawn, scores and three training steps, as one line of JSON. Run by device.test.ts here and,
+// A tiny language model with an adapter: tokens drawn, scores and three training steps, as one line of JSON. Run by device.slow.test.ts here and,
 // over software Vulkan, in a child process: sampler, scorer and trainer of a device with one copy of the model's weights.
 
 import { mkdtempSync, rmSync } from 'node:fs';

@@ -30,7 +30,14 @@ function feed(row: Reading): boolean {
 /** The logits after every portion, row by row; rows that have read everything leave, as they do in a game. */
 async function play(reader: GraphReader, numbers: readonly number[]): Promise<Map<number, number[][]>> {
   const found = new Map(numbers.map((number): [number, number[][]] => [number, []]));
-  const rows = numbers.map((number): Reading => ({ number, random: Random.from('page', number), portion: 0, tokens: [], flags: [], position: 0 }));
+  const rows = numbers.map((number): Reading => ({
+    number,
+    random: Random.from('page', number),
+    portion: 0,
+    tokens: [],
+    flags: [],
+    position: 0,
+  }));
   rows.forEach(feed);
   reader.begin();
   while (rows.length > 0) {

@@ -1,5 +1,5 @@
 // A language model trained, sampled and scored on a device. Without a graphics card its graphs are those of a device, run by the CPU;
-// test/engine/device.test.ts runs them over software Vulkan.
+// test/engine/device.slow.test.ts runs them over software Vulkan.
 
 import { expect, test, vi } from 'vitest';
 import { train } from '../../main/training/train.ts';
