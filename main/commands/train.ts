@@ -290,16 +290,17 @@ function tellOutcome(store: Store, id: number): void {
   exitWith(state);
 }
 
-let lastLine = '';
+let lastNews = '';
 
 /** One line per kind of news; progress is rewritten in place on a terminal and printed sparsely elsewhere. */
 function narrate(report: RunReport): void {
   if (report.type === 'progress') {
     const left = report.secondsLeft === null ? '' : `, ${duration(report.secondsLeft)} left`;
     const line = `${report.phase}: ${Math.round(report.done)} of ${Math.round(report.total)}${left}`;
+    const news = report.phase.replace(/loss [\d.]+/, '');
     if (process.stderr.isTTY) process.stderr.write(`\r\x1b[2K${line}`);
-    else if (line.split(':')[0] !== lastLine) note(line);
-    lastLine = line.split(':')[0] ?? '';
+    else if (news !== lastNews) note(line);
+    lastNews = news;
   } else if (report.type === 'event') noteLine(`update ${report.update}: ${report.text}`);
   else if (report.type === 'evaluation') {
     const { success, steps } = tabulate(report.results);

@@ -44,14 +44,15 @@ export async function obtainReference(
     await clone.refresh?.();
     unfinished.save(clone);
   };
+  let last = '';
   const work = () =>
     cloneReference(setup, threads, {
       clone,
       session,
       poll: commands?.poll,
-      report: async ({ step, steps, success: measured }) => {
-        const result = measured === undefined ? '' : ` (${(100 * measured).toFixed(0)}% success)`;
-        await progress.report(0, `${PHASES.reference}${result}`, step, steps);
+      report: async ({ step, steps, loss, success: measured }) => {
+        if (measured !== undefined) last = `, ${(100 * measured).toFixed(0)}% success at step ${step}`;
+        if (Number.isFinite(loss)) await progress.report(0, `${PHASES.reference} (loss ${loss.toFixed(3)}${last})`, step, steps);
       },
     });
   const { weights, success } = await (commands ? commands.during(0, keep, work) : work());
