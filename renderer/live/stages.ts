@@ -34,7 +34,7 @@ export function stageProgress(run: Progressed, stages: readonly Stage[], progres
 
 /** What a run does and how long its current stage still takes, in words: "V*, 128 of 512 tasks · about 20 s left". */
 export function doingWords(run: Progressed, progress: LiveProgress | null): string {
-  if (!progress) return run.updates > 0 ? leftWords(secondsLeft(run), 'training') : 'starting';
+  if (!progress) return run.updates > 0 ? leftWords(secondsLeft(run), 'training') : 'before the first update';
   const { stage, phase, done, total } = progress;
   const training = stage === 'training';
   const count = training || total <= 1 ? '' : `, ${Math.round(done)} of ${Math.round(total)}`;

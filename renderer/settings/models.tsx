@@ -174,13 +174,15 @@ function AddForm({ draft, onDraft, fetchable, pending, onChange }: AddFormProps)
       <Field label="Model name" hint="Default: the name of the folder or file.">
         {(ids) => <TextInput {...ids} value={name} placeholder="qwen" onChange={(event) => setName(event.target.value)} />}
       </Field>
-      <Button icon="folder" onClick={() => choose(false)}>
-        Folder…
-      </Button>
-      <Button onClick={() => choose(true)}>GGUF…</Button>
-      <Button type="submit" disabled={path.trim() === '' || pending}>
-        Add
-      </Button>
+      <div className={styles.buttons}>
+        <Button icon="folder" onClick={() => choose(false)}>
+          Folder…
+        </Button>
+        <Button onClick={() => choose(true)}>GGUF…</Button>
+        <Button type="submit" disabled={path.trim() === '' || pending}>
+          Add
+        </Button>
+      </div>
       {fetchable.map((model) => (
         <p key={model.name} className={styles.offer}>
           None at hand? {model.title}.

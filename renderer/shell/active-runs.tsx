@@ -34,7 +34,7 @@ export function ActiveRuns() {
                 </span>
               </span>
               <Progress label={`Run ${run.id}`} value={shareDone(run)} />
-              <span className={styles.left}>{left === null ? 'starting' : `${formatDuration(left)} left`}</span>
+              <span className={styles.left}>{left === null ? 'before its first update' : `${formatDuration(left)} left`}</span>
             </Link>
           </Tooltip>
         );

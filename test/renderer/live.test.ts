@@ -83,7 +83,7 @@ describe('stages', () => {
   });
 
   test('says what it does and how long that still takes', () => {
-    expect(doingWords({ ...run, updates: 0, seconds: 0 }, null)).toBe('starting');
+    expect(doingWords({ ...run, updates: 0, seconds: 0 }, null)).toBe('before the first update');
     expect(doingWords(run, at(PHASES.vstar, 64, 256, 30))).toBe('valuing tasks (V*), 64 of 256 · about 30 s left');
     // 30 more updates at 2 s, and at the speed that it has lately
     expect(doingWords(run, at(PHASES.training, 10, 40, 1, 10))).toBe('training · about 1 min 00 s left');
