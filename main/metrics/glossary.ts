@@ -257,7 +257,13 @@ const rows: Record<Metric['group'], readonly Row[]> = {
     ['system/time.elapsed', 'Time so far', 'Seconds of training since the start of the run, pauses left out', 's', 'neither'],
     ['system/cpu', 'Processor', 'Processor time of the training process ÷ (elapsed time · processors)', 'share', 'neither'],
     ['system/memory.free', 'Free memory', 'Memory of the machine that nothing uses', 'MB', 'up'],
-    ['system/memory', 'Memory', 'Resident memory of the training process', 'MB', 'down'],
+    [
+      'system/memory',
+      'Memory',
+      'Memory of the training process; the weights of a language model count once, however many sessions map them',
+      'MB',
+      'down',
+    ],
   ],
 };
 

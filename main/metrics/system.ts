@@ -4,12 +4,14 @@
 import { availableParallelism, freemem } from 'node:os';
 
 export class SystemSampler {
+  readonly #memory: () => number;
   readonly #clock: () => number;
   #cpu = process.cpuUsage();
   #time: number;
 
-  /** `clock` in ms; given by tests. */
-  constructor(clock: () => number = () => performance.now()) {
+  /** `memory`: bytes that the process takes. `clock` in ms; given by tests. */
+  constructor(memory: () => number = () => process.memoryUsage.rss(), clock: () => number = () => performance.now()) {
+    this.#memory = memory;
     this.#clock = clock;
     this.#time = clock();
   }
@@ -23,7 +25,7 @@ export class SystemSampler {
     this.#time = now;
     return {
       'system/cpu': elapsedMs > 0 ? (user + system) / 1000 / elapsedMs / availableParallelism() : 0,
-      'system/memory': process.memoryUsage.rss() / 1e6,
+      'system/memory': this.#memory() / 1e6,
       'system/memory.free': freemem() / 1e6,
     };
   }

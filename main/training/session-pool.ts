@@ -5,7 +5,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import type { RunConfig } from '../config/config.ts';
 import { MemoryPool } from '../engine/session-cache.ts';
-import { networkOf, type PolicyModel } from '../policy/network.ts';
+import { networkOf, type PolicyModel, type PolicyNetwork } from '../policy/network.ts';
 import { USABLE, cardLimit, planCard, planMemory } from './memory-plan.ts';
 
 /** Kept free for what nobody asks room for: episodes under way, results not yet collected, growth of the JavaScript heap. */
@@ -22,12 +22,16 @@ export function sessionPool(config: RunConfig, model: PolicyModel): MemoryPool {
     const { needed, parts } = planCard(config, network, card);
     return new MemoryPool(Math.max(parts.activations, USABLE * card - needed + parts.activations));
   }
-  const used = planned ? () => privateBytes() + (network.mappedBytes ?? 0) : () => process.memoryUsage.rss();
+  const used = () => takenBytes(network);
   const bytes = planned
     ? Math.min(planMemory(config, network).most, USABLE * (process.availableMemory() + privateBytes()))
     : memoryLimit(config) * 1e6;
   return new MemoryPool((1 - RESERVE) * bytes, { used, least: LEAST * bytes });
 }
+
+/** What the process takes, mapped weights counted once. */
+export const takenBytes = ({ mappedBytes }: Pick<PolicyNetwork, 'mappedBytes'>): number =>
+  mappedBytes === undefined ? process.memoryUsage.rss() : privateBytes() + mappedBytes;
 
 /**
  * The process's memory without what it maps from files: every session maps the model's weights, and though they are in memory only once, the

@@ -24,7 +24,7 @@ import { obtainReference } from './obtain-reference.ts';
 import { ProgressReporter } from './progress.ts';
 import { RunReporter } from './reporter.ts';
 import { type RunSetup, openRun } from './run-setup.ts';
-import { sessionPool } from './session-pool.ts';
+import { sessionPool, takenBytes } from './session-pool.ts';
 import { TaskSampler, trainingPool } from './tasks.ts';
 import { timedEnvironment } from './timed-environment.ts';
 import { VstarStage } from './vstar-stage.ts';
@@ -113,7 +113,7 @@ export async function openTraining(config: RunConfig, host: TrainingHost): Promi
     pool: trainingPool(config, environment),
     tasks: new TaskSampler(training.taskSampling, memory.tasks),
     groups: new TaskGroups(memory.groups),
-    system: new SystemSampler(),
+    system: new SystemSampler(() => takenBytes(networkOf(setup.model))),
     commands,
     files: host.files,
     counters,

@@ -94,9 +94,9 @@ export function Cost({ estimate, runs, config }: { estimate: Estimate | null; ru
   );
 }
 
-/** What was measured, else what was planned. */
+/** What was planned, whose parts stand below it; else what was measured. */
 function Memory({ measured, plan }: { measured: number | null; plan: MemoryPlan | null }) {
-  const bytes = (plan?.card ? null : measured) ?? (plan?.parts ? plan.needed : null); // what was measured is the process's
+  const bytes = plan ? (plan.parts ? plan.needed : null) : measured;
   return (
     <Stat
       label={plan?.card ? 'Card memory' : 'Memory'}

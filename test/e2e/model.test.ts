@@ -92,6 +92,22 @@ test('another model is chosen, its memory is planned, and the run trains to its 
   expect(end).toMatchObject({ state: 'done' });
 }, 180_000);
 
+test('once a run has measured it, the memory beside Start is still the sum of the parts below it', async () => {
+  await visit(lab, '/new/run-1');
+  const summary = lab.page.getByRole('complementary', { name: 'Summary' });
+  await summary.getByText('From run 1').waitFor();
+  const rows = await summary.getByRole('table', { name: 'Planned memory' }).getByRole('row').allInnerTexts();
+  const sum = rows.reduce((total, row) => total + megabytes(row.split('\t')[1] ?? ''), 0);
+  const shown = await summary.getByRole('definition').filter({ hasText: 'free' }).first().innerText();
+  expect(Math.abs(megabytes(shown.replace('≈ ', '')) / sum - 1), `${shown} beside ${rows.join('; ')}`).toBeLessThan(0.01);
+}, 60_000);
+
+/** Of a text that begins with a number of bytes. */
+function megabytes(text: string): number {
+  const [, number = '', unit = ''] = /^([\d.]+) (kB|MB|GB)/.exec(text) ?? [];
+  return Number(number) * ({ kB: 1e-3, MB: 1, GB: 1e3 }[unit] ?? Number.NaN);
+}
+
 test('its episode is replayed: thought, action and the probability of every token', async () => {
   const store = Store.read(lab.data);
   const [episode] = store.episodes.page(1, { purpose: 'evaluation', fromUpdate: 1 }, 'steps', true, 1).episodes;

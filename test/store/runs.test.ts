@@ -104,7 +104,7 @@ describe('what a run takes on disk', () => {
 
 it('the system sampler reports processor share and memory of this process', () => {
   let now = 0;
-  const sampler = new SystemSampler(() => now);
+  const sampler = new SystemSampler(undefined, () => now);
   let sum = 0;
   for (let i = 0; i < 3_000_000; i++) sum += Math.sqrt(i);
   now = 1000;
