@@ -11,6 +11,7 @@ import type { WorkerProcess } from '../process/supervisor.ts';
 import { CallFailure } from './dispatch.ts';
 import { News } from './news.ts';
 import type { Notifier } from './notify.ts';
+import { OutsideChanges } from './outside.ts';
 import { readPreferences } from './preferences.ts';
 import { rowOf } from './rows.ts';
 
@@ -53,12 +54,20 @@ export function openLab(
     },
   });
   if (!store.readOnly) queue.start();
+  const outside = new OutsideChanges(store, {
+    onChanged: (run) => {
+      told(run);
+      if (!queue.trains(run.id)) news.outside(run.id);
+    },
+    onGone: (runs) => news.gone(runs),
+  });
   return {
     store,
     queue,
     changed: (...runs) => runs.forEach((run) => told(store.runs.get(run))),
     gone: (runs) => news.gone(runs),
     close: async () => {
+      outside.stop();
       await queue.close();
       news.stop();
       store.close();

@@ -77,6 +77,12 @@ export class News {
     this.#plan();
   }
 
+  /** Another process has written to the run: what of it is shown is asked for again. */
+  outside(run: number): void {
+    this.#of(run).rewound = true;
+    this.#plan();
+  }
+
   /** Sends the rest now. */
   flush(): void {
     if (this.#timer) clearTimeout(this.#timer);

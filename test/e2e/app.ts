@@ -8,6 +8,7 @@ import { AxeBuilder } from '@axe-core/playwright';
 import { _electron } from 'playwright-core';
 import type { ElectronApplication, Locator, Page } from 'playwright-core';
 import { projectFolder } from '../../main/paths.ts';
+import { Store } from '../../main/store/store.ts';
 
 export interface Lab {
   readonly app: ElectronApplication;
@@ -26,6 +27,16 @@ export const SWITCHES: readonly string[] = [...(process.getuid?.() === 0 ? ['--n
 
 export function freshDataFolder(): string {
   return mkdtempSync(join(tmpdir(), 'astrolab-e2e-'));
+}
+
+/** Reads the database as it is on disk, beside the application. */
+export function readStore<T>(data: string, read: (store: Store) => T): T {
+  const store = Store.read(data);
+  try {
+    return read(store);
+  } finally {
+    store.close();
+  }
 }
 
 /** Vitest itself runs in Electron's Node, so the executable is at hand. */

@@ -13,7 +13,7 @@ import { newRun } from '../../main/queue/new-run.ts';
 import { deviceSpent, deviceText } from '../../main/report/timing.ts';
 import { Store } from '../../main/store/store.ts';
 import { USABLE, fitMemory } from '../../main/training/memory-plan.ts';
-import { accessibilityProblems, freshDataFolder, launch, resize, setTheme, shown, stickingOut, until, visit } from './app.ts';
+import { accessibilityProblems, freshDataFolder, launch, readStore, resize, setTheme, shown, stickingOut, until, visit } from './app.ts';
 import type { Lab } from './app.ts';
 
 let lab: Lab;
@@ -75,14 +75,7 @@ function seedDevices(data: string): void {
 const loadVersion = (): string =>
   z.object({ version: z.string() }).parse(JSON.parse(readFileSync(join(projectFolder(), 'package.json'), 'utf8'))).version;
 
-function stored<T>(read: (store: Store) => T): T {
-  const store = Store.read(lab.data);
-  try {
-    return read(store);
-  } finally {
-    store.close();
-  }
-}
+const stored = <T>(read: (store: Store) => T): T => readStore(lab.data, read);
 const button = (name: string) => lab.page.getByRole('button', { name, exact: true });
 const summary = () => lab.page.getByRole('complementary', { name: 'Summary' });
 /** A number with the note below it. */

@@ -10,22 +10,14 @@ import { loadPreset } from '../../main/config/presets.ts';
 import { estimateRun } from '../../main/queue/estimate.ts';
 import { wilson } from '../../main/statistics.ts';
 import { Store } from '../../main/store/store.ts';
-import { accessibilityProblems, closeDialog, launch, setTheme, shown, until, visit } from './app.ts';
+import { accessibilityProblems, closeDialog, launch, readStore, setTheme, shown, until, visit } from './app.ts';
 import type { Lab } from './app.ts';
 
 let lab: Lab;
 const UPDATES = 6;
 const FINAL_TASKS = 500;
 
-/** Reads the database as it is on disk, beside the application. */
-function stored<T>(read: (store: Store) => T): T {
-  const store = Store.read(lab.data);
-  try {
-    return read(store);
-  } finally {
-    store.close();
-  }
-}
+const stored = <T>(read: (store: Store) => T): T => readStore(lab.data, read);
 const state = async (run: number, ...wanted: string[]) =>
   until(`run ${run} to be ${wanted.join(' or ')}`, async () => wanted.includes(stored((store) => store.runs.get(run).state)), 90_000);
 const button = (name: string) => lab.page.getByRole('button', { name, exact: true });
@@ -428,6 +420,18 @@ describe('the list', () => {
     await lab.page.keyboard.press('End');
     await lab.page.keyboard.press('Enter');
     expect(await shown(lab.page.getByText('#1 · astar-po · shop · seed 1 · cpu'))).toBe(true);
+  });
+
+  test('what another process changes is seen without asking: a terminal beside the window', async () => {
+    await visit(lab, '/');
+    const terminal = Store.open(lab.data);
+    const { name } = terminal.runs.get(1);
+    terminal.runs.change(1, { name: 'renamed in a terminal' });
+    await row(1).getByText('renamed in a terminal').waitFor({ timeout: 20_000 });
+    terminal.runs.change(1, { name });
+    await row(1).getByText(name, { exact: true }).waitFor({ timeout: 20_000 });
+    expect(await row(1).getByText('renamed in a terminal').count()).toBe(0);
+    terminal.close();
   });
 
   test('Replay counts its episodes again when the run is resumed, in the heading and in the filters', async () => {
