@@ -1,12 +1,12 @@
 // A*PO (optimal advantage regression): the log-ratio to the reference is regressed on the optimal advantage,
 //   mean over tasks of ( β2 · (log π(y|x) − log π_ref(y|x)) − (r − V*) )² − entropy bonus.
-// One on-policy sample per task; no clipping, no critic, no normalisation of advantages. Log-probabilities are summed over
+// One on-policy sample per task (or `group`); no clipping, no critic, no normalisation of advantages. Log-probabilities are summed over
 // all of the agent's tokens. Departure from the paper: β2 defaults to 0.03, because a small policy's log-probabilities of a
 // whole trajectory are tens of nats, not thousands (docs/algorithms/astar-po.md).
 
 import { z } from 'zod';
 import { mul, square, sub } from '../engine/operators.ts';
-import { between, knob } from '../knob.ts';
+import { between, knob, whole } from '../knob.ts';
 import { advantageMetrics, optimalAdvantages, referenceSums, type Algorithm } from './algorithm.ts';
 import { withTerm } from './terms.ts';
 import { rewardOf } from './vstar.ts';
@@ -18,6 +18,7 @@ const settings = z.strictObject({
     'Strength of the pull to the reference: the log-ratio that an advantage of 1 aims at is 1/β2.',
     'reward per nat',
   ),
+  group: knob(whole(1, 256), 1, 'Rollouts of each task in an update. Language models compute once what they share.', 'episodes'),
   entropyBonus: knob(between(0, 1), 0.001, 'Weight of the mean token entropy, which is rewarded.'),
 });
 
@@ -27,7 +28,7 @@ export const astarPo: Algorithm<typeof settings> = {
   source: 'The A*PO paper: optimal advantage regression',
   settings,
 
-  needs: () => ({ vstar: true, reference: 'tokens', critic: false, group: 1, epochs: 1, minibatches: 1 }),
+  needs: ({ group }) => ({ vstar: true, reference: 'tokens', critic: false, group, epochs: 1, minibatches: 1 }),
 
   prepare(trajectories, _settings, progress) {
     const advantage = optimalAdvantages(trajectories, (trajectory) => rewardOf(trajectory, progress.reward));

@@ -17,8 +17,9 @@ const SHORTEST_BLOCK = 64;
 /**
  * Causal attention: softmax(Q·Kᵀ·scale)·V for each head, over the position itself and those before it. All of [time, rows, heads, size].
  * Long time is cut into blocks: a block looks only at keys up to its end, which spares most of what the mask would throw away.
+ * `mask` [rows, 1, time, time] takes the place of the usual one where not all positions before count; it is added to the scores.
  */
-export function attention(query: Tensor, key: Tensor, value: Tensor, scale: number): Tensor {
+export function attention(query: Tensor, key: Tensor, value: Tensor, scale: number, mask?: Tensor): Tensor {
   const [time = 0] = query.sizes;
   const count = time < LONG ? 1 : Math.min(BLOCKS, Math.floor(time / SHORTEST_BLOCK));
   const ends = Array.from({ length: count }, (_, block) => Math.floor(((block + 1) * time) / count));
@@ -26,7 +27,8 @@ export function attention(query: Tensor, key: Tensor, value: Tensor, scale: numb
   return query.graph.withGradient('attend', [query, key, value], () => {
     const blocks = op.split(query, sizes, 0).map((part, block) => {
       const until = (x: Tensor): Tensor => op.slice(x, 0, 0, at(ends, block));
-      return attendBlock(part, until(key), until(value), scale);
+      const [begin, end] = [ends[block - 1] ?? 0, at(ends, block)];
+      return attendBlock(part, until(key), until(value), scale, mask && op.slice(op.slice(mask, 2, begin, end), 3, 0, end));
     });
     const output = op.concat(
       blocks.map((block) => block.output),
@@ -64,14 +66,20 @@ function sumOfBeginnings(tensors: readonly Tensor[], sizes: readonly number[]): 
  * The last positions of a sequence: queries [last, …] over keys and values [time, …].
  * The softmax's gradient needs Σ P·dP over each row of the [last, time] matrix: that is Σ dO·O over the size, which is far smaller.
  */
-function attendBlock(query: Tensor, key: Tensor, value: Tensor, scale: number) {
+function attendBlock(query: Tensor, key: Tensor, value: Tensor, scale: number, mask?: Tensor) {
   const timeFirst = (x: Tensor): Tensor => op.transpose(x, [2, 0, 1, 3]);
   const [last = 0] = query.sizes;
   const [time = 0] = key.sizes;
   const ahead = (i: number): boolean => i % time > time - last + Math.floor(i / time);
-  const mask = Float32Array.from({ length: last * time }, (_, i) => (ahead(i) ? NEVER : 0));
+  const causal = (): Tensor =>
+    query.graph.constant(
+      Float32Array.from({ length: last * time }, (_, i) => (ahead(i) ? NEVER : 0)),
+      [last, time],
+      'float32',
+      'causal',
+    );
   const scores = op.matmul(query, key, { rowsFirstA: true, rowsFirstB: true, transposeB: true, scale }); // [rows, heads, last, time]
-  const weights = op.softmax(op.add(scores, query.graph.constant(mask, [last, time], 'float32', 'causal')));
+  const weights = op.softmax(op.add(scores, mask ?? causal()));
   const output = timeFirst(op.matmul(weights, value, { rowsFirstB: true }));
   const gradients = (dy: Tensor): { dQuery: Tensor; dKey: Tensor; dValue: Tensor } => {
     const dWeights = op.matmul(dy, value, { rowsFirstA: true, rowsFirstB: true, transposeB: true });

@@ -25,6 +25,10 @@ export interface BatchShape {
   readonly episodes: number;
   /** Its episodes lie on the device (device-episodes.ts). */
   readonly resident?: true;
+  /** Its sequences stand in so many trees of length `time` (shared-batch.ts). */
+  readonly trees?: number;
+  /** Of trees: tokens of the agent that differ in what comes before them, in themselves or in what was allowed. */
+  readonly distinct?: number;
 }
 
 /** A batch to be fed to a graph of its shape. */
@@ -122,23 +126,30 @@ export interface BatchInputs {
 
 export function batchInputs(graph: Graph, shape: BatchShape, layout: BatchLayout): BatchInputs {
   if (shape.resident) return residentInputs(graph, shape, layout);
-  const { rows, time, agentTokens, episodes, masks } = shape;
+  const { rows, time, agentTokens, masks } = shape;
   const perToken = [rows, agentTokens];
   const tokens = graph.input('tokens', 'int32', [rows, time]);
   const inputs = {
     tokens,
     positions: graph.input('positions', 'int32', perToken),
     targets: graph.input('targets', 'int32', perToken),
-    weights: graph.input('weights', 'float32', perToken),
-    assign: graph.input('assign', 'float32', [episodes, rows]),
-    episodesInUpdate: graph.input('episodesInUpdate', 'float32', []),
-    tokensInUpdate: graph.input('tokensInUpdate', 'float32', []),
+    ...sumInputs(graph, shape),
     flags: layout.aids.matchFlag ? graph.input('flags', 'float32', [rows, time]) : undefined,
   };
   if (masks === 0) return { ...inputs, mask: undefined };
-  const table = graph.input('maskTable', layout.compactMasks ? 'bool' : 'float32', [masks, layout.vocabulary]);
-  return { ...inputs, mask: { table, index: graph.input('maskIndex', 'int32', perToken) } };
+  return { ...inputs, mask: { table: maskTableInput(graph, shape, layout), index: graph.input('maskIndex', 'int32', perToken) } };
 }
+
+/** What sums and means are made with. */
+export const sumInputs = (graph: Graph, { rows, agentTokens, episodes }: BatchShape) => ({
+  weights: graph.input('weights', 'float32', [rows, agentTokens]),
+  assign: graph.input('assign', 'float32', [episodes, rows]),
+  episodesInUpdate: graph.input('episodesInUpdate', 'float32', []),
+  tokensInUpdate: graph.input('tokensInUpdate', 'float32', []),
+});
+
+export const maskTableInput = (graph: Graph, { masks }: BatchShape, { compactMasks, vocabulary }: BatchLayout): Tensor =>
+  graph.input('maskTable', compactMasks ? 'bool' : 'float32', [masks, vocabulary]);
 
 /** The sums and means that a loss is made of, over real tokens and episodes. */
 export function sums(
@@ -170,48 +181,27 @@ export class PackedBatch implements FedBatch {
   readonly #rows: readonly EncodedRow[];
   readonly #episodes: readonly (readonly EncodedRow[])[];
 
-  constructor(episodes: readonly (readonly EncodedRow[])[], config: BatchLayout, shape = shapeOf(episodes, config)) {
+  /** `content`: the feeds with the sequences and what is asked of them, where they do not stand one below the other. */
+  constructor(
+    episodes: readonly (readonly EncodedRow[])[],
+    config: BatchLayout,
+    shape = shapeOf(episodes, config),
+    content: (rows: readonly EncodedRow[]) => Feeds = (all) => separate(all, config, shape),
+  ) {
     this.#episodes = episodes;
     this.#rows = episodes.flat();
     this.shape = shape;
-    const { rows, time, agentTokens, masks } = shape;
+    const { rows, agentTokens, masks } = shape;
     const needed = shapeOf(episodes, config, (size) => size);
     for (const key of ['rows', 'time', 'agentTokens', 'masks', 'episodes'] as const) {
       if (needed[key] > shape[key] && !(key === 'masks' && masks === 0)) {
         throw new RangeError(`A batch with ${key} ${needed[key]} does not fit the shape's ${shape[key]}`);
       }
     }
-    const tokens = new Int32Array(rows * time);
-    const flags = new Float32Array(rows * time);
-    const positions = new Int32Array(rows * agentTokens);
-    const targets = new Int32Array(rows * agentTokens);
-    const maskIndex = new Int32Array(rows * agentTokens);
     const weights = new Float32Array(rows * agentTokens);
-    const table = new MaskTable(masks, config.vocabulary, config.compactMasks);
-    let count = 0;
-    for (const [r, row] of this.#rows.entries()) {
-      const length = Math.min(row.tokens.length, time);
-      tokens.set(row.tokens.slice(0, length), r * time);
-      flags.set(row.flags.slice(0, length), r * time);
-      for (const [a, { position, target, mask }] of row.agent.entries()) {
-        const at = r * agentTokens + a;
-        positions[at] = position;
-        targets[at] = target;
-        weights[at] = 1;
-        maskIndex[at] = table.index(mask);
-        count++;
-      }
-    }
-    this.tokenCount = count;
-    this.feeds = {
-      tokens: integer(tokens, [rows, time]),
-      positions: integer(positions, [rows, agentTokens]),
-      targets: integer(targets, [rows, agentTokens]),
-      weights: float(weights, [rows, agentTokens]),
-      assign: this.#assign(),
-      ...(config.aids.matchFlag ? { flags: float(flags, [rows, time]) } : {}),
-      ...(masks > 0 ? { maskIndex: integer(maskIndex, [rows, agentTokens]), maskTable: table.value() } : {}),
-    };
+    for (const [r, { agent }] of this.#rows.entries()) weights.fill(1, r * agentTokens, r * agentTokens + agent.length);
+    this.tokenCount = this.#rows.reduce((sum, { agent }) => sum + agent.length, 0);
+    this.feeds = { ...content(this.#rows), weights: float(weights, [rows, agentTokens]), assign: this.#assign() };
   }
 
   /** One number per episode, padded. */
@@ -258,6 +248,34 @@ export class PackedBatch implements FedBatch {
   }
 }
 
+/** Sequences one below the other. */
+function separate(all: readonly EncodedRow[], config: BatchLayout, { rows, time, agentTokens, masks }: BatchShape): Feeds {
+  const tokens = new Int32Array(rows * time);
+  const flags = new Float32Array(rows * time);
+  const positions = new Int32Array(rows * agentTokens);
+  const targets = new Int32Array(rows * agentTokens);
+  const maskIndex = new Int32Array(rows * agentTokens);
+  const table = new MaskTable(masks, config.vocabulary, config.compactMasks);
+  for (const [r, row] of all.entries()) {
+    const length = Math.min(row.tokens.length, time);
+    tokens.set(row.tokens.slice(0, length), r * time);
+    flags.set(row.flags.slice(0, length), r * time);
+    for (const [a, { position, target, mask }] of row.agent.entries()) {
+      const place = r * agentTokens + a;
+      positions[place] = position;
+      targets[place] = target;
+      maskIndex[place] = table.index(mask);
+    }
+  }
+  return {
+    tokens: integer(tokens, [rows, time]),
+    positions: integer(positions, [rows, agentTokens]),
+    targets: integer(targets, [rows, agentTokens]),
+    ...(config.aids.matchFlag ? { flags: float(flags, [rows, time]) } : {}),
+    ...(masks > 0 ? { maskIndex: integer(maskIndex, [rows, agentTokens]), maskTable: table.value() } : {}),
+  };
+}
+
 export function unpackRows(result: Float32Array, episodes: readonly (readonly EncodedRow[])[], agentTokens: number): Float32Array[] {
   let r = 0;
   return episodes.map((episode) => {
@@ -272,7 +290,7 @@ export function unpackRows(result: Float32Array, episodes: readonly (readonly En
 }
 
 /** Distinct masks as rows of a table; row 0 allows everything and serves the padding. */
-class MaskTable {
+export class MaskTable {
   readonly #rows: number;
   readonly #width: number;
   readonly #numbers: Float32Array | Uint8Array;

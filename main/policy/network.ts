@@ -30,6 +30,8 @@ export interface PolicyNetwork extends BatchLayout {
   readonly mappedBytes?: number;
   /** Shapes of batches. Fine: a token costs so much that they are cut to measure rather than padded. Few: a new one costs more than all padding. */
   readonly shapes?: 'fine' | 'few';
+  /** What sequences have in common can be computed once for all of them (shared-batch.ts). */
+  readonly shares?: boolean;
   /** How many micro-batches are computed side by side at most, where sessions are dear; missing: one for every thread. */
   readonly lanes?: number;
   tensors(graph: Graph, parameters: Parameters, shape: BatchShape, options?: PolicyOptions): PolicyTensors & { readonly logits: Tensor };

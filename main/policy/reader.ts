@@ -102,7 +102,7 @@ export class GraphReader implements Reader {
   }
 
   async read<Row extends ReadRow>(rows: readonly Row[], arrived: (row: Row, logits: Float32Array) => void): Promise<void> {
-    const chosen = readFirst(rows);
+    const chosen = this.network.shares ? this.#borrow(rows) : readFirst(rows);
     const group = chosen.map((place) => at(rows, place));
     const count = chooseCount(group);
     const apart = chosen.length < rows.length;
@@ -132,6 +132,30 @@ export class GraphReader implements Reader {
         arrived(row, rowLogits);
       }
     }
+  }
+
+  /** Of rows that begin alike one reads, and the others take over what it has read. Gives the places of the rows that read next. */
+  #borrow(rows: readonly ReadRow[]): readonly number[] {
+    const waiting = new Set<number>();
+    const leading: ReadRow[] = [];
+    for (const [place, row] of rows.entries()) {
+      if (left(row) < PAGE) continue;
+      if (leading.some((leader) => common(leader, leader.tokens.length, row) >= row.position + PAGE)) {
+        waiting.add(place);
+        continue;
+      }
+      const known = rows.map((other) => (other === row ? 0 : common(other, other.position, row)));
+      const most = Math.min(Math.max(...known), row.tokens.length - 1); // the last one is read for its logits
+      if (most >= row.position + PAGE) {
+        this.#cache.move(known.indexOf(Math.max(...known)), place);
+        row.position = most;
+      }
+      if (left(row) >= PAGE) leading.push(row);
+    }
+    return readFirst(
+      rows,
+      rows.map((_, place) => place).filter((place) => !waiting.has(place)),
+    );
   }
 
   /** Puts what was read into the cache. */
@@ -229,10 +253,17 @@ interface ReadPart<Row extends ReadRow> {
  * The places of the rows that read next. Rows with much to read go before those that are writing, without them: in one call with them
  * each of the others would be computed for as many tokens.
  */
-export function readFirst(rows: readonly ReadRow[]): readonly number[] {
-  const all = rows.map((_, place) => place);
-  const reading = all.filter((place) => left(at(rows, place)) >= PAGE);
-  return reading.length > 0 ? reading : all;
+export function readFirst(rows: readonly ReadRow[], places: readonly number[] = rows.map((_, place) => place)): readonly number[] {
+  const reading = places.filter((place) => left(at(rows, place)) >= PAGE);
+  return reading.length > 0 ? reading : places;
+}
+
+/** How many of the first `most` tokens of a row are those of another. */
+function common({ tokens }: ReadRow, most: number, { tokens: others }: ReadRow): number {
+  const end = Math.min(most, others.length);
+  let count = 0;
+  while (count < end && tokens[count] === others[count]) count++;
+  return count;
 }
 
 const left = ({ tokens, position }: ReadRow): number => tokens.length - position;

@@ -23,8 +23,8 @@ export interface EpisodeRequest {
   readonly seed: number;
   readonly purpose: Purpose;
   readonly update: number;
-  /** Shuffle the names (an aid to copying, for training); evaluation uses the true ones. */
-  readonly relabel: boolean;
+  /** Shuffle the names (an aid to copying, for training), by the episode's seed or by this one; evaluation uses the true ones. */
+  readonly relabel: boolean | number;
   readonly level: number | undefined;
   /** The world is not asked at once: the action waits until `answer` brings its turn. */
   readonly batched?: boolean;
@@ -221,6 +221,6 @@ export class EpisodeInPlay {
 }
 
 function textOf(codec: TextCodec, { task, seed, relabel }: EpisodeRequest): EpisodeText {
-  const names = relabel ? seed : undefined;
+  const names = typeof relabel === 'number' ? relabel : relabel ? seed : undefined;
   return 'chat' in codec ? new ChatText(codec, names) : new ScratchText(codec, task.instruction, names);
 }

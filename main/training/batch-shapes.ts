@@ -5,7 +5,10 @@ import { at } from '../indexed.ts';
 import type { RunConfig } from '../config/config.ts';
 import type { BatchShape } from '../policy/batch.ts';
 import type { PolicyNetwork } from '../policy/network.ts';
+import { beginningOf, forestOf, usedLength } from '../policy/forest.ts';
+import type { TokenMask } from '../policy/grammar-mask.ts';
 import type { EncodedRow } from '../policy/prompt.ts';
+import { distinctTokens, type SharedShape } from '../policy/shared-batch.ts';
 
 /** An episode as far as its length matters. */
 export interface HasRows {
@@ -14,6 +17,8 @@ export interface HasRows {
 
 /** Fixed cost of one more micro-batch, in tokens: measured on the flagship's model (6 ms, where a token takes 0.07 ms). */
 const MICRO_BATCH_COST = 80;
+/** Episodes in trees take more than their tokens (what each looks at is data): below this share of the tokens it pays. */
+const WORTH_SHARING = 0.85;
 /** Rows of a micro-batch. */
 export const MOST_ROWS = 32;
 export const FEWEST_MASKS = 32;
@@ -70,7 +75,7 @@ export const FEW: Rounding = {
 
 /** The longest row of an episode, up to the last hidden state that matters. */
 function lengthOf({ rows }: HasRows): number {
-  return Math.max(1, ...rows.map((row) => (row.agent.at(-1)?.position ?? 0) + 1));
+  return Math.max(1, ...rows.map(usedLength));
 }
 
 /** Coarser than the engine's buckets: few shapes, because each is a session that takes a while to make. No row is longer than the context. */
@@ -100,9 +105,19 @@ export function microBatches<L extends HasRows>(
   mostRows: (time: number) => number = () => MOST_ROWS,
   rounding: Rounding = COARSE,
 ): L[][] {
-  const sorted = samples
-    .map((sample, index) => ({ sample, index, time: rounding.time(lengthOf(sample)), rows: sample.rows.length }))
-    .sort((a, b) => a.time - b.time || a.index - b.index);
+  const pieces = samples.map((sample) => ({ piece: sample, time: rounding.time(lengthOf(sample)), rows: sample.rows.length }));
+  return cutByCost(pieces, budget, mostRows, rounding);
+}
+
+/** What cannot be divided among micro-batches: so many rows of a length. */
+interface Piece<P> {
+  readonly piece: P;
+  readonly time: number;
+  readonly rows: number;
+}
+
+function cutByCost<P>(pieces: readonly Piece<P>[], budget: number, mostRows: (time: number) => number, rounding: Rounding): P[][] {
+  const sorted = pieces.map((piece, index) => ({ ...piece, index })).sort((a, b) => a.time - b.time || a.index - b.index);
   const count = sorted.length;
   // best[i]: the least cost of the first i episodes; cut[i]: where the last of their micro-batches begins.
   const best = new Float64Array(count + 1).fill(Number.POSITIVE_INFINITY);
@@ -123,7 +138,52 @@ export function microBatches<L extends HasRows>(
       }
     }
   }
-  const parts: L[][] = [];
-  for (let end = count; end > 0; end = at(cut, end)) parts.unshift(sorted.slice(at(cut, end), end).map(({ sample }) => sample));
+  const parts: P[][] = [];
+  for (let end = count; end > 0; end = at(cut, end)) parts.unshift(sorted.slice(at(cut, end), end).map(({ piece }) => piece));
   return parts;
+}
+
+/** Episodes whose first rows begin alike, together: what they share is computed once. Undefined where that would save too little. */
+function bundles<L extends HasRows>(samples: readonly L[], contextLength: number): Piece<readonly L[]>[] | undefined {
+  const byBeginning = Map.groupBy(samples, ({ rows }) => beginningOf(at(rows, 0)));
+  let [together, apart] = [0, 0];
+  const pieces = [...byBeginning.values()].map((piece) => {
+    const rows = piece.flatMap((sample) => sample.rows);
+    const { trees } = forestOf(rows, contextLength);
+    together += trees.reduce((sum, { tokens }) => sum + tokens.length, 0);
+    apart += rows.reduce((sum, row) => sum + usedLength(row), 0);
+    return { piece, time: Math.max(...trees.map(({ tokens }) => tokens.length)), rows: trees.length };
+  });
+  return together < WORTH_SHARING * apart ? pieces : undefined;
+}
+
+/** Micro-batches of episodes in trees, with their shapes; undefined where the episodes share too little. */
+export function sharedMicroBatches<L extends HasRows>(
+  samples: readonly L[],
+  contextLength: number,
+  budget: number,
+  mostRows: (time: number) => number,
+  rounding: Rounding,
+): { part: L[]; shape: SharedShape }[] | undefined {
+  const pieces = bundles(samples, contextLength)?.map((bundle) => ({ ...bundle, time: rounding.time(bundle.time) }));
+  if (!pieces) return undefined;
+  return cutByCost(pieces, budget, mostRows, rounding).map((parts) => {
+    const part = parts.flat();
+    const rows = part.flatMap((sample) => sample.rows);
+    const forest = forestOf(rows, contextLength);
+    const numbers = new Map<TokenMask, number>();
+    const maskOf = (mask: TokenMask): number => numbers.get(mask) ?? (numbers.set(mask, numbers.size), numbers.size - 1);
+    const { distinct } = distinctTokens(rows, forest, maskOf);
+    const size = powerOfTwo(rows.length);
+    const shape = {
+      rows: size,
+      time: rounding.time(Math.max(...forest.trees.map(({ tokens }) => tokens.length))),
+      agentTokens: powerOfTwo(Math.max(rounding.agentTokens, ...rows.map((row) => row.agent.length))),
+      masks: powerOfTwo(Math.max(FEWEST_MASKS, numbers.size + 1)),
+      episodes: size,
+      trees: powerOfTwo(forest.trees.length),
+      distinct: powerOfTwo(Math.max(rounding.agentTokens, distinct.length)),
+    };
+    return { part, shape };
+  });
 }

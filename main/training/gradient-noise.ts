@@ -5,6 +5,7 @@
 
 import { type RunConfig, temperatureAt } from '../config/config.ts';
 import { Random } from '../random.ts';
+import { groupNames } from './group-names.ts';
 import { drawAt, rollout } from '../rollout/rollout.ts';
 import type { TrainingHost } from './host.ts';
 import { beginRun, drawableTasks, valueTasks } from './stage-one.ts';
@@ -51,12 +52,13 @@ async function oneBatch(run: TrainingRun, batch: number): Promise<{ gradient: Fl
   const drawable = await drawableTasks(run, level, update, []);
   const drawn = tasks.draw(drawable, Math.ceil(training.batch / needs.group), Random.from('gradient-tasks', seed, batch));
   await valueTasks(run, drawn, level, update, []);
-  const requests = drawn.flatMap((task, index) =>
-    Array.from({ length: needs.group }, (_, copy) => {
+  const requests = drawn.flatMap((task, index) => {
+    const relabel = groupNames(config, needs.group, 'gradient', seed, batch, index);
+    return Array.from({ length: needs.group }, (_, copy) => {
       const episodeSeed = Random.from('gradient-episode', seed, batch, index, copy).integer();
-      return { task, seed: episodeSeed, purpose: 'train' as const, update, relabel: true, level };
-    }),
-  );
+      return { task, seed: episodeSeed, purpose: 'train' as const, update, relabel, level };
+    });
+  });
   const episodes = await rollout(policy, requests, drawAt(temperatureAt(training, update - 1)));
   if (needs.vstar) for (const { trajectory } of episodes) trajectory.vstar = vstar.of(trajectory.task, level).value;
   await learner.score(episodes);

@@ -187,7 +187,7 @@ export class Learner {
     await this.#minibatches.hold(episodes.map(({ rows }) => ({ rows })));
     const batches = this.#minibatches.cut(episodes, this.#objective(), most);
     await sideBySide({
-      pieces: batches.map(({ shape }) => ({ key: Object.values(shape).join('×'), cost: shape.rows * shape.time })),
+      pieces: batches.map(({ shape }) => ({ key: Object.values(shape).join('×'), cost: (shape.trees ?? shape.rows) * shape.time })),
       lanes: scorer.lanes,
       poll,
       compute: (index, lane) => {

@@ -27,8 +27,10 @@ import {
   microBatches,
   powerOfTwo,
   sessionShape,
+  sharedMicroBatches,
 } from './batch-shapes.ts';
 import type { EncodedRow } from '../policy/prompt.ts';
+import { SharedBatch, isShared } from '../policy/shared-batch.ts';
 
 /** One episode to learn from: its rows and the numbers the loss asks for. */
 export interface TrainingEpisode {
@@ -154,6 +156,7 @@ export class MinibatchTrainer {
   /** A batch of episodes, which must be held. */
   batch(part: readonly Pick<TrainingEpisode, 'rows'>[], shape: BatchShape): FedBatch {
     const rows = part.map((episode) => episode.rows);
+    if (isShared(shape)) return new SharedBatch(rows, this.#network, shape);
     return this.#held?.batch(rows, shape) ?? new PackedBatch(rows, this.#network, shape);
   }
 
@@ -180,7 +183,10 @@ export class MinibatchTrainer {
             Math.min(most, this.#settings.rows?.(time) ?? MOST_ROWS, this.#mostRows(Math.min(contextLength, time), agentTokens, objective)),
         ),
       );
-    return microBatches(samples, this.#share * this.#settings.microBatch, mostRows, this.#rounding).map((part) => ({
+    const budget = this.#share * this.#settings.microBatch;
+    const shared = this.#network.shares && !this.#held && sharedMicroBatches(samples, contextLength, budget, mostRows, this.#rounding);
+    if (shared) return shared;
+    return microBatches(samples, budget, mostRows, this.#rounding).map((part) => ({
       part,
       shape: sessionShape(part, contextLength, mostRows, this.#rounding),
     }));

@@ -7,6 +7,7 @@ import { type RunConfig, learningRateAt, temperatureAt } from '../config/config.
 import { diagnoseTrajectory } from '../evaluation/evaluate.ts';
 import { at } from '../indexed.ts';
 import { Random } from '../random.ts';
+import { groupNames } from './group-names.ts';
 import { drawAt, rollout } from '../rollout/rollout.ts';
 import { StopRequested } from './commands.ts';
 import type { TrainingHost } from './host.ts';
@@ -62,12 +63,13 @@ async function trainUpdate(run: TrainingRun, update: number): Promise<void> {
     await recorder.time('system/time.vstar', () => valueTasks(run, drawn, level, update, valued));
 
     // Play each task `group` times with the current policy.
-    const requests = drawn.flatMap((task, index) =>
-      Array.from({ length: needs.group }, (_, copy) => {
+    const requests = drawn.flatMap((task, index) => {
+      const relabel = groupNames(config, needs.group, seed, update, index);
+      return Array.from({ length: needs.group }, (_, copy) => {
         const episodeSeed = Random.from('episode', seed, update, index, copy).integer();
-        return { task, seed: episodeSeed, purpose: 'train' as const, update, relabel: true, level };
-      }),
-    );
+        return { task, seed: episodeSeed, purpose: 'train' as const, update, relabel, level };
+      });
+    });
     const episodes = await recorder.time('system/time.rollout', () => rollout(policy, requests, drawAt(temperature), { poll }));
     for (const [index, { trajectory }] of episodes.entries()) {
       diagnoseTrajectory(trajectory, policy.environment, at(requests, index).task, level);

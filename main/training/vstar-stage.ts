@@ -6,6 +6,7 @@ import { at } from '../indexed.ts';
 import { vstarOf } from '../algorithm/vstar.ts';
 import type { Task } from '../environment/environment.ts';
 import { Random } from '../random.ts';
+import { groupNames } from './group-names.ts';
 import { type Actor, type RolloutOptions, drawAt, rollout } from '../rollout/rollout.ts';
 import type { Trajectory } from '../rollout/trajectory.ts';
 import type { RunConfig } from '../config/config.ts';
@@ -107,12 +108,13 @@ export class VstarStage {
 
   async #play(tasks: readonly Task[], level: number, samples: number): Promise<Map<string, VstarSamples & { episodes: Trajectory[] }>> {
     const { seed } = this.#config.reference;
-    const requests = tasks.flatMap((task) =>
-      Array.from({ length: samples }, (_, index) => {
+    const requests = tasks.flatMap((task) => {
+      const relabel = groupNames(this.#config, samples, 'vstar', seed, task.id);
+      return Array.from({ length: samples }, (_, index) => {
         const episodeSeed = Random.from('vstar', seed, task.id, index).integer();
-        return { task, seed: episodeSeed, purpose: 'vstar' as const, update: 0, relabel: true, level };
-      }),
-    );
+        return { task, seed: episodeSeed, purpose: 'vstar' as const, update: 0, relabel, level };
+      });
+    });
     const episodes = await rollout(this.#actor, requests, drawAt(TEMPERATURE), { poll: this.#poll });
     return new Map(
       tasks.map((task, index) => {

@@ -63,9 +63,10 @@ export class Babble implements SampledEpisode {
   #read = { row: -1, count: 0 };
   #mask: TokenMask = tokenMask([1]);
 
-  constructor(seed: number) {
+  /** Episodes of one world differ in what they draw only. */
+  constructor(seed: number, world = seed) {
     this.random = Random.from('sample', seed);
-    this.#world = Random.from('world', seed);
+    this.#world = Random.from('world', world);
     this.#turns = 1 + this.#world.below(4);
     this.#observe(true);
   }

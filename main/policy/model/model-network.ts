@@ -8,10 +8,12 @@ import { logProbability } from '../../engine/fused.ts';
 import * as op from '../../engine/operators.ts';
 import { ParameterLayout } from '../../engine/parameters.ts';
 import type { ParameterSpec, Parameters } from '../../engine/parameters.ts';
-import { batchInputs, sums } from '../batch.ts';
-import type { BatchShape, PolicyOptions } from '../batch.ts';
+import { batchInputs, maskTableInput, sumInputs, sums } from '../batch.ts';
+import type { BatchInputs, BatchLayout, BatchShape, PolicyOptions } from '../batch.ts';
 import type { PolicyNetwork } from '../network.ts';
 import { attention, node, part, pickRow, product } from '../sampling-graph.ts';
+import { isShared, sharedInputs } from '../shared-batch.ts';
+import type { SharedShape } from '../shared-batch.ts';
 import { loraSpecs } from './adapter.ts';
 import type { LoraShape } from './adapter.ts';
 import { weightSpecs } from './architecture.ts';
@@ -22,7 +24,7 @@ import { HEAD } from './mapped-weights.ts';
 import type { MappedWeight, MappedWeights } from './mapped-weights.ts';
 import { BLOCK, type Precision } from './quantise.ts';
 import * as net from './network.ts';
-import type { ModelParts } from './network.ts';
+import type { ModelParts, SequenceInputs } from './network.ts';
 
 export interface ModelNetworkOptions {
   readonly config: LanguageModelConfig;
@@ -57,6 +59,7 @@ export function modelNetwork(options: ModelNetworkOptions): PolicyNetwork {
     aids: NO_AIDS,
     compactMasks: true,
     shapes: 'fine',
+    shares: true,
     lanes: trained === 'all' ? 1 : LANES,
     mappedBytes: mappedBytes(options.weights),
     layout: new ParameterLayout([...trainedSpecs(config, trained), ...(valueHead ? valueSpecs(config) : [])]),
@@ -202,26 +205,16 @@ function tensors(
 ): ReturnType<PolicyNetwork['tensors']> {
   if (referenceLogits)
     throw new Error('A language model has no KL over the whole vocabulary; choose an estimator by tokens (algorithm.klEstimator)');
-  const { rows, agentTokens } = shape;
   const layout = { vocabulary: config.vocabulary, contextLength, aids: NO_AIDS, compactMasks: true };
-  const { tokens, positions, targets, mask, ...rest } = batchInputs(graph, shape, layout);
-  const count = rows * agentTokens;
-  const flat = (x: Tensor): Tensor => op.reshape(x, [count]);
-  const row = graph.constant(
-    Int32Array.from({ length: rows }, (_, i) => i),
-    [rows, 1],
-    'int32',
-    'row',
-  );
-  const places = flat(op.add(op.mul(positions, rows), row));
-  const hidden = net.hiddenStates(graph, parts, config, { tokens, places }, recompute);
+  const { count, targets, mask, square, sequences, rest } = isShared(shape)
+    ? sharedTokens(graph, shape, layout)
+    : separateTokens(graph, shape, layout);
+  const hidden = net.hiddenStates(graph, parts, config, sequences, recompute);
   return graph.scope('policy', () => {
-    const square = (x: Tensor): Tensor => op.reshape(x, [rows, agentTokens]);
-    const maskIndex = mask && flat(mask.index);
     const masked = (x: Tensor, start: number, end: number): Tensor => {
       const logits = parts.head(x);
-      if (!mask || !maskIndex) return logits;
-      const chosen = op.gather(mask.table, op.slice(maskIndex, 0, start, end));
+      if (!mask) return logits;
+      const chosen = op.gather(mask.table, op.slice(mask.index, 0, start, end));
       return op.where(shape.resident ? op.greater(chosen, 0.5) : chosen, logits, NEVER);
     };
     const portion = Math.max(8, Math.floor(HEAD_PORTION / config.vocabulary));
@@ -241,7 +234,7 @@ function tensors(
       ...sums(rest, shape),
       logits: masked(hidden, 0, count),
       logProbs: op.mul(
-        square(inPortions('logProbs', (logits, start, end) => logProbability(logits, op.slice(flat(targets), 0, start, end)))),
+        square(inPortions('logProbs', (logits, start, end) => logProbability(logits, op.slice(targets, 0, start, end)))),
         rest.weights,
       ),
       entropies: square(inPortions('entropies', entropy)),
@@ -249,6 +242,50 @@ function tensors(
       values: valueHead ? values() : undefined,
     };
   });
+}
+
+/** What the network computes for a batch: the tokens of the agent in a row, and how their numbers become those of rows. */
+interface ComputedTokens {
+  readonly count: number;
+  readonly targets: Tensor;
+  readonly mask: BatchInputs['mask'];
+  /** [count] → [rows, agent tokens] */
+  readonly square: (numbers: Tensor) => Tensor;
+  readonly sequences: SequenceInputs;
+  readonly rest: ReturnType<typeof sumInputs>;
+}
+
+function separateTokens(graph: Graph, shape: BatchShape, layout: BatchLayout): ComputedTokens {
+  const { rows, agentTokens } = shape;
+  const { tokens, positions, targets, mask, ...rest } = batchInputs(graph, shape, layout);
+  const count = rows * agentTokens;
+  const flat = (x: Tensor): Tensor => op.reshape(x, [count]);
+  const row = graph.constant(
+    Int32Array.from({ length: rows }, (_, i) => i),
+    [rows, 1],
+    'int32',
+    'row',
+  );
+  return {
+    count,
+    targets: flat(targets),
+    mask: mask && { table: mask.table, index: flat(mask.index) },
+    square: (x) => op.reshape(x, [rows, agentTokens]),
+    sequences: { tokens, places: flat(op.add(op.mul(positions, rows), row)) },
+    rest,
+  };
+}
+
+function sharedTokens(graph: Graph, shape: SharedShape, layout: BatchLayout): ComputedTokens {
+  const { tokens, places, targets, depths, seen, maskIndex, spread } = sharedInputs(graph, shape);
+  return {
+    count: shape.distinct,
+    targets,
+    mask: maskIndex && { table: maskTableInput(graph, shape, layout), index: maskIndex },
+    square: spread,
+    sequences: { tokens, places, trees: { depths, seen } },
+    rest: sumInputs(graph, shape),
+  };
 }
 
 /** −Σ p · log p of each row. */

@@ -82,12 +82,12 @@ export function hiddenStates(
   graph: Graph,
   parts: ModelParts,
   config: LanguageModelConfig,
-  { tokens, places }: { readonly tokens: Tensor; readonly places: Tensor },
+  { tokens, places, trees }: SequenceInputs,
   recompute = false,
 ): Tensor {
   const [rows = 0, time = 0] = tokens.sizes;
   let x = graph.scope('embed', () => parts.embed(op.reshape(op.transpose(tokens, [1, 0]), [time * rows])));
-  const attend = causalAttention(graph, config, rows, time);
+  const attend = causalAttention(graph, config, rows, time, trees);
   for (let layer = 0; layer < config.layers; layer++) {
     const chosen = (of: Tensor): Tensor => (layer === config.layers - 1 ? op.gather(of, places) : of);
     const block = (input: Tensor): Tensor => {
@@ -103,17 +103,38 @@ export function hiddenStates(
   return graph.scope('final', () => finalNorm(parts, config, x));
 }
 
+/** Sequences int32 [R, T], and the places of the time-major [T · R] that are asked for. */
+export interface SequenceInputs {
+  readonly tokens: Tensor;
+  readonly places: Tensor;
+  readonly trees?: TreeInputs;
+}
+
+/** Where the sequences stand in trees: how deep each token is [time, rows], and what is added to its scores [rows, 1, time, time]. */
+export interface TreeInputs {
+  readonly depths: Tensor;
+  readonly seen: Tensor;
+}
+
 /** Attention of every position over itself and those before it; each key-value head serves a group of queries. */
-function causalAttention(graph: Graph, config: LanguageModelConfig, rows: number, time: number): (parts: Projections) => Tensor {
+function causalAttention(
+  graph: Graph,
+  config: LanguageModelConfig,
+  rows: number,
+  time: number,
+  trees?: TreeInputs,
+): (parts: Projections) => Tensor {
   const { heads, keyValueHeads, headSize } = config;
   const group = heads / keyValueHeads;
   const { cosine, sine } = rotaryTables(graph, config, Math.max(time, rows));
-  const positions = graph.constant(
-    BigInt64Array.from({ length: time * rows }, (_, i) => BigInt(Math.floor(i / rows))),
-    [time, rows],
-    'int64',
-    'rotary.positions',
-  );
+  const positions =
+    trees?.depths ??
+    graph.constant(
+      BigInt64Array.from({ length: time * rows }, (_, i) => BigInt(Math.floor(i / rows))),
+      [time, rows],
+      'int64',
+      'rotary.positions',
+    );
   const turned = (x: Tensor, own: number): Tensor =>
     op.reshape(op.rotary(op.reshape(x, [time, rows, own * headSize]), positions, cosine, sine, own), [time, rows, own, headSize]);
   const shared = (x: Tensor): Tensor => {
@@ -123,7 +144,13 @@ function causalAttention(graph: Graph, config: LanguageModelConfig, rows: number
   };
   return ({ query, key, value }) => {
     const values = op.reshape(value, [time, rows, keyValueHeads, headSize]);
-    const gathered = attention(turned(query, heads), shared(turned(key, keyValueHeads)), shared(values), 1 / Math.sqrt(headSize));
+    const gathered = attention(
+      turned(query, heads),
+      shared(turned(key, keyValueHeads)),
+      shared(values),
+      1 / Math.sqrt(headSize),
+      trees?.seen,
+    );
     return op.reshape(gathered, [time * rows, heads * headSize]);
   };
 }
