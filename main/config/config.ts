@@ -116,6 +116,7 @@ const Reference = group(
     steps: knob(whole(0, 1_000_000), 1100, 'Maximum number of cloning steps.', 'steps'),
     learningRate: knob(between(0, 1), 2e-3, 'Peak learning rate of cloning.'),
     warmup: knob(whole(0, 100_000), 30, 'Warm-up: cloning steps over which the learning rate rises from 0.', 'steps'),
+    hold: knob(between(0, 1), 0.5, 'Fraction of cloning at the peak learning rate; then it falls to a tenth, linearly.', 'share'),
     checkEvery: knob(whole(1, 100_000), 100, 'Cloning steps between two validations.', 'steps'),
     checkTasks: knob(whole(1, 10_000), 100, 'Tasks per validation.', 'tasks'),
     targetSuccess: group(
@@ -436,8 +437,14 @@ function describeIssue(issue: z.core.$ZodIssue): string {
 export const canonicalConfig = (config: RunConfig): string => canonicalJson(config);
 
 /** The settings of a reference without those that came after version 0.1.0 and are as if they did not exist: hashes of older ones stay. */
-export function recipeSettings({ from, skipMistakes, ...rest }: RunConfig['reference']): object {
-  return { ...rest, ...(from !== '' && { from }), ...(skipMistakes && { skipMistakes }) };
+export function recipeSettings({ from, skipMistakes, hold, ...rest }: RunConfig['reference']): object {
+  return { ...rest, ...(from !== '' && { from }), ...(skipMistakes && { skipMistakes }), ...(hold !== 0.5 && { hold }) };
+}
+
+/** The same of an algorithm: A*PO had one rollout of each task. */
+function algorithmIdentity(algorithm: RunConfig['algorithm']): object {
+  const { group, ...rest }: { readonly id: string; readonly group?: unknown } = algorithm;
+  return algorithm.id === 'astar-po' && group === 1 ? rest : algorithm;
 }
 
 /** Runs with equal keys have the same reference; known without opening the world, unlike the recipe. */
@@ -446,7 +453,7 @@ export const referenceKey = ({ world, policy, reference }: RunConfig): string =>
 
 /** Short name of everything that decides a run's numbers: the config without its name. */
 export function configHash(config: RunConfig): string {
-  const { name: _name, policy, reference, evaluation, ...rest } = config;
+  const { name: _name, algorithm, policy, reference, evaluation, ...rest } = config;
   // A small Transformer is what every config meant before there were language models, LSTMs and words by their letters: its hash stays.
   const { kind, model, architecture, aids: allAids, ...others } = policy;
   const { letters, ...aids } = allAids;
@@ -459,6 +466,7 @@ export function configHash(config: RunConfig): string {
   return contentHash({
     ...rest,
     policy: network,
+    algorithm: algorithmIdentity(algorithm),
     reference: recipeSettings(reference),
     evaluation: { ...measured, ...(beam.width > 1 && { beam }) },
   }).slice(0, 16);

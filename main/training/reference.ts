@@ -163,9 +163,12 @@ async function sampledSuccess({ environment, codec, config }: RunSetup, sampler:
   return episodes.filter(({ trajectory }) => trajectory.success).length / Math.max(1, episodes.length);
 }
 
-function cloningRate({ learningRate, warmup, steps }: RunSetup['config']['reference'], step: number): number {
+export function cloningRate(
+  { learningRate, warmup, hold, steps }: Pick<RunSetup['config']['reference'], 'learningRate' | 'warmup' | 'hold' | 'steps'>,
+  step: number,
+): number {
   const rise = warmup > 0 ? Math.min(1, (step + 1) / warmup) : 1;
-  const fall = Math.max(0, (step / steps - 0.5) / 0.5);
+  const fall = Math.max(0, (step / steps - hold) / Math.max(1 - hold, 1 / steps));
   return learningRate * rise * (1 - (1 - FINAL_RATE) * fall);
 }
 

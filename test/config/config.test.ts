@@ -2,7 +2,15 @@ import { expect, test } from 'vitest';
 import { z } from 'zod';
 import { algorithms } from '../../main/algorithm/registry.ts';
 import { findWorld } from '../../main/environment/registry.ts';
-import { canonicalConfig, configHash, learningRateAt, parseConfig, RunConfig, temperatureAt } from '../../main/config/config.ts';
+import {
+  RunConfig,
+  canonicalConfig,
+  configHash,
+  learningRateAt,
+  parseConfig,
+  referenceKey,
+  temperatureAt,
+} from '../../main/config/config.ts';
 import { configMarkdown } from '../../main/config/describe.ts';
 import { worldIssues } from '../../main/config/orders.ts';
 import { applyOverrides, diffConfigs } from '../../main/config/overrides.ts';
@@ -126,6 +134,17 @@ test('the flagship follows the measured recipe', () => {
   expect(config.vstar).toMatchObject({ beta1: 0.5, samples: [8], reward: 'binary' });
   expect(config.training).toMatchObject({ batch: 128, tasks: 2512, updates: 150, learningRate: 5e-4, reward: 'binary' });
   expect(config.policy.aids).toMatchObject({ relabelIds: true, relabelWords: true, relabelPrices: true, tokenShift: 8 });
+});
+
+test('settings that came later leave the hashes of configs without them as they were', () => {
+  // Of version 0.1.0 with the presets of today; runs, references and studies are found again by them.
+  const { config } = loadPreset('shop-demo');
+  expect(configHash(config)).toBe('8b67615e630eb752');
+  expect(referenceKey(config).slice(0, 12)).toBe('64fc27719279');
+  expect(configHash(applyOverrides(config, ['algorithm.group=4']))).not.toBe(configHash(config));
+  const held = applyOverrides(config, ['reference.hold=0.1']);
+  expect(configHash(held)).not.toBe(configHash(config));
+  expect(referenceKey(held)).not.toBe(referenceKey(config));
 });
 
 test('a world declares its demonstrator’s mistakes; configs of version 0.1.0 with the old names mean the same', () => {

@@ -2,7 +2,7 @@
 
 import { expect, test } from 'vitest';
 import { demonstrations } from '../../main/environment/demonstrations.ts';
-import { demonstrated } from '../../main/training/reference.ts';
+import { cloningRate, demonstrated } from '../../main/training/reference.ts';
 import { openRun } from '../../main/training/run-setup.ts';
 import { smallest } from './host.ts';
 
@@ -43,4 +43,24 @@ test('who searches in the words of the shop names the product; by default half o
   expect(translated({ ...exact, userWords: 1 })).toBe(0);
   expect(translated(exact)).toBeGreaterThan(0.3 * always);
   expect(translated(exact)).toBeLessThan(0.7 * always);
+});
+
+test('the learning rate of cloning rises, is held for a part of the steps and falls to a tenth', () => {
+  const rates = (hold: number) =>
+    Array.from({ length: 101 }, (_, step) => cloningRate({ learningRate: 1, warmup: 10, hold, steps: 100 }, step));
+  const half = rates(0.5);
+  expect([half[0], half[9], half[50], half[75], half[100]].map((rate) => rate?.toFixed(3))).toEqual([
+    '0.100',
+    '1.000',
+    '1.000',
+    '0.550',
+    '0.100',
+  ]);
+  const short = rates(0.2);
+  expect([short[20], short[60], short[100]].map((rate) => rate?.toFixed(3))).toEqual(['1.000', '0.550', '0.100']);
+  expect(
+    rates(1)
+      .slice(9)
+      .every((rate) => rate === 1),
+  ).toBe(true);
 });
