@@ -23,7 +23,7 @@ export interface Wish {
   readonly limit?: number;
 }
 
-const CARRIERS = ['User wants to buy %.', 'User is looking for %.', 'User needs %.'] as const;
+export const CARRIERS = ['User wants to buy %.', 'User is looking for %.', 'User needs %.'] as const;
 const WORDINGS: Readonly<Record<Split, number>> = { train: 3, validation: 2, test: 2 };
 const BASKETS = 8;
 /** Draws of partners before a product goes without a task. */
@@ -33,7 +33,7 @@ const FEWEST_COMPARED = 3;
 const ROUND = 10;
 const LARGEST_BUDGET = 400;
 
-const kindOf = ({ noun }: Product): string => wordsOf(noun).join(' ');
+export const kindOf = ({ noun }: Product): string => wordsOf(noun).join(' ');
 const total = (products: readonly Product[]): number => products.reduce((sum, { price }) => sum + price, 0);
 
 interface Plan {

@@ -4,7 +4,7 @@
 import { Random } from '../../random.ts';
 import type { Catalog } from './catalog.ts';
 
-const COUNTRIES = ['norway', 'peru', 'japan', 'kenya', 'france', 'canada', 'turkey', 'india', 'chile', 'poland', 'egypt', 'spain'];
+export const COUNTRIES = ['norway', 'peru', 'japan', 'kenya', 'france', 'canada', 'turkey', 'india', 'chile', 'poland', 'egypt', 'spain'];
 /** In words, because a number on a page is the name of a product. */
 const YEARS = ['one', 'two', 'three', 'four', 'five', 'six', 'seven', 'eight', 'nine', 'ten', 'eleven', 'twelve'];
 

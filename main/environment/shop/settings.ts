@@ -65,6 +65,12 @@ export const shopSettings = z.strictObject({
     .max(5)
     .default(3)
     .describe('Things of a basket (1–5; only for tasks=baskets). The curriculum goes up to it from one thing, on the same shelves.'),
+  restock: z
+    .boolean()
+    .default(false)
+    .describe(
+      'Where products are made is drawn anew for every basket, and any of a kind but the first on the shelf may be wanted (only for tasks=baskets): nothing about a product can be remembered, only reading its page helps.',
+    ),
   catalog: z
     .string()
     .default('')
@@ -74,12 +80,13 @@ export const shopSettings = z.strictObject({
 export type ShopSettings = z.infer<typeof shopSettings>;
 
 /** The settings as cache keys and stored runs know them: those that version 0.1.0 did not have appear only where they differ from its shop. */
-export function identityOf({ products, ids, tasks, basket, ...settings }: ShopSettings): Plain {
+export function identityOf({ products, ids, tasks, basket, restock, ...settings }: ShopSettings): Plain {
   return {
     ...settings,
     ...(products !== 0 && { products }),
     ...(ids !== 'catalog' && { ids }),
     ...(tasks !== 'short' && { tasks }),
     ...(tasks === 'baskets' && { basket }),
+    ...(tasks === 'baskets' && restock && { restock }),
   };
 }

@@ -193,7 +193,7 @@ function click(stock: Stock, state: ShopState, product: Product): Effect {
   const repeated = state.clicked.includes(id);
   return {
     state: { ...state, open: id, clicked: repeated ? state.clicked : [...state.clicked, id] },
-    observation: itemText(product, stock.details?.get(id)),
+    observation: itemText(product, stock.pageOf(id, stock.taskOf(state))),
     event: { ...eventOf('click', state, right), mismatch: targets.every(({ category }) => category !== product.category) },
     facts: { clicked: id, right, wasShown: state.shown.includes(id), repeated },
   };

@@ -8,6 +8,7 @@ import { LEVELS, loadCatalog, type Catalog } from './catalog.ts';
 import { aFifthImpossible, arrange } from './arrangement.ts';
 import { atLevel, basketTasks, longTasks } from './baskets.ts';
 import { type Details, detailsOf } from './details.ts';
+import { restockedTasks } from './restocked.ts';
 import { indexCatalog, type SearchIndex } from './search.ts';
 import { COVERING_TERMS, EIGHTEEN_TERMS, type ShopSettings } from './settings.ts';
 import { makeTasks, type ShopTask } from './tasks.ts';
@@ -31,6 +32,8 @@ export interface Stock {
   readonly useful: readonly string[];
   /** What only item pages say, where there are long tasks. */
   readonly details: ReadonlyMap<number, Details> | undefined;
+  /** … of a product while a task is done. */
+  pageOf(id: number, task: ShopTask): Details | undefined;
   reachable(id: number): boolean;
   /** As it is at the state's level; the whole task where there is none. */
   taskOf(state: { readonly task: string; readonly level?: number }): ShopTask;
@@ -71,6 +74,11 @@ export function stockOf(settings: ShopSettings): Stock {
     terms,
     useful,
     details,
+    pageOf(id, { countries }) {
+      const page = details?.get(id);
+      const country = countries?.get(id);
+      return page && country ? { ...page, country } : page;
+    },
     reachable,
     taskOf({ task: id, level = levels - 1 }) {
       const task = taskById[level]?.get(id);
@@ -85,9 +93,13 @@ export function stockOf(settings: ShopSettings): Stock {
   };
 }
 
-function everyTask(catalog: Catalog, details: ReadonlyMap<number, Details> | undefined, { tasks, basket }: ShopSettings): ShopTask[] {
+function everyTask(
+  catalog: Catalog,
+  details: ReadonlyMap<number, Details> | undefined,
+  { tasks, basket, restock }: ShopSettings,
+): ShopTask[] {
   if (!details) return makeTasks(catalog);
-  if (tasks === 'baskets') return basketTasks(catalog, details, basket);
+  if (tasks === 'baskets') return restock ? restockedTasks(catalog, basket) : basketTasks(catalog, details, basket);
   return [...(tasks === 'long' ? [] : makeTasks(catalog)), ...longTasks(catalog, details)];
 }
 

@@ -27,6 +27,8 @@ export interface ShopTask extends Task {
   readonly wishes?: readonly Wish[];
   /** … and how its text says each of them. */
   readonly texts?: readonly string[];
+  /** Of a basket with shelves of its own: where the products of its kinds are made, by id (restocked.ts). */
+  readonly countries?: ReadonlyMap<number, string>;
 }
 
 /** All products that a task is after. */
