@@ -1,7 +1,7 @@
 // One run that was really trained, in the real window. "What if": another checkpoint continues from a step of a recorded episode,
 // checked against the same job done here. Live: alerts and log as the database has them.
 
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
@@ -217,7 +217,7 @@ describe('one trained run', () => {
     ] as const) {
       await histogram.getByRole('button', { name: 'Menu of Distribution of advantages' }).click();
       await lab.page.getByRole('menuitem', { name: item }).click();
-      await until(name, async () => existsSync(join(folder, name)));
+      await until(name, async () => existsSync(join(folder, name)) && statSync(join(folder, name)).size > 0); // it exists before it is written
     }
     const counts = readFileSync(join(folder, 'distribution-of-advantages.csv'), 'utf8').trim().split('\r\n').slice(1);
     const total = counts.reduce((sum, line) => sum + Number(line.split(',')[2]), 0);

@@ -118,13 +118,15 @@ describe('playing the shop', () => {
 
   test('the selectors say what is played: other tasks begin at once, and looking for one in the list changes nothing', async () => {
     const score = () => lab.page.getByRole('complementary', { name: 'Score' });
-    await lab.page.getByRole('dialog').waitFor({ state: 'detached' });
+    // The dialog has the same choice, and takes a moment to leave.
+    const left = () => until('the dialog to be gone', async () => (await lab.page.getByLabel('Tasks from').count()) === 1);
+    await left();
     await lab.page.getByLabel('Tasks from').selectOption('train');
     await score().getByText('train', { exact: true }).waitFor();
     await button('Choose a task…').click();
     await lab.page.getByRole('dialog').getByRole('radio', { name: 'Validation tasks' }).click();
     await lab.page.keyboard.press('Escape');
-    await lab.page.getByRole('dialog').waitFor({ state: 'detached' });
+    await left();
     expect(await lab.page.getByLabel('Tasks from').inputValue()).toBe('train');
     await lab.page.getByLabel('Tasks from').selectOption('test');
     await score().getByText('test', { exact: true }).waitFor();
