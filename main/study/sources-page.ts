@@ -26,7 +26,7 @@ const NONE = '–';
 function spread(values: readonly number[], show: (value: number) => string): string {
   if (values.length === 0) return NONE;
   const [low, high] = [Math.min(...values), Math.max(...values)];
-  return values.length === 1 ? show(low) : `${show(mean(values))} (${show(low)} to ${show(high)})`;
+  return show(low) === show(high) ? show(low) : `${show(mean(values))} (${show(low)} to ${show(high)})`;
 }
 
 const over = (runs: readonly MeasuredRun[], value: (run: MeasuredRun) => number | null | undefined): number[] =>
