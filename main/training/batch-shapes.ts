@@ -143,18 +143,32 @@ function cutByCost<P>(pieces: readonly Piece<P>[], budget: number, mostRows: (ti
   return parts;
 }
 
-/** Episodes whose first rows begin alike, together: what they share is computed once. Undefined where that would save too little. */
+/**
+ * Episodes whose first rows begin alike, together as far as they stand in one tree, so that a piece stays within the limits whatever the group: what they share is
+ * computed once. Undefined where that would save too little.
+ */
 function bundles<L extends HasRows>(samples: readonly L[], contextLength: number): Piece<readonly L[]>[] | undefined {
-  const byBeginning = Map.groupBy(samples, ({ rows }) => beginningOf(at(rows, 0)));
-  let [together, apart] = [0, 0];
-  const pieces = [...byBeginning.values()].map((piece) => {
-    const rows = piece.flatMap((sample) => sample.rows);
-    const { trees } = forestOf(rows, contextLength);
-    together += trees.reduce((sum, { tokens }) => sum + tokens.length, 0);
-    apart += rows.reduce((sum, row) => sum + usedLength(row), 0);
-    return { piece, time: Math.max(...trees.map(({ tokens }) => tokens.length)), rows: trees.length };
+  const treesOf = (piece: readonly L[]) =>
+    forestOf(
+      piece.flatMap(({ rows }) => rows),
+      contextLength,
+    ).trees;
+  const pieces: L[][] = [];
+  for (const alike of Map.groupBy(samples, ({ rows }) => beginningOf(at(rows, 0))).values()) {
+    let open: L[] | undefined;
+    for (const sample of alike) {
+      if (open && treesOf([...open, sample]).length === 1) open.push(sample);
+      else pieces.push((open = [sample]));
+    }
+  }
+  let together = 0;
+  const apart = samples.reduce((sum, { rows }) => sum + rows.reduce((all, row) => all + usedLength(row), 0), 0);
+  const bundled = pieces.map((piece) => {
+    const lengths = treesOf(piece).map(({ tokens }) => tokens.length);
+    together += lengths.reduce((sum, length) => sum + length, 0);
+    return { piece, time: Math.max(...lengths), rows: lengths.length };
   });
-  return together < WORTH_SHARING * apart ? pieces : undefined;
+  return together < WORTH_SHARING * apart ? bundled : undefined;
 }
 
 /** Micro-batches of episodes in trees, with their shapes; undefined where the episodes share too little. */

@@ -142,6 +142,21 @@ describe('episodes that share their beginnings', () => {
     }
   });
 
+  it('stay within the limits of a micro-batch however large a group is', async () => {
+    const trainer = new Trainer({ layout: together.layout, state: freshState(together.layout, values), session: { threads: 1 } });
+    const minibatches = new MinibatchTrainer(trainer, together, { microBatch: 256, recompute: false, memory: Number.POSITIVE_INFINITY });
+    const task = TASKS[4]!;
+    const group = Array.from({ length: 60 }, (_, i) => ({ ...samples[0]!, rows: episode(task, i % 20, i % 3) }));
+    const cut = minibatches.cut(group, LOSS);
+    expect(cut.flatMap(({ part }) => part)).toHaveLength(60);
+    for (const { shape } of cut) {
+      expect(isShared(shape)).toBe(true);
+      expect((shape.trees ?? 0) * shape.time).toBeLessThanOrEqual(256);
+    }
+    await minibatches.dispose();
+    await trainer.dispose();
+  });
+
   it('go their own ways where they share too little', async () => {
     const trainer = new Trainer({ layout: together.layout, state: freshState(together.layout, values), session: { threads: 1 } });
     const minibatches = new MinibatchTrainer(trainer, together, { microBatch: 256, recompute: false, memory: Number.POSITIVE_INFINITY });
