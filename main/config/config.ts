@@ -150,11 +150,11 @@ const Training = group(
     taskSampling: group(
       {
         mode: knob(
-          z.enum(['uniform', 'prioritised']),
+          z.enum(['uniform', 'prioritised', 'mixed']),
           'prioritised',
-          'Sample tasks uniformly, or in proportion to floor + (1 − running success).',
+          'Sample tasks uniformly; in proportion to floor + (1 − p) of the running success p; or (mixed) to floor + 4 p (1 − p), which prefers tasks that sometimes succeed and sometimes fail, p of new tasks being that of their V* samples.',
         ),
-        floor: knob(between(0.001, 10), 0.1, 'Minimum weight of a mastered task (mode prioritised).'),
+        floor: knob(between(0.001, 10), 0.1, 'Minimum weight of a mastered task (modes prioritised and mixed).'),
         memory: knob(
           between(0, 1),
           0.7,

@@ -34,9 +34,10 @@ export async function beginRun(run: TrainingRun): Promise<void> {
 }
 
 async function valueAndEvaluate(run: TrainingRun): Promise<void> {
-  const { config, pool, vstar, reporter, policy } = run;
+  const { config, pool, tasks, vstar, reporter, policy } = run;
   const early = config.curriculum.mode === 'off' && config.vstar.samples.length === 1;
   if (early) await valueTasks(run, pool, policy.environment.levels - 1, 0, []);
+  tasks.expect(vstar.values);
   await vstar.release();
   if (config.evaluation.every === 0) return;
   const evaluation = await evaluateNow(run, 0, 'periodic');
@@ -49,7 +50,7 @@ export async function drawableTasks(run: TrainingRun, level: number, update: num
   const tasks = run.pool.filter((task) => task.level <= level);
   if (!run.config.vstar.dropUnsolved || !run.setup.algorithm.needs.vstar) return tasks;
   await valueTasks(run, tasks, level, update, valued);
-  return tasks.filter((task) => run.vstar.of(task.id, level).solved);
+  return tasks.filter((task) => run.vstar.of(task.id, level).success > 0);
 }
 
 /** Values the tasks that have no V* yet. Before the first update they are reported at once, later they are added to `valued`. */

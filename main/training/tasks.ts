@@ -1,13 +1,14 @@
-// Which tasks come up in an update. Evenly, or in proportion to floor + (1 − running success), so that effort goes where
-// something is still to be learned while nothing mastered is ever forgotten. Drawn without replacement within an update
-// (weights as exponential races), which keeps a small batch varied.
+// Which tasks come up in an update. Evenly; or in proportion to floor + (1 − running success), so that effort goes where
+// something is still to be learned while nothing mastered is ever forgotten; or to floor + 4 p (1 − p) of the running success p,
+// which prefers tasks that sometimes succeed and sometimes fail, because only those tell good actions from bad ones. Drawn without
+// replacement within an update (weights as exponential races), which keeps a small batch varied.
 
 import type { RunConfig } from '../config/config.ts';
 import type { Environment, Task } from '../environment/environment.ts';
 import { Random } from '../random.ts';
 
 export interface TaskSamplingSettings {
-  readonly mode: 'uniform' | 'prioritised';
+  readonly mode: 'uniform' | 'prioritised' | 'mixed';
   readonly floor: number;
   readonly memory: number;
 }
@@ -51,12 +52,21 @@ export class TaskSampler {
     this.#success.set(task, before === undefined ? now : memory * before + (1 - memory) * now);
   }
 
+  /** With mode `mixed`, what the samples of stage 1 say of tasks that were not trained on yet: which of them the reference sometimes solves. */
+  expect(values: Iterable<{ readonly task: string; readonly success: number }>): void {
+    if (this.#settings.mode !== 'mixed') return;
+    for (const { task, success } of values) if (!this.#success.has(task)) this.#success.set(task, success);
+  }
+
   save(): TaskMemory {
     return Object.fromEntries(this.#success);
   }
 
   #weight(task: Task): number {
-    if (this.#settings.mode === 'uniform') return 1;
-    return this.#settings.floor + (1 - (this.#success.get(task.id) ?? 0));
+    const { mode, floor } = this.#settings;
+    if (mode === 'uniform') return 1;
+    const success = this.#success.get(task.id);
+    if (mode === 'prioritised') return floor + (1 - (success ?? 0));
+    return floor + (success === undefined ? 1 : 4 * success * (1 - success));
   }
 }

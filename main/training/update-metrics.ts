@@ -83,7 +83,7 @@ function vstarMetrics(vstar: VstarStage, config: RunConfig, update: number): Rec
   const count = Math.max(1, values.length);
   return {
     'vstar.mean': values.reduce((sum, { value }) => sum + value, 0) / count,
-    'vstar.unsolved': values.filter(({ solved }) => !solved).length / count,
+    'vstar.unsolved': values.filter(({ success }) => success === 0).length / count,
     'vstar.episodes': values.reduce((sum, { samples }) => sum + samples, 0),
     'system/vstar.cached': vstar.cached,
     'vstar.samples': scheduled(config.vstar.samples, update - 1, config.training.updates),

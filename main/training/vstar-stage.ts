@@ -21,7 +21,8 @@ const CHUNK = 64;
 
 export interface VstarValue {
   readonly value: number;
-  readonly solved: boolean;
+  /** Share of the samples that succeeded. */
+  readonly success: number;
   readonly task: string;
   readonly level: number;
   readonly samples: number;
@@ -129,7 +130,8 @@ export class VstarStage {
   #entry(task: Task, level: number, { returns, successes }: VstarSamples): VstarEntry {
     const { vstar } = this.#config;
     const value = vstarOf(vstar.reward === 'binary' ? successes : returns, vstar);
-    this.#known.set(`${level} ${task.id}`, { value, solved: successes.includes(1), task: task.id, level, samples: returns.length });
+    const success = successes.filter(Boolean).length / successes.length;
+    this.#known.set(`${level} ${task.id}`, { value, success, task: task.id, level, samples: returns.length });
     const { samples: _count, ...key } = this.#key(task, level, returns.length);
     return { ...key, returns: Float64Array.from(returns), successes: Uint8Array.from(successes), value };
   }

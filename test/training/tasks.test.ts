@@ -40,3 +40,26 @@ test('the memory survives being saved and restored', () => {
   const again = new TaskSampler(prioritised, sampler.save());
   expect(again.draw(tasks, 10, Random.from(4))).toEqual(sampler.draw(tasks, 10, Random.from(4)));
 });
+
+test('mode mixed prefers what sometimes succeeds, first by the samples of stage 1 and then by the episodes', () => {
+  const mixed = { mode: 'mixed', floor: 0.1, memory: 0 } as const;
+  const samples = tasks.map(({ id }, index) => ({ task: id, success: index === 3 ? 0.5 : index % 2 }));
+  const sampler = new TaskSampler(mixed);
+  sampler.expect(samples);
+  const share = (id: string): number => {
+    const draws = Array.from({ length: 2000 }, (_, seed) => sampler.draw(tasks, 1, Random.from('draw', seed))[0]?.id);
+    return draws.filter((drawn) => drawn === id).length / draws.length;
+  };
+  expect(share('t3')).toBeCloseTo(1.1 / (1.1 + 9 * 0.1), 1);
+
+  sampler.record('t3', true); // mastered: all weigh the same
+  expect(share('t3')).toBeCloseTo(0.1, 1);
+  sampler.expect(samples); // what has been trained on is known better
+  expect(share('t3')).toBeCloseTo(0.1, 1);
+});
+
+test('the samples of stage 1 change nothing in the other modes', () => {
+  const sampler = new TaskSampler(prioritised);
+  sampler.expect([{ task: 't1', success: 0.5 }]);
+  expect(sampler.save()).toEqual({});
+});
