@@ -6,6 +6,7 @@ import { AGENT_NAMES, type AgentName, createAgent } from '../environment/agents.
 import type { Environment, Task, World } from '../environment/environment.ts';
 import type { Split } from '../vocabulary.ts';
 import { WORLDS } from '../environment/registry.ts';
+import { againstReference } from '../evaluation/against.ts';
 import { conductedEpisodes, conductOf } from '../evaluation/conduct.ts';
 import { evaluationSeed, type EvaluationTable, playAgent, tabulateIn } from '../evaluation/evaluate.ts';
 import { evaluatePolicy } from '../evaluation/play.ts';
@@ -69,9 +70,11 @@ async function evaluateRun(reference: string, options: EvalOptions): Promise<voi
     });
     const { world, environment } = policy.setup;
     const tasks = chooseTasks(environment, options);
+    const { results: before } = await play(reads, 'reference', options);
+    const against = againstReference(policy.setup.config, report.results, before);
     const baselines = [
       ...AGENT_NAMES.map((name) => ({ name, table: agentTable(world, environment, name, tasks, options.seed) })),
-      { name: 'reference', table: tabulateIn(environment, (await play(reads, 'reference', options)).results) },
+      { name: 'reference', table: tabulateIn(environment, before) },
     ];
     const own = { name: `run ${run}`, table: tabulateIn(environment, report.results) };
     const kept = (index: number) => report.episodes[index]?.steps ?? null;
@@ -93,8 +96,14 @@ async function evaluateRun(reference: string, options: EvalOptions): Promise<voi
         ...own.table,
         conduct,
         baselines: byName,
+        againstReference: against,
       },
-      [evaluationText(own), textTable(['how it went', ''], conductRows(conduct)), summaryText([own, ...baselines])].join('\n\n'),
+      [
+        evaluationText(own),
+        textTable(['how it went', ''], conductRows(conduct)),
+        summaryText([own, ...baselines]),
+        ...(against ? [against.words] : []),
+      ].join('\n\n'),
     );
   });
 }

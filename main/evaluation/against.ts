@@ -1,0 +1,47 @@
+// What a run has gained over its reference: both on the same tasks, task by task, with tasks that belong together counted as one.
+
+import { points, pValue, signedPoints } from '../format.ts';
+import { differenceOf } from './arms.ts';
+import { TaskClusters } from './clusters.ts';
+import type { EvaluationResult } from './evaluation-report.ts';
+import { ALPHA } from './inference.ts';
+import { pairedDifferences, successValue } from './pairing.ts';
+
+export interface Against {
+  /** Tasks that both played. */
+  readonly n: number;
+  readonly clusters: number;
+  /** Success of the run less that of the reference, with its 95% interval. */
+  readonly difference: number;
+  readonly low: number;
+  readonly high: number;
+  readonly p: number;
+  /** Tasks that only the run, or only the reference, has solved. */
+  readonly gained: number;
+  readonly lost: number;
+  readonly words: string;
+}
+
+/** `config` is that of the run: its world says which tasks belong together. */
+export function againstReference(
+  config: unknown,
+  run: readonly EvaluationResult[],
+  reference: readonly EvaluationResult[],
+): Against | undefined {
+  const clusters = new TaskClusters();
+  const side = (results: readonly EvaluationResult[]) => new Map([[0, clusters.mark(config, results)]]);
+  const table = pairedDifferences(side(run), side(reference), successValue);
+  if (!table) return undefined;
+  const { value, low: below, high: above, p, clusters: count } = differenceOf(table);
+  const all = table.rows.flat();
+  const [low, high] = [Math.max(-1, below), Math.min(1, above)];
+  const [gained, lost] = [all.filter((one) => one > 0).length, all.filter((one) => one < 0).length];
+  const better = value > 0 ? 'does better than' : 'does worse than';
+  const verdict = p <= ALPHA ? better : 'is not clearly different from';
+  const words = [
+    `The run ${verdict} its reference: ${points(table.a)}% against ${points(table.b)}%,`,
+    `difference ${signedPoints(value)} points (95% interval ${signedPoints(low)} to ${signedPoints(high)}, p = ${pValue(p)};`,
+    `of ${all.length} tasks in ${count} clusters ${gained} were gained and ${lost} lost).`,
+  ].join(' ');
+  return { n: all.length, clusters: count, difference: value, low, high, p, gained, lost, words };
+}
