@@ -6,7 +6,7 @@ import type { Flat } from '../engine/parameters.ts';
 import type { Environment, World } from '../environment/environment.ts';
 import { TARGETS, type LoraShape, readAdapter } from '../policy/model/adapter.ts';
 import { ActionAutomaton } from '../policy/model/automaton.ts';
-import { type ChatCodec, type ChatSettings, chatTemplate } from '../policy/model/chat-text.ts';
+import { type ChatCodec, type ChatSettings, chatTemplate, swappable } from '../policy/model/chat-text.ts';
 import { modelNetwork } from '../policy/model/model-network.ts';
 import { ModelRegistry, type OpenModel } from '../policy/model/registry.ts';
 import { ModelText } from '../policy/model/text.ts';
@@ -102,7 +102,12 @@ function chatCodec(
     endTokens,
     template: chatTemplate(text, prompt, endTokens),
     prompt,
-    names: policy.aids.relabelIds ? environment.interchangeable : [],
+    names: [
+      ...(policy.aids.relabelIds ? [environment.interchangeable.map((name) => [name])] : []),
+      ...(policy.aids.relabelWords ? (environment.concepts ?? []) : []),
+    ]
+      .map(swappable)
+      .filter((names) => names.length > 1),
   };
 }
 

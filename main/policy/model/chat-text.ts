@@ -33,8 +33,8 @@ export interface ChatCodec {
   readonly prompt: ChatSettings;
   readonly template: ChatTemplate;
   readonly endTokens: readonly number[];
-  /** What trades places in each relabelled episode, as words of the text. */
-  readonly names: readonly string[];
+  /** What trades places in each relabelled episode: groups of names, and a name is the words that mean the same (a word with its synonyms). */
+  readonly names: readonly (readonly (readonly string[])[])[];
 }
 
 /** The pieces of the chat template around what is said, as token ids. */
@@ -124,7 +124,7 @@ export class ChatText implements EpisodeText {
   /** With a seed for names, the world's interchangeable names trade places. */
   constructor(codec: ChatCodec, names: number | undefined) {
     this.#codec = codec;
-    this.#names = names !== undefined && codec.names.length > 1 ? new NameSwap(codec.names, Random.from('labels', names)) : undefined;
+    this.#names = names !== undefined && codec.names.length > 0 ? new NameSwap(codec.names, Random.from('labels', names)) : undefined;
   }
 
   get mask(): TokenMask | undefined {
@@ -251,15 +251,26 @@ function push(row: EncodedRow, tokens: readonly number[]): void {
   }
 }
 
-/** A permutation of names within texts: whole words only, and no part of a price. */
-class NameSwap {
-  readonly #forward: ReadonlyMap<string, string>;
-  readonly #backward: ReadonlyMap<string, string>;
+/** Names whose every word can be told apart in a text; the others stay. */
+export const swappable = (names: readonly (readonly string[])[]): readonly (readonly string[])[] =>
+  names.filter((words) => words.every((word) => /^[\p{L}\p{N}]+$/u.test(word)));
 
-  constructor(names: readonly string[], random: Random) {
-    const shuffled = random.shuffle(names);
-    this.#forward = new Map(names.map((name, i) => [name, shuffled[i] ?? name]));
-    this.#backward = new Map([...this.#forward].map(([from, to]) => [to, from]));
+/** A permutation of names within texts, group by group: whole words only, and no part of a price. A word that begins with a capital is replaced by one that does. */
+class NameSwap {
+  readonly #forward = new Map<string, string>();
+  readonly #backward = new Map<string, string>();
+
+  constructor(groups: ChatCodec['names'], random: Random) {
+    for (const names of groups) {
+      const shuffled = random.shuffle(names);
+      for (const [index, name] of names.entries()) {
+        for (const [place, word] of name.entries()) {
+          const other = shuffled[index]?.[place] ?? word;
+          this.#forward.set(word, other);
+          this.#backward.set(other, word);
+        }
+      }
+    }
   }
 
   forward(text: string): string {
@@ -271,15 +282,33 @@ class NameSwap {
   }
 
   grammar(grammar: Grammar): Grammar {
-    const renamed = (part: GrammarPart): GrammarPart =>
-      part.kind === 'choice' ? { ...part, options: part.options.map((option) => this.forward(option)) } : part;
+    const renamed = (part: GrammarPart): GrammarPart => {
+      if (part.kind === 'choice') return { ...part, options: part.options.map((option) => this.forward(option)) };
+      return part.kind === 'words' && part.from ? { ...part, from: part.from.map((word) => this.forward(word)) } : part;
+    };
     // A choice among all names stays the choice that it is, and keeps what was compiled for it.
-    const all = (part: GrammarPart): boolean =>
-      part.kind !== 'choice' || (part.options.length === this.#forward.size && part.options.every((option) => this.#forward.has(option)));
-    if (grammar.every((parts) => parts.every(all))) return grammar;
-    return grammar.map((parts) => parts.map(renamed));
+    const same = (part: GrammarPart): boolean => {
+      if (part.kind === 'choice') return this.#closed(part.options);
+      return part.kind !== 'words' || !part.from || this.#closed(part.from);
+    };
+    if (grammar.every((parts) => parts.every(same))) return grammar;
+    return grammar.map((parts) => parts.map((part) => (same(part) ? part : renamed(part))));
+  }
+
+  #closed(options: readonly string[]): boolean {
+    let members = choices.get(options);
+    if (!members) choices.set(options, (members = new Set(options)));
+    return options.every((option) => members.has(this.#forward.get(option) ?? this.forward(option)));
   }
 }
 
+/** What a choice offers, by its list. */
+const choices = new WeakMap<readonly string[], ReadonlySet<string>>();
+
 const swapped = (text: string, names: ReadonlyMap<string, string>): string =>
-  text.replaceAll(/(?<![\p{L}\p{N}$.])[\p{L}\p{N}]+(?![\p{L}\p{N}]|\.\d)/gu, (word) => names.get(word) ?? word);
+  text.replaceAll(/(?<![\p{L}\p{N}$.])[\p{L}\p{N}]+(?![\p{L}\p{N}]|\.\d)/gu, (word) => names.get(word) ?? capitalised(word, names));
+
+function capitalised(word: string, names: ReadonlyMap<string, string>): string {
+  const other = names.get(word.toLowerCase());
+  return other === undefined ? word : other.slice(0, 1).toUpperCase() + other.slice(1);
+}

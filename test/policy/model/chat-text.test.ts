@@ -1,8 +1,9 @@
-// An episode as a chat whose context is full: what is dropped, and what never is.
+// An episode as a chat: what is dropped when its context is full and what never is, and words that trade places.
 
 import { expect, test } from 'vitest';
+import type { Grammar } from '../../../main/environment/environment.ts';
 import { ActionAutomaton } from '../../../main/policy/model/automaton.ts';
-import { type ChatCodec, ChatText, chatTemplate } from '../../../main/policy/model/chat-text.ts';
+import { type ChatCodec, ChatText, chatTemplate, swappable } from '../../../main/policy/model/chat-text.ts';
 import { ModelText } from '../../../main/policy/model/text.ts';
 import { TOKENIZERS } from './tokenizers.ts';
 
@@ -39,4 +40,75 @@ test('a task that alone fills the context loses its end: the new row fits, and e
   expect(text.decode(row.tokens)).toMatch(
     /^<\|im_start\|>system\nShop\.<\|im_end\|>\n<\|im_start\|>user\nTASK (?:red shoes ?)+.*<\|im_end\|>\n<\|im_start\|>assistant\nsearch red<\|im_end\|>\n<\|im_start\|>user\nFound.*<\|im_end\|>\n<\|im_start\|>assistant\n$/,
   );
+});
+
+const NAMES = [
+  [['7'], ['8'], ['9']],
+  [
+    ['red', 'crimson'],
+    ['small', 'tiny'],
+    ['warm', 'cozy'],
+  ],
+];
+const PAGE = 'A crimson lamp. Top: Red Lamp $7 7; Warm Lamp $9 8; Small Lamp $8 9';
+const shownUnder = (seed: number): string => {
+  const chat = new ChatText({ ...codec(400), names: NAMES }, seed);
+  chat.observe(PAGE, []);
+  return text.decode(chat.rows[0]?.tokens ?? []);
+};
+
+test('names and words trade places with their synonyms beside them; prices stay, and so do words of no group', () => {
+  const pages = Array.from({ length: 30 }, (_, seed) => shownUnder(seed));
+  const synonyms = new Map([
+    ['crimson', 'Red'],
+    ['tiny', 'Small'],
+    ['cozy', 'Warm'],
+  ]);
+  for (const page of pages) {
+    const [, asked, first, second, third] =
+      /A (\w+) lamp\. Top: (\w+) Lamp \$7 [789]; (\w+) Lamp \$9 [789]; (\w+) Lamp \$8 [789]/.exec(page) ?? [];
+    expect(first).toBe(synonyms.get(asked ?? ''));
+    expect([first, second, third].toSorted()).toEqual(['Red', 'Small', 'Warm']);
+  }
+  expect(new Set(pages).size).toBeGreaterThan(15); // of 36
+  expect(new Set(pages.map((page) => /A (\w+) lamp/.exec(page)?.[1])).size).toBe(3);
+});
+
+test('an answer under other words is read as what it means', () => {
+  const played = Array.from({ length: 20 }, (_, seed) => {
+    const chat = new ChatText({ ...codec(400), names: NAMES }, seed);
+    chat.observe(PAGE, []);
+    const tokens = chat.encode({ thought: '', action: 'search red lamp 7' });
+    return { said: text.decode(tokens.slice(0, -1)), meant: tokens.map((token) => chat.accept(token)).at(-1)?.action };
+  });
+  for (const { meant } of played) expect(meant).toBe('search red lamp 7');
+  expect(new Set(played.map(({ said }) => said)).size).toBeGreaterThan(5);
+});
+
+test('a grammar that offers all names stays as it is, one that offers some offers those they have become', () => {
+  const grammarOf = (options: readonly string[]): Grammar => [
+    [
+      { kind: 'literal', text: 'buy ' },
+      { kind: 'choice', options },
+    ],
+  ];
+  const says = (options: readonly string[], seed: number): boolean => {
+    const chat = new ChatText({ ...codec(400), prompt: { ...codec(400).prompt, constrained: true }, names: NAMES }, seed);
+    chat.observe(PAGE, grammarOf(options));
+    const tokens = chat.encode({ thought: '', action: 'buy 7' });
+    return tokens.every((token) => {
+      if (chat.mask && !chat.mask.allowed.includes(token)) return false;
+      chat.accept(token);
+      return true;
+    });
+  };
+  for (let seed = 0; seed < 12; seed++) {
+    expect(says(['7', '8', '9'], seed)).toBe(true);
+    expect(says(['7'], seed)).toBe(true);
+    expect(says(['8', '9'], seed)).toBe(false);
+  }
+});
+
+test('what is no single word cannot trade places', () => {
+  expect(swappable([['red', 'crimson'], ['hard-wearing'], ['running shoes'], ['été']])).toEqual([['red', 'crimson'], ['été']]);
 });
