@@ -146,8 +146,7 @@ async function runTests(executable, project, scratch, env) {
   const args = [
     tool('vitest/vitest.mjs'),
     'run',
-    '--project',
-    project,
+    ...(project === 'unit' ? ['unit', 'page'] : [project]).flatMap((name) => ['--project', name]),
     '--reporter=default',
     '--reporter=json',
     `--outputFile.json=${file}`,
