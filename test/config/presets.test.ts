@@ -21,11 +21,13 @@ beforeAll(() => {
 });
 afterAll(() => rmSync(data, { recursive: true, force: true }));
 
+const FEWER: Readonly<Record<string, object>> = { sokoban: { levels: 1000 }, frozenlake: { lakes: 1000 } };
+
 test.each(presetIds())('%s opens, and has training tasks at its first level', (id) => {
   const { config } = loadPreset(id);
   const { world } = config;
-  // Drawing 20,000 solvable levels takes ten seconds; 1000 are the same world.
-  const settings = id === 'sokoban' ? { ...world.settings, levels: 1000 } : world.settings;
+  // Drawing 20,000 solvable levels or lakes takes seconds; 1000 are the same world.
+  const settings = { ...world.settings, ...FEWER[world.name] };
   const { environment, layout, algorithm, codec } = openRun({ ...config, world: { ...world, settings } }, { dataFolder: data });
   expect(layout.count).toBeGreaterThan(10_000);
   expect(layout.count).toBeLessThan(20_000_000);

@@ -73,13 +73,14 @@ describe.skipIf(!python)('a world that the user brings', () => {
         order: {
           config: {
             name: 'my lake',
+            threads: 1,
             world: { name: 'frozen-lake-py' },
             policy: { width: 32, layers: 2, heads: 2, feedForward: 64 },
             reference: { demonstrations: 0, checkTasks: 16 },
             algorithm: { id: 'ppo' },
-            training: { updates: 12, batch: 64, tasks: 100 },
-            evaluation: { every: 4, tasks: 40, finalTasks: 40 },
-            checkpoints: { every: 6 },
+            training: { updates: 4, batch: 16, tasks: 32 },
+            evaluation: { every: 2, tasks: 8, finalTasks: 8 },
+            checkpoints: { every: 2 },
           },
           seeds: '1',
           sweep: [],

@@ -10,6 +10,7 @@ import { TestHost, smallest } from './host.ts';
 
 export const model = (changes: Record<string, unknown> = {}, policy: Record<string, unknown> = {}, others: Record<string, unknown> = {}) =>
   smallest({
+    world: { name: 'shop', settings: { maxSteps: 4 } },
     policy: { kind: 'model', contextLength: 512, model: { name: 'tiny', rank: 4, alpha: 8, answerTokens: 64, ...changes }, ...policy },
     reference: { demonstrations: 8, batch: 4, steps: 2, warmup: 1, checkEvery: 2, checkTasks: 2 },
     training: { updates: 2, batch: 4, tasks: 4, warmup: 1, microBatch: 4096 },

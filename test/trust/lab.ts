@@ -18,6 +18,7 @@ const TINY = [
   'training.batch=4',
   'training.tasks=2',
   'evaluation.every=0',
+  'evaluation.tasks=2',
   'evaluation.finalTasks=2',
   'checkpoints.every=0',
 ];

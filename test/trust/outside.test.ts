@@ -54,12 +54,12 @@ describe.skipIf(!posix)('the terminal is lost', () => {
 
   test('a closed standard error and a closed standard output do not end training', async () => {
     const folder = temporaryFolder();
-    const lab = startLab(folder, tinyRun('training.updates=6', 'evaluation.every=1'));
+    const lab = startLab(folder, tinyRun('training.updates=3', 'evaluation.every=1'));
     await lab.hears('Run 1');
     lab.closeTerminal();
     lab.closeOutput();
     expect((await lab.ended).code).toBe(0);
-    expect(stateOf(folder)).toMatchObject({ state: 'done', updates: 6, saved: 6 });
+    expect(stateOf(folder)).toMatchObject({ state: 'done', updates: 3, saved: 3 });
   });
 
   test('a run whose processes were killed is never listed as running', async () => {
