@@ -55,11 +55,11 @@ await main(async () => {
       KNIP_DISABLE_RAW_TRANSFER: '1', // its 6 GB buffer does not fit into Electron's compressed pointers
       NO_COLOR: '1',
     };
-    if (wanted('checks')) for (const check of CHECKS) results.push(report(await runCheck(electron.executable, check, base)));
-    // Side by side: either half waits much (for a scheduler, for a window), so together they take little longer than the longer one.
+    // Side by side: each of them waits much (for a scheduler, for a window), so together they take little longer than the longest one.
+    const checks = wanted('checks') ? runChecks(electron.executable, base) : [];
     const unit = wanted('unit') ? runTests(electron.executable, 'unit', scratch, base).then(report) : undefined;
     const windows = inWindow ? runWindowTests(electron, scratch, base) : [];
-    results.push(...(await Promise.all([unit ?? [], windows])).flat());
+    results.push(...(await Promise.all([checks, unit ?? [], windows])).flat());
   } catch (error) {
     if (!(error instanceof SetupError)) throw error;
     console.log(error.explain());
@@ -119,6 +119,18 @@ function report(result) {
   if (slowest) console.log(`  slowest: ${slowest}`);
   if (failed > 0) console.log(output.trim().replace(/^/gm, '  '));
   return result;
+}
+
+/**
+ * One after the other.
+ * @param {string} executable
+ * @param {NodeJS.ProcessEnv} env
+ */
+async function runChecks(executable, env) {
+  /** @type {Result[]} */
+  const results = [];
+  for (const check of CHECKS) results.push(report(await runCheck(executable, check, env)));
+  return results;
 }
 
 /**

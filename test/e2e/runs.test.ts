@@ -15,7 +15,7 @@ import type { Lab } from './app.ts';
 
 let lab: Lab;
 const UPDATES = 6;
-const FINAL_TASKS = 500;
+const FINAL_TASKS = 100;
 
 const stored = <T>(read: (store: Store) => T): T => readStore(lab.data, read);
 const state = async (run: number, ...wanted: string[]) =>
@@ -145,6 +145,7 @@ describe('a run from preset to done', () => {
     await setField('reference.checkTasks', 'Check tasks', '2');
     await setField('training.updates', 'Updates', String(UPDATES));
     await setField('evaluation.finalTasks', 'Final tasks', String(FINAL_TASKS));
+    await setField('threads', 'Threads', '1');
     await lab.page.getByLabel('Find a setting').fill('');
     await until('the start button', () => button('Start').isEnabled());
     await haltInFinalEvaluation();

@@ -5,9 +5,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { openingComparison, taskMatrix } from '../../main/report/side-by-side.ts';
 import { atOnce } from '../../main/slices.ts';
 import { readReplay } from '../../main/replay/replay.ts';
-import { sampleStudyFile } from '../../main/paths.ts';
 import { Store } from '../../main/store/store.ts';
-import { importFile } from '../../main/store/import.ts';
 import { readRecord } from '../../main/study/record.ts';
 import { align } from '../../renderer/compare/divergence.ts';
 import { formatValue } from '../../renderer/format.ts';
@@ -57,6 +55,12 @@ describe('the sample study and the guided tour', () => {
     const curves = lab.page.getByRole('figure', { name: 'Validation success' });
     expect(await shown(curves.getByText(`8 of ${groups} shown`))).toBe(true);
   }, 120_000);
+
+  test('every run of the sample keeps at least 20 episodes', () => {
+    for (const run of study().runs) expect(store.episodes.count(run)).toBeGreaterThanOrEqual(20);
+    expect(store.studies.list()).toHaveLength(1);
+    expect(store.runs.list()).toHaveLength(study().runs.length);
+  });
 
   test('a second time changes nothing', async () => {
     const before = { studies: store.studies.list().length, runs: store.runs.list().length, episodes: store.episodes.count(1) };
@@ -142,12 +146,3 @@ describe('the sample study and the guided tour', () => {
     expect(await shown(lab.page.getByRole('heading', { name: 'Verdicts', exact: true }))).toBe(true);
   }, 120_000);
 });
-
-test('the sample file is small, and every run keeps at least 20 episodes', () => {
-  const data = freshDataFolder();
-  const own = Store.open(data);
-  const { runs } = importFile(own, sampleStudyFile());
-  for (const { run } of runs) expect(own.episodes.count(run)).toBeGreaterThanOrEqual(20);
-  expect(own.studies.list()).toHaveLength(1);
-  own.close();
-}, 60_000);

@@ -2,10 +2,12 @@
 
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
+import { builtInAlgorithms } from '../../main/algorithm/registry.ts';
 import { PlayedUpdate, compareRuns } from '../training/compare-runs.ts';
-import { hasVulkan, overVulkan } from './vulkan.ts';
+import { GraphsMade, hasVulkan, overVulkan } from './vulkan.ts';
 import { modelTrace } from './webgpu-model.ts';
 import { playTiny } from './webgpu-run.ts';
+import { stepsApart } from './webgpu-steps.ts';
 
 const Answer = z.object({
   updates: z.array(PlayedUpdate),
@@ -15,6 +17,19 @@ const Answer = z.object({
 });
 
 describe.runIf(hasVulkan)('a run on WebGPU', () => {
+  it('gives the losses, gradient norms and weights of the CPU for ten steps', async () => {
+    const { losses, relative, weights } = await stepsApart(10);
+    expect(losses[9]).toBeLessThan(0.7 * (losses[0] ?? 0));
+    expect(relative).toBeLessThan(1e-4);
+    expect(weights).toBeLessThan(1e-4);
+  }, 300_000);
+
+  it('has everything that its graphs need, for every algorithm: nothing goes through the CPU', async () => {
+    const ids = builtInAlgorithms.map(({ id }) => id);
+    const { made } = GraphsMade.parse(await overVulkan('webgpu-graphs.ts', ...ids));
+    expect(made.filter((name) => name.startsWith('step '))).toEqual(ids.map((id) => `step ${id}`));
+  }, 600_000);
+
   it('plays and learns what a run on the CPU does, and repeats itself', async () => {
     const twice = [overVulkan('webgpu-run.ts'), overVulkan('webgpu-run.ts')];
     const cpu = await playTiny('cpu');

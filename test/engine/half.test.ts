@@ -8,14 +8,14 @@ import { ParameterLayout } from '../../main/engine/parameters.ts';
 import { Trainer, freshState } from '../../main/engine/training-step.ts';
 import type { MicroBatch, StepReport } from '../../main/engine/training-step.ts';
 import { Random } from '../../main/random.ts';
-import { tenSteps } from './webgpu-steps.ts';
+import { trainSteps } from './webgpu-steps.ts';
 
 const worst = (a: readonly number[], b: readonly number[]): number =>
   Math.max(...a.map((x, i) => Math.abs(x - (b[i] ?? Number.NaN)) / Math.abs(x)));
 
 it('follows single precision to a percent for ten steps, and is not the same', async () => {
-  const single = await tenSteps({ threads: 1 });
-  const half = await tenSteps({ threads: 1, half: 'float16' });
+  const single = await trainSteps(10, { threads: 1 });
+  const half = await trainSteps(10, { threads: 1, half: 'float16' });
   expect(worst(single.losses, half.losses)).toBeLessThan(0.01);
   expect(worst(single.norms, half.norms)).toBeLessThan(0.03);
   expect(half.losses[9]).not.toBe(single.losses[9]);

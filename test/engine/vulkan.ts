@@ -5,12 +5,16 @@ import { execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
+import { z } from 'zod';
 import type { SessionOptions } from '../../main/engine/session.ts';
 
 const folder = dirname(process.execPath);
 
 export const hasVulkan = process.platform === 'linux' && existsSync(join(folder, 'vk_swiftshader_icd.json'));
 export const webgpu: SessionOptions = { providers: ['webgpu'], target: 'gpu' };
+
+/** What webgpu-graphs.ts answers. */
+export const GraphsMade = z.object({ made: z.array(z.string()), refused: z.string() });
 
 /** What a process needs to find it. */
 export const vulkanEnvironment = {

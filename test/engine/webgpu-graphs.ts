@@ -1,7 +1,8 @@
 // Makes every graph that a run needs on a device, where whatever the device lacks is an error instead of a silent way through the CPU.
-// Run by device.test.ts over software Vulkan; prints the names of those that were made.
+// Run by device.test.ts and device.slow.test.ts over software Vulkan, with the algorithms to make graphs for; prints the names of those that
+// were made.
 
-import { algorithmOf, builtInAlgorithms } from '../../main/algorithm/registry.ts';
+import { algorithmOf } from '../../main/algorithm/registry.ts';
 import { ADAMW } from '../../main/engine/optimizer.ts';
 import { Graph } from '../../main/engine/graph.ts';
 import { Session } from '../../main/engine/session.ts';
@@ -28,7 +29,7 @@ const model = (valueHead: boolean): ModelConfig => ({
 });
 
 function* graphs(): Generator<Graph> {
-  for (const { id } of builtInAlgorithms) {
+  for (const id of process.argv.slice(3)) {
     const { needs, loss } = algorithmOf({ id });
     const config = model(needs.critic);
     yield stepGraph({ key: id, build: policyObjective(config, shape, { recompute: needs.critic }, loss) }, modelLayout(config), ADAMW)

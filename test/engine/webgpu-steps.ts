@@ -1,6 +1,7 @@
-// Ten training steps of a small model with every aid, as one line of JSON: run by device.test.ts here and, over software
-// Vulkan, in a child process.
+// Training steps of a small model with every aid, as one line of JSON: run by device.test.ts and device.slow.test.ts here and, over software
+// Vulkan, in a child process. Compared with the CPU's by `stepsApart`.
 
+import { z } from 'zod';
 import { neg } from '../../main/engine/operators.ts';
 import type { SessionOptions } from '../../main/engine/session.ts';
 import { Trainer, freshState } from '../../main/engine/training-step.ts';
@@ -10,7 +11,7 @@ import { tokenMask } from '../../main/policy/grammar-mask.ts';
 import type { ModelConfig } from '../../main/policy/transformer.ts';
 import { modelLayout } from '../../main/policy/transformer.ts';
 import { Random } from '../../main/random.ts';
-import { answer, webgpu } from './vulkan.ts';
+import { answer, overVulkan, webgpu } from './vulkan.ts';
 
 const config: ModelConfig = {
   vocabulary: 24,
@@ -24,7 +25,10 @@ const config: ModelConfig = {
   aids: { matchFlag: true, pointer: true, tokenShift: 3 },
 };
 
-export async function tenSteps(session: SessionOptions): Promise<{ losses: number[]; norms: number[]; weights: number[] }> {
+const numbers = z.array(z.number());
+const Steps = z.object({ losses: numbers, norms: numbers, weights: numbers });
+
+export async function trainSteps(count: number, session: SessionOptions): Promise<z.infer<typeof Steps>> {
   const random = Random.from('ten steps');
   const mask = tokenMask(Array.from({ length: 23 }, (_, i) => i + 1));
   const episodes = Array.from({ length: 4 }, () => {
@@ -42,7 +46,7 @@ export async function tenSteps(session: SessionOptions): Promise<{ losses: numbe
   const build = policyObjective(config, batch.shape, {}, (_graph, policy) => ({ loss: neg(policy.tokenMean(policy.logProbs)) }));
   const feeds = { ...batch.feeds, ...PackedBatch.divisors(4, batch.tokenCount) };
   const [losses, norms]: [number[], number[]] = [[], []];
-  for (let step = 0; step < 10; step++) {
+  for (let step = 0; step < count; step++) {
     const report = await trainer.step([{ key: 'ten', build, feeds }], 1e-2);
     losses.push(report.loss);
     norms.push(report.gradientNorm);
@@ -52,4 +56,20 @@ export async function tenSteps(session: SessionOptions): Promise<{ losses: numbe
   return { losses, norms, weights: [...state.values.decay] };
 }
 
-await answer('webgpu-steps.ts', () => tenSteps(webgpu));
+/** As many steps on the CPU and over software Vulkan: the CPU's losses, and by how much losses and norms (relative) and weights differ at most. */
+export async function stepsApart(count: number): Promise<{ losses: number[]; relative: number; weights: number }> {
+  const child = overVulkan('webgpu-steps.ts', String(count));
+  const cpu = await trainSteps(count, { threads: 1 });
+  const gpu = Steps.parse(await child);
+  const [here, there] = [
+    [...cpu.losses, ...cpu.norms],
+    [...gpu.losses, ...gpu.norms],
+  ];
+  return {
+    losses: cpu.losses,
+    relative: Math.max(...here.map((number, i) => Math.abs((there[i] ?? Number.NaN) / number - 1))),
+    weights: Math.max(...cpu.weights.map((weight, i) => Math.abs(weight - (gpu.weights[i] ?? Number.NaN)))),
+  };
+}
+
+await answer('webgpu-steps.ts', () => trainSteps(Number(process.argv[3]), webgpu));
