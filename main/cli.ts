@@ -1,80 +1,9 @@
-// The lab without a window: `npm run lab -- <command>`. The commands stand in main/commands/families.ts. Only what a command needs is loaded:
-// the overview loads no command at all, and without plug-ins nothing of what plug-ins can add to.
+// The lab without a window: `npm run lab -- <command>`. What becomes of the words is in main/commands/run.ts; here is what a process of its own
+// needs beside that.
 
 process.env.ORT_DISABLE_TELEMETRY = '1'; // before anything can load onnxruntime: nothing leaves this machine
 
-import { Command, CommanderError } from 'commander';
-import { statSync } from 'node:fs';
-import { families, type Family, familyOf, registerOverview } from './commands/families.ts';
-import { CallError, chooseOutput, fail, note } from './commands/output.ts';
-import { defaultDataFolder } from './paths.ts';
-import { mayHavePlugins } from './plugin/present.ts';
-
-const collect = (text: string, before: string[]): string[] => [...before, text];
-
-/** The first word that is neither an option nor the value of --data or --plugin; the second one of `help COMMAND`. */
-function commandName(args: readonly string[]): string | undefined {
-  const words = args.filter((word, at) => !word.startsWith('-') && args[at - 1] !== '--data' && args[at - 1] !== '--plugin');
-  return words[0] === 'help' ? words[1] : words[0];
-}
-
-/** What follows an option, wherever it stands. */
-const valuesOf = (args: readonly string[], option: string): string[] => args.filter((_, at) => args[at - 1] === option);
-
-/** Plug-ins come before the commands, whose help names the worlds and presets there are. Bad ones cost a warning, not the command. */
-async function addPlugins(args: readonly string[]): Promise<void> {
-  const dataFolder = valuesOf(args, '--data')[0] ?? defaultDataFolder();
-  const named = valuesOf(args, '--plugin').map(existingFolder);
-  if (named.length === 0 && !mayHavePlugins(dataFolder)) return;
-  (await import('./plugin/permissions.ts')).nameFolders(named);
-  const { loadPlugins } = await import('./plugin/load.ts');
-  for (const { folder, problem } of await loadPlugins(dataFolder)) {
-    if (problem !== null) note(`The plug-in in ${folder} was not loaded: ${problem}`);
-  }
-}
-
-function existingFolder(folder: string): string {
-  if (!statSync(folder, { throwIfNoEntry: false })?.isDirectory()) throw new CallError(`--plugin: there is no folder ${folder}`);
-  return folder;
-}
-
-async function buildProgram(family: Family | undefined, name: string | undefined): Promise<Command> {
-  const program = new Command('lab')
-    .description('Astrolab on the command line')
-    .usage('<command> [options]   (npm run lab -- <command> [options])')
-    .option('--data <dir>', 'the data folder (default: the same one the window uses)')
-    .option('--plugin <dir>', 'use the plug-in in this folder for this command, and let its code run (repeatable)', collect, [] as string[])
-    .option('--json', 'answer with exactly one JSON document on stdout')
-    .exitOverride()
-    .configureOutput({ outputError: () => undefined }) // the error comes back as an exception and is printed once, in fail()
-    .hook('preAction', (_, command) => {
-      const options: { json?: boolean; data?: string } = command.optsWithGlobals();
-      chooseOutput({ json: options.json === true, data: options.data });
-    });
-  if (!family) registerOverview(program);
-  else for (const { load } of name === 'completion' ? families : [family]) (await load()).register(program); // completion speaks of all of them
-  return program;
-}
-
-async function main(args: readonly string[]): Promise<number> {
-  chooseOutput({ json: args.includes('--json') });
-  try {
-    const name = commandName(args);
-    const family = familyOf(name);
-    if (family) await addPlugins(args);
-    const program = await buildProgram(family, name);
-    if (args.length === 0) {
-      process.stderr.write(program.helpInformation());
-      return 2;
-    }
-    await program.parseAsync(args, { from: 'user' });
-    return process.exitCode === undefined ? 0 : Number(process.exitCode);
-  } catch (error) {
-    if (!(error instanceof CommanderError)) return fail(error);
-    if (error.exitCode === 0) return 0; // --help
-    return fail(new CallError(error.message.replace(/^error: /, '')));
-  }
-}
+import { runCommand } from './commands/run.ts';
 
 // A reader that has seen enough (`| head`) or a terminal that was closed is no failure: the work continues and decides the exit code.
 for (const output of [process.stdout, process.stderr]) {
@@ -83,4 +12,4 @@ for (const output of [process.stdout, process.stderr]) {
   });
 }
 
-process.exitCode = await main(process.argv.slice(2));
+process.exitCode = await runCommand(process.argv.slice(2));

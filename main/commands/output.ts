@@ -36,7 +36,7 @@ export function exitWith(run: RunState): void {
 
 const state = { json: false, data: '' };
 
-/** Called once by main/cli.ts before a command runs. */
+/** Called once by run.ts before a command runs. */
 export function chooseOutput(options: { json: boolean; data?: string | undefined }): void {
   state.json = options.json;
   state.data = options.data ?? '';

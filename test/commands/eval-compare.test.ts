@@ -1,56 +1,45 @@
 // The command line as people script it: one JSON document on stdout, exit codes that mean something.
 
-import { spawnSync } from 'node:child_process';
-import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import type { EvaluationResult } from '../../main/evaluation/evaluation-report.ts';
 import { openStore, temporaryFolder } from '../store/helpers.ts';
 import { newRun, someEvaluation } from '../store/samples.ts';
+import { lab } from './lab.ts';
 
-const root = join(import.meta.dirname, '..', '..');
-
-function lab(...args: string[]) {
-  const { status, stdout, stderr } = spawnSync(process.execPath, [join(root, 'main', 'cli.ts'), ...args], {
-    encoding: 'utf8',
-    env: { ...process.env, ELECTRON_RUN_AS_NODE: '1', NODE_NO_WARNINGS: '1' },
-  });
-  return { status, stdout, stderr };
-}
-
-test('lab eval answers with success, return, steps, categories and failures', () => {
-  const { status, stdout } = lab('eval', '--world', 'shop', '--agent', 'oracle', '--tasks', '40', '--json');
-  expect(status).toBe(0);
-  const answer = JSON.parse(stdout);
+test('lab eval answers with success, return, steps, categories and failures', async () => {
+  const { code, out } = await lab('eval', '--world', 'shop', '--agent', 'oracle', '--tasks', '40', '--json');
+  expect(code).toBe(0);
+  const answer = JSON.parse(out);
   expect(answer).toMatchObject({ agent: 'oracle', world: 'shop', split: 'test', tasks: 40, success: { k: 40, n: 40, rate: 1, high: 1 } });
   expect(answer.success.low).toBeCloseTo(0.9124, 4);
   expect(Object.keys(answer)).toEqual(expect.arrayContaining(['return', 'steps', 'categories', 'tiers', 'failures']));
 });
 
-test('lab eval --agent all puts the baselines in one table', () => {
-  const { stdout } = lab('eval', '--world', 'shop', '--agent', 'all', '--tasks', '20');
-  for (const agent of ['random', 'blind', 'heuristic', 'oracle']) expect(stdout).toContain(agent);
+test('lab eval --agent all puts the baselines in one table', async () => {
+  const { out } = await lab('eval', '--world', 'shop', '--agent', 'all', '--tasks', '20');
+  for (const agent of ['random', 'blind', 'heuristic', 'oracle']) expect(out).toContain(agent);
 });
 
-test('a wrong call of eval ends with 2 and says what would be right', () => {
-  const wrong = lab('eval', '--world', 'shop', '--agent', 'random', '--set', 'maxStep=3');
-  expect(wrong.status).toBe(2);
-  expect(wrong.stderr).toContain('maxSteps');
+test('a wrong call of eval ends with 2 and says what would be right', async () => {
+  const wrong = await lab('eval', '--world', 'shop', '--agent', 'random', '--set', 'maxStep=3');
+  expect(wrong.code).toBe(2);
+  expect(wrong.err).toContain('maxSteps');
 });
 
-test('the world of a reference is set as that of any other agent, and must be the preset’s', () => {
+test('the world of a reference is set as that of any other agent, and must be the preset’s', async () => {
   const reference = ['eval', '--world', 'shop', '--agent', 'reference', '--data', temporaryFolder()];
-  const wrong = lab(...reference, '--set', 'resultsShown=many');
-  expect(wrong.status).toBe(2);
-  expect(wrong.stderr).toContain('resultsShown');
-  const other = lab(...reference, '--preset', 'webshop-products');
-  expect(other.status).toBe(2);
-  expect(other.stderr).toContain('for the world webshop');
-  const hasty = lab(...reference, '--preset', 'shop-tiny', '--set', 'maxSteps=1', '--tasks', '5', '--json');
-  expect(hasty.status, hasty.stderr).toBe(0);
-  expect(JSON.parse(hasty.stdout).steps).toBe(1);
+  const wrong = await lab(...reference, '--set', 'resultsShown=many');
+  expect(wrong.code).toBe(2);
+  expect(wrong.err).toContain('resultsShown');
+  const other = await lab(...reference, '--preset', 'webshop-products');
+  expect(other.code).toBe(2);
+  expect(other.err).toContain('for the world webshop');
+  const hasty = await lab(...reference, '--preset', 'shop-tiny', '--set', 'maxSteps=1', '--tasks', '5', '--json');
+  expect(hasty.code, hasty.err).toBe(0);
+  expect(JSON.parse(hasty.out).steps).toBe(1);
 });
 
-test('lab compare pairs two stored runs task by task', () => {
+test('lab compare pairs two stored runs task by task', async () => {
   const folder = temporaryFolder();
   const store = openStore(folder);
   const results = (rate: (i: number) => boolean): EvaluationResult[] =>
@@ -73,14 +62,14 @@ test('lab compare pairs two stored runs task by task', () => {
     store.evaluations.add(run.id, { ...someEvaluation(seed, 3), kind: 'final', results: results(rate) }, []);
     return run.id;
   });
-  const { status, stdout } = lab('compare', String(first), String(second), '--data', folder, '--json');
-  expect(status).toBe(0);
-  const answer = JSON.parse(stdout);
+  const { code, out } = await lab('compare', String(first), String(second), '--data', folder, '--json');
+  expect(code).toBe(0);
+  const answer = JSON.parse(out);
   expect(answer.runs[0]).toMatchObject({ run: first, variant: 'astar-po', success: { k: 45, n: 50 }, ends: { loss: [3, 0.25] } });
   expect(answer.paired).toEqual([expect.objectContaining({ a: first, b: second, n: 50, difference: 0.3, onlyA: 15, onlyB: 0 })]);
   expect(answer.paired[0].p).toBeCloseTo(2 / 2 ** 15, 12);
   expect(answer.paired[0].low).toBeGreaterThan(0.15);
   expect(answer.diff).toEqual([{ key: 'seed', values: [1, 2] }]);
   expect(answer.groups[0].runs).toEqual([first, second]);
-  expect(lab('compare', String(first), '99', '--data', folder).status).toBe(2);
+  expect(await lab('compare', String(first), '99', '--data', folder)).toMatchObject({ code: 2 });
 });

@@ -1,6 +1,5 @@
 // `lab graph` and the curve of `lab chars`, as people use them.
 
-import { spawnSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -9,23 +8,15 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { z } from 'zod';
 import { plot } from '../../main/commands/plot.ts';
 import { ModelSchema } from '../../main/engine/onnx-schema.ts';
-import { projectFolder } from '../../main/paths.ts';
+import { lab } from './lab.ts';
 
 let folder = '';
 beforeAll(() => void (folder = mkdtempSync(join(tmpdir(), 'graph-'))));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-function lab(...args: string[]): { code: number | null; out: string } {
-  const { status, stdout } = spawnSync(process.execPath, [join(projectFolder(), 'main', 'cli.ts'), ...args], {
-    encoding: 'utf8',
-    env: { ...process.env, ELECTRON_RUN_AS_NODE: '1', NODE_NO_WARNINGS: '1' },
-  });
-  return { code: status, out: stdout };
-}
-
-test('lab graph writes a model whose inputs hold every parameter and whose outputs are the next state', { timeout: 120_000 }, () => {
+test('lab graph writes a model whose inputs hold every parameter and whose outputs are the next state', { timeout: 120_000 }, async () => {
   const file = join(folder, 'step.onnx');
-  const { code, out } = lab('graph', '--out', file, '--preset', 'shop-tiny', '--rows', '2', '--length', '16', '--json');
+  const { code, out } = await lab('graph', '--out', file, '--preset', 'shop-tiny', '--rows', '2', '--length', '16', '--json');
   expect(code).toBe(0);
   const answer = z.object({ file: z.string(), nodes: z.number(), parameters: z.number() }).parse(JSON.parse(out));
   const { graph } = fromBinary(ModelSchema, readFileSync(file));
@@ -46,8 +37,8 @@ test('lab graph writes a model whose inputs hold every parameter and whose outpu
   ]);
 });
 
-test('a wrong call of lab graph ends with exit code 2', { timeout: 120_000 }, () => {
-  expect(lab('graph', '--out', join(folder, 'x.onnx'), '--preset', 'no-such-preset').code).toBe(2);
+test('a wrong call of lab graph ends with exit code 2', { timeout: 120_000 }, async () => {
+  expect(await lab('graph', '--out', join(folder, 'x.onnx'), '--preset', 'no-such-preset')).toMatchObject({ code: 2 });
 });
 
 test('a curve starts at the top left and ends at the bottom right when it falls', () => {
