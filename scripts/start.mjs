@@ -1,7 +1,6 @@
 // @ts-check
 // `npm start`: from a fresh clone to the open window. Without a display it says so and runs the demo in the terminal.
 
-import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { nodeEnvironment, windowEnvironment } from './electron.mjs';
 import { aloud, setUp } from './setup.mjs';
@@ -12,9 +11,8 @@ await main(async () => {
   const display = hasDisplay();
   const electron = await setUp(aloud, { build: display, virtualDisplay: false });
   if (!display) {
-    const demo = readFileSync(join(root, 'main', 'cli.ts'), 'utf8').includes("'demo'") ? 'demo' : 'doctor';
-    console.log(`No display (neither DISPLAY nor WAYLAND_DISPLAY is set): running "lab ${demo}" in the terminal instead of the window.`);
-    return foreground(electron.executable, [join(root, 'main', 'cli.ts'), demo, ...process.argv.slice(2)], nodeEnvironment(electron));
+    console.log('No display (neither DISPLAY nor WAYLAND_DISPLAY is set): running "lab demo" in the terminal instead of the window.');
+    return foreground(electron.executable, [join(root, 'main', 'cli.ts'), 'demo', ...process.argv.slice(2)], nodeEnvironment(electron));
   }
   const { args, warning } = sandboxSwitches(electron);
   if (warning) console.log(warning);
