@@ -71,6 +71,12 @@ export const shopSettings = z.strictObject({
     .describe(
       'Where products are made is drawn anew for every basket, and any of a kind but the first on the shelf may be wanted (only for tasks=baskets): nothing about a product can be remembered, only reading its page helps.',
     ),
+  thoughts: z
+    .enum(['brief', 'worked'])
+    .default('brief')
+    .describe(
+      'What demonstrators think before they buy (short tasks). brief: what they buy and why. worked: first the comparison, product by product, then what follows, so that a policy with thoughts learns to work it out.',
+    ),
   catalog: z
     .string()
     .default('')
@@ -80,7 +86,7 @@ export const shopSettings = z.strictObject({
 export type ShopSettings = z.infer<typeof shopSettings>;
 
 /** The settings as cache keys and stored runs know them: those that version 0.1.0 did not have appear only where they differ from its shop. */
-export function identityOf({ products, ids, tasks, basket, restock, ...settings }: ShopSettings): Plain {
+export function identityOf({ products, ids, tasks, basket, restock, thoughts, ...settings }: ShopSettings): Plain {
   return {
     ...settings,
     ...(products !== 0 && { products }),
@@ -88,5 +94,6 @@ export function identityOf({ products, ids, tasks, basket, restock, ...settings 
     ...(tasks !== 'short' && { tasks }),
     ...(tasks === 'baskets' && { basket }),
     ...(tasks === 'baskets' && restock && { restock }),
+    ...(thoughts !== 'brief' && { thoughts }),
   };
 }

@@ -24,6 +24,8 @@ export interface Shop extends Environment<ShopState> {
   readonly catalog: Catalog;
   /** Words worth searching for: of names and their synonyms, or the eighteen. */
   readonly searchable: ReadonlySet<string>;
+  /** Whether demonstrators write the comparison down before what follows from it. */
+  readonly worked: boolean;
   reachable(id: number): boolean;
   taskOf(state: ShopState): ShopTask;
   indexAt(level: number): SearchIndex;
@@ -61,6 +63,7 @@ export function createShop(input: unknown): Shop {
     draw: (observation, context) => drawShopPage(observation, context, catalog.categories),
     catalog,
     searchable: new Set(useful),
+    worked: settings.thoughts === 'worked',
     reachable,
     taskOf,
     indexAt,
@@ -101,4 +104,5 @@ function* corpus({ tasks, catalog, indexes, levels, indexAt, settings, details }
   yield 'search click buy. You bought. Not possible. Say search and words, click and id, or buy and id. The episode is over.';
   if (details) yield 'More to buy. is made there has longest warranty is cheapest';
   yield 'find take look at is matches must be from below above';
+  if (settings.thoughts === 'worked') yield 'yes, no';
 }
