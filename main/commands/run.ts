@@ -1,14 +1,13 @@
 // From the words of a call to its answer and exit code. The commands stand in families.ts. Only what a command needs is loaded: the overview
 // loads no command at all, and without plug-ins nothing of what plug-ins can add to.
 
-import { Command, CommanderError } from 'commander';
+import { type Command, CommanderError } from 'commander';
 import { statSync } from 'node:fs';
 import { defaultDataFolder } from '../paths.ts';
 import { mayHavePlugins } from '../plugin/present.ts';
-import { families, type Family, familyOf, registerOverview } from './families.ts';
+import { families, type Family, familyOf } from './families.ts';
 import { CallError, chooseOutput, fail, note } from './output.ts';
-
-const collect = (text: string, before: string[]): string[] => [...before, text];
+import { addOverview, bareProgram } from './overview.mjs';
 
 /** The first word that is neither an option nor the value of --data or --plugin; the second one of `help COMMAND`. */
 function commandName(args: readonly string[]): string | undefined {
@@ -37,19 +36,14 @@ function existingFolder(folder: string): string {
 }
 
 async function buildProgram(family: Family | undefined, name: string | undefined): Promise<Command> {
-  const program = new Command('lab')
-    .description('Astrolab on the command line')
-    .usage('<command> [options]   (npm run lab -- <command> [options])')
-    .option('--data <dir>', 'the data folder (default: the same one the window uses)')
-    .option('--plugin <dir>', 'use the plug-in in this folder for this command, and let its code run (repeatable)', collect, [] as string[])
-    .option('--json', 'answer with exactly one JSON document on stdout')
+  const program = bareProgram()
     .exitOverride()
     .configureOutput({ outputError: () => undefined }) // the error comes back as an exception and is printed once, in fail()
     .hook('preAction', (_, command) => {
       const options: { json?: boolean; data?: string } = command.optsWithGlobals();
       chooseOutput({ json: options.json === true, data: options.data });
     });
-  if (!family) registerOverview(program);
+  if (!family) addOverview(program);
   else for (const { load } of name === 'completion' ? families : [family]) (await load()).register(program); // completion speaks of all of them
   return program;
 }

@@ -2,11 +2,11 @@
 
 import { Command } from 'commander';
 import { expect, test } from 'vitest';
-import { families, familyOf, registerOverview } from '../../main/commands/families.ts';
+import { families, familyOf } from '../../main/commands/families.ts';
+import { addOverview } from '../../main/commands/overview.mjs';
 
 test('the overview lists every command with the words that the command has for itself', async () => {
-  const overview = new Command('lab');
-  registerOverview(overview);
+  const overview = addOverview(new Command('lab'));
   const whole = new Command('lab');
   for (const { load } of families) (await load()).register(whole);
   expect(overview.helpInformation()).toBe(whole.helpInformation());
