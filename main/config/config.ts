@@ -183,6 +183,12 @@ const Training = group(
       [1],
       'Sampling temperature of training episodes. Several values are a schedule: the run is divided into as many equal parts (1.5, 1, 0.8).',
     ),
+    minP: knob(
+      between(0, 1),
+      0,
+      'Min-p sampling of training episodes: tokens with less than this share of the likeliest one’s probability are never drawn; 0: all may be. Of a language model’s thousands of tokens each is improbable, but together they come up, and one such word ruins an episode. On the CPU only.',
+      'share',
+    ),
   },
   'Stage 2: the updates.',
 );
@@ -330,6 +336,13 @@ const runSchema = (algorithm: ReturnType<typeof algorithmSchema>) =>
             message: 'expected k3 for a language model, whose vocabulary is too large for the full KL',
           });
       }
+      if (config.training.minP > 0 && config.device !== 'cpu') {
+        context.addIssue({
+          code: 'custom',
+          path: ['training', 'minP'],
+          message: 'expected 0: min-p sampling is for the CPU (device cpu)',
+        });
+      }
       if (config.evaluation.beam.width > 1 && (config.policy.kind === 'model' || config.device !== 'cpu')) {
         context.addIssue({
           code: 'custom',
@@ -453,7 +466,7 @@ export const referenceKey = ({ world, policy, reference }: RunConfig): string =>
 
 /** Short name of everything that decides a run's numbers: the config without its name. */
 export function configHash(config: RunConfig): string {
-  const { name: _name, algorithm, policy, reference, evaluation, ...rest } = config;
+  const { name: _name, algorithm, policy, reference, training, evaluation, ...rest } = config;
   // A small Transformer is what every config meant before there were language models, LSTMs and words by their letters: its hash stays.
   const { kind, model, architecture, aids: allAids, ...others } = policy;
   const { letters, ...aids } = allAids;
@@ -463,11 +476,13 @@ export function configHash(config: RunConfig): string {
       ? { ...scratch, ...(architecture !== 'transformer' && { architecture }) }
       : { kind, model: modelIdentity(model), ...scratch };
   const { beam, ...measured } = evaluation;
+  const { minP, ...learning } = training;
   return contentHash({
     ...rest,
     policy: network,
     algorithm: algorithmIdentity(algorithm),
     reference: recipeSettings(reference),
+    training: { ...learning, ...(minP > 0 && { minP }) },
     evaluation: { ...measured, ...(beam.width > 1 && { beam }) },
   }).slice(0, 16);
 }

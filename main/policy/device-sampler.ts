@@ -64,7 +64,8 @@ export class DeviceSampler implements EpisodeSampler {
     const { poll, settle = () => {}, most = this.#capacity } = options;
     const capacity = Math.min(most, this.#capacity);
     const waiting = episodes[Symbol.iterator]();
-    const { greedy } = drawNumbers(settings);
+    const { greedy, minP } = drawNumbers(settings);
+    if (minP > 0) throw new RangeError('min-p sampling runs on the CPU only: set device=cpu, or training.minP=0');
     const slots: Slots = [];
     this.#cache.release(); // the last episodes of the run before may have been the longest
     for (;;) {

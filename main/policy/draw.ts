@@ -24,6 +24,8 @@ export interface DrawSettings {
   readonly temperature?: number;
   /** Take the likeliest token. The numbers are then those of the policy at temperature 1. */
   readonly greedy?: boolean;
+  /** Tokens with less than this share of the likeliest one's probability (at the temperature) are never drawn; 0: all may be. */
+  readonly minP?: number;
 }
 
 /** A drawn token, with its log-probability under the distribution of the draw (at its temperature) beside the policy's. */
@@ -32,23 +34,26 @@ export interface Drawn extends DrawnToken {
 }
 
 /** The settings with their defaults; greedy draws have the policy's own temperature. */
-export function drawNumbers({ temperature = 1, greedy = false }: DrawSettings = {}): { temperature: number; greedy: boolean } {
+export function drawNumbers({ temperature = 1, greedy = false, minP = 0 }: DrawSettings = {}): Required<DrawSettings> {
   if (!(temperature > 0)) throw new RangeError(`The temperature must be above 0, found ${temperature}; use greedy for the likeliest token`);
-  return { temperature: greedy ? 1 : temperature, greedy };
+  if (!(minP >= 0 && minP <= 1)) throw new RangeError(`min-p must be a share from 0 to 1, found ${minP}`);
+  return { temperature: greedy ? 1 : temperature, greedy, minP: greedy ? 0 : minP };
 }
 
 export class Drawer {
   readonly #temperature: number;
   readonly #greedy: boolean;
+  readonly #minP: number;
   readonly #ids: Int32Array;
   readonly #loops: DrawLoops;
   readonly #scores: Float64Array;
   readonly #weights: Float64Array;
 
   constructor(vocabulary: number, settings: DrawSettings = {}) {
-    const { temperature, greedy } = drawNumbers(settings);
+    const { temperature, greedy, minP } = drawNumbers(settings);
     this.#temperature = temperature;
     this.#greedy = greedy;
+    this.#minP = minP;
     this.#ids = Int32Array.from({ length: vocabulary }, (_, id) => id);
     this.#loops = new DrawLoops(vocabulary);
     this.#scores = this.#loops.scores;
@@ -66,15 +71,17 @@ export class Drawer {
     const normal = this.#temperature === 1 ? policyNormal : this.#load(logits, ids, this.#temperature);
 
     const top = this.#top(count);
-    const choice = this.#greedy ? top[0]! : this.#choose(count, uniform(), normal);
-    // −Σ p · log p with p = weight / total and log p = score − normal.
+    const alternatives = top.map((i) => ({ token: ids[i]!, probability: this.#weights[i]! / this.#total }));
+    const kept = this.#minP > 0 ? this.#keep(count) : this.#total;
+    const choice = this.#greedy ? top[0]! : this.#choose(count, uniform() * kept, normal);
+    // −Σ p · log p with p = weight / total and log p = score − normal: of all tokens, also those that min-p leaves out.
     const entropy = normal - this.#moment / this.#total;
     return {
       token: ids[choice]!,
-      logProb: this.#scores[choice]! - normal,
+      logProb: this.#scores[choice]! - normal - Math.log(kept / this.#total),
       policyLogProb: logits[ids[choice]!]! - policyNormal,
       entropy: Math.max(0, entropy),
-      top: top.map((i) => ({ token: ids[i]!, probability: this.#weights[i]! / this.#total })),
+      top: alternatives,
     };
   }
 
@@ -105,8 +112,19 @@ export class Drawer {
     return most + Math.log(total);
   }
 
-  #choose(count: number, uniform: number, normal: number): number {
-    let left = uniform * this.#total;
+  /** Sum of the weights that min-p leaves; the largest weight is 1. The others become 0, after the likeliest have been noted. */
+  #keep(count: number): number {
+    let kept = 0;
+    for (let i = 0; i < count; i++) {
+      if (this.#weights[i]! < this.#minP) this.#weights[i] = 0;
+      else kept += this.#weights[i]!;
+    }
+    return kept;
+  }
+
+  /** The token at which the weights, added up, pass `share`. */
+  #choose(count: number, share: number, normal: number): number {
+    let left = share;
     let last = 0;
     for (let i = 0; i < count; i++) {
       const weight = this.#weights[i]!;

@@ -57,4 +57,4 @@ export async function rollout(
 }
 
 /** Greedy at temperature 0, else sampling: one number says both. */
-export const drawAt = (temperature: number): DrawSettings => (temperature === 0 ? { greedy: true } : { temperature });
+export const drawAt = (temperature: number, minP = 0): DrawSettings => (temperature === 0 ? { greedy: true } : { temperature, minP });

@@ -59,7 +59,7 @@ async function oneBatch(run: TrainingRun, batch: number): Promise<{ gradient: Fl
       return { task, seed: episodeSeed, purpose: 'train' as const, update, relabel, level };
     });
   });
-  const episodes = await rollout(policy, requests, drawAt(temperatureAt(training, update - 1)));
+  const episodes = await rollout(policy, requests, drawAt(temperatureAt(training, update - 1), training.minP));
   if (needs.vstar) for (const { trajectory } of episodes) trajectory.vstar = vstar.of(trajectory.task, level).value;
   await learner.score(episodes);
   const prepared = learner.prepare(episodes, { update, updates: training.updates, reward: training.reward });

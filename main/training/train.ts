@@ -47,6 +47,7 @@ async function trainUpdate(run: TrainingRun, update: number): Promise<void> {
   const clock = run.startClock();
   const { level } = run.memory.curriculum;
   const temperature = temperatureAt(training, update - 1);
+  const draw = drawAt(temperature, training.minP);
   const learningRate = learningRateAt(training, update - 1);
   const valued: VstarEntry[] = [];
 
@@ -70,7 +71,7 @@ async function trainUpdate(run: TrainingRun, update: number): Promise<void> {
         return { task, seed: episodeSeed, purpose: 'train' as const, update, relabel, level };
       });
     });
-    const episodes = await recorder.time('system/time.rollout', () => rollout(policy, requests, drawAt(temperature), { poll }));
+    const episodes = await recorder.time('system/time.rollout', () => rollout(policy, requests, draw, { poll }));
     for (const [index, { trajectory }] of episodes.entries()) {
       diagnoseTrajectory(trajectory, policy.environment, at(requests, index).task, level);
       if (needs.vstar) trajectory.vstar = vstar.of(trajectory.task, level).value;

@@ -41,6 +41,23 @@ describe('a drawn token', () => {
     expect(greedy.draw(Float32Array.of(1, 1, 1, 0, 0, 0), undefined, uniform(0.99)).token).toBe(0);
   });
 
+  it('is never one below min-p of the likeliest, and the others keep their proportions', () => {
+    const random = Random.from('min-p');
+    const drawer = new Drawer(6, { minP: Math.exp(-1.5) }); // of 3: only 2 and 3 are within 1.5 nats
+    const counts = new Array<number>(6).fill(0);
+    for (let i = 0; i < 20_000; i++) counts[drawer.draw(logits, undefined, random.next).token]! += 1;
+    const p = 1 / (1 + Math.exp(-1));
+    expect(counts.map((count) => count > 0)).toEqual([false, false, true, true, false, false]);
+    expect(Math.abs((counts[3] ?? 0) / 20_000 - p)).toBeLessThan(4 * Math.sqrt((p * (1 - p)) / 20_000));
+    const drawn = drawer.draw(logits, undefined, uniform(0.99));
+    const whole = new Drawer(6).draw(logits, undefined, uniform(0.9));
+    expect(drawn.token).toBe(3);
+    expect(drawn.logProb).toBeCloseTo(Math.log(p), 12);
+    // What losses and replay are about is the policy itself.
+    expect(drawn).toMatchObject({ policyLogProb: whole.policyLogProb, entropy: whole.entropy, top: whole.top });
+    expect(new Drawer(6, { minP: 1 }).draw(logits, undefined, uniform(0)).token).toBe(3);
+  });
+
   it('is allowed, whatever the logits, mask and temperature', () => {
     fc.assert(
       fc.property(
@@ -64,5 +81,6 @@ describe('a drawn token', () => {
     expect(() => new Drawer(6).draw(logits, new Int32Array(0), uniform(0))).toThrow('No token is allowed here');
     expect(() => new Drawer(2).draw(Float32Array.of(Number.NaN, 0), undefined, uniform(0))).toThrow('not finite');
     expect(() => new Drawer(2, { temperature: 0 })).toThrow('use greedy');
+    expect(() => new Drawer(2, { minP: 1.5 })).toThrow('min-p must be a share from 0 to 1, found 1.5');
   });
 });
