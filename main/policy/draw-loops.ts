@@ -96,6 +96,15 @@ function program(count: number): Uint8Array<ArrayBuffer> {
   return made.bytes();
 }
 
+/** By number of scores: a program is compiled once, and gets faster while it is used. */
+const programs = new Map<number, WebAssembly.Module>();
+
+function compiled(count: number): WebAssembly.Module {
+  const made = programs.get(count) ?? new WebAssembly.Module(program(count));
+  programs.set(count, made);
+  return made;
+}
+
 export class DrawLoops {
   /** What is to be drawn from; fill the first `count` and call `soften`. */
   readonly scores: Float64Array;
@@ -111,7 +120,7 @@ export class DrawLoops {
     const behind = FIRST + 2 * count * BYTES;
     const pairs = (2 * count) / GROUP;
     const memory = sharedMemory(behind + pairs * BYTES);
-    const { run } = new WebAssembly.Instance(new WebAssembly.Module(program(count)), { lab: { memory } }).exports;
+    const { run } = new WebAssembly.Instance(compiled(count), { lab: { memory } }).exports;
     if (typeof run !== 'function') throw new TypeError('The program has no routine "run"');
     this.#run = (groups) => {
       run(groups);

@@ -49,7 +49,8 @@ export class Drawer {
     const { temperature, greedy } = drawNumbers(settings);
     this.#temperature = temperature;
     this.#greedy = greedy;
-    this.#ids = Int32Array.from({ length: vocabulary }, (_, id) => id);
+    this.#ids = new Int32Array(vocabulary);
+    for (let id = 0; id < vocabulary; id++) this.#ids[id] = id;
     this.#loops = new DrawLoops(vocabulary);
     this.#scores = this.#loops.scores;
     this.#weights = this.#loops.weights;
