@@ -3,7 +3,7 @@
 // distribution that was drawn from. Sums are in double precision and in ascending token order (of every second token each): the same
 // logits and the same generator always give the same token.
 
-import { DrawLoops } from './draw-loops.ts';
+import { DrawLoops, GROUP } from './draw-loops.ts';
 
 /** How many alternatives are kept per token. */
 export const TOP_ALTERNATIVES = 4;
@@ -54,7 +54,8 @@ export class Drawer {
     this.#temperature = temperature;
     this.#greedy = greedy;
     this.#minP = minP;
-    this.#ids = Int32Array.from({ length: vocabulary }, (_, id) => id);
+    this.#ids = new Int32Array(vocabulary);
+    for (let id = 0; id < vocabulary; id++) this.#ids[id] = id;
     this.#loops = new DrawLoops(vocabulary);
     this.#scores = this.#loops.scores;
     this.#weights = this.#loops.weights;
@@ -105,7 +106,10 @@ export class Drawer {
   /** Fills scores and unnormalised weights; returns the logarithm of the weights' sum. */
   #load(logits: Float32Array, ids: Int32Array, temperature: number): number {
     const count = ids.length;
-    for (let i = 0; i < count; i++) this.#scores[i] = logits[ids[i]!]! / temperature;
+    const scores = this.#scores;
+    if (ids !== this.#ids) for (let i = 0; i < count; i++) scores[i] = logits[ids[i]!]! / temperature;
+    else if (temperature === 1) for (let i = 0; i < count; i++) scores[i] = logits[i]!;
+    else for (let i = 0; i < count; i++) scores[i] = logits[i]! / temperature;
     const { most, total, moment } = this.#loops.soften(count);
     this.#total = total;
     this.#moment = moment;
@@ -124,10 +128,11 @@ export class Drawer {
 
   /** The token at which the weights, added up, pass `share`. */
   #choose(count: number, share: number, normal: number): number {
+    const weights = this.#weights;
     let left = share;
     let last = 0;
     for (let i = 0; i < count; i++) {
-      const weight = this.#weights[i]!;
+      const weight = weights[i]!;
       if (weight === 0) continue;
       last = i;
       left -= weight;
@@ -139,16 +144,22 @@ export class Drawer {
 
   /** Places of the likeliest tokens, best first; the smaller id wins a tie. */
   #top(count: number): number[] {
+    const weights = this.#weights;
+    const { largest } = this.#loops;
     const best: number[] = [];
     let threshold = 0;
-    for (let i = 0; i < count; i++) {
-      const weight = this.#weights[i]!;
-      if (weight <= threshold) continue;
-      let at = best.length;
-      while (at > 0 && weight > this.#weights[best[at - 1]!]!) at--;
-      best.splice(at, 0, i);
-      if (best.length > TOP_ALTERNATIVES) best.pop();
-      if (best.length === TOP_ALTERNATIVES) threshold = this.#weights[best[TOP_ALTERNATIVES - 1]!]!;
+    for (let start = 0; start < count; start += GROUP) {
+      if (largest[(2 * start) / GROUP]! <= threshold) continue;
+      const end = Math.min(count, start + GROUP);
+      for (let i = start; i < end; i++) {
+        const weight = weights[i]!;
+        if (weight <= threshold) continue;
+        let at = best.length;
+        while (at > 0 && weight > weights[best[at - 1]!]!) at--;
+        best.splice(at, 0, i);
+        if (best.length > TOP_ALTERNATIVES) best.pop();
+        if (best.length === TOP_ALTERNATIVES) threshold = weights[best[TOP_ALTERNATIVES - 1]!]!;
+      }
     }
     return best;
   }

@@ -64,6 +64,8 @@ export class GraphReader implements Reader {
   readonly #cache: Cache;
   readonly #feeds: Record<string, Value>;
   readonly #weights: Flat;
+  /** Rows that were given several tokens to read and have not read all of them. */
+  readonly #reading = new WeakSet<ReadRow>();
   /** Where lanes read the weights: a copy, made when a game begins. */
   readonly #shared: Readonly<Record<Group, Float32Array>> | undefined;
 
@@ -102,9 +104,10 @@ export class GraphReader implements Reader {
   }
 
   async read<Row extends ReadRow>(rows: readonly Row[], arrived: (row: Row, logits: Float32Array) => void): Promise<void> {
-    const chosen = this.network.shares ? this.#borrow(rows) : readFirst(rows);
+    for (const row of rows) if (left(row) > 1) this.#reading.add(row);
+    const { chosen, least } = this.#apart(rows, this.network.shares ? this.#borrow(rows) : readFirst(rows));
     const group = chosen.map((place) => at(rows, place));
-    const count = chooseCount(group);
+    const count = chooseCount(group, CALL_COST, least);
     const apart = chosen.length < rows.length;
     const time = apart ? Math.min(this.#cache.time, timeFor(Math.max(...group.map(({ position }) => position)))) : this.#cache.time;
     const lanes = group.length * count < ALONE ? 1 : Math.min(this.#lanes, group.length);
@@ -127,11 +130,22 @@ export class GraphReader implements Reader {
       for (const [i, row] of own.entries()) {
         row.position += at(used, i);
         if (row.position < row.tokens.length) continue;
+        this.#reading.delete(row);
         const rowLogits = logits.subarray(i * vocabulary, (i + 1) * vocabulary);
         if (aids.pointer) point(rowLogits, row, row.position - at(used, i), pointer(results, i, time, count));
         arrived(row, rowLogits);
       }
     }
+  }
+
+  /**
+   * Where single tokens are computed otherwise than several at once, what a row has drawn is always read alone and what it was given never, also the last token of
+   * it: else a row's numbers would depend on how many tokens its company makes worth reading at once.
+   */
+  #apart(rows: readonly ReadRow[], chosen: readonly number[]): { chosen: readonly number[]; least: number } {
+    if (!this.network.approximateSampling) return { chosen, least: 1 };
+    const reading = chosen.filter((place) => this.#reading.has(at(rows, place)));
+    return reading.length > 0 ? { chosen: reading, least: COUNTS[1] } : { chosen, least: 1 };
   }
 
   /** Of rows that begin alike one reads, and the others take over what it has read. Gives the places of the rows that read next. */
@@ -233,7 +247,9 @@ export class GraphReader implements Reader {
     const alone = this.#shared
       ? { threads: 1, lane: lane === undefined ? undefined : laneNumber(lane) }
       : threads !== undefined && { threads };
-    const session = await Session.create(graph, { spinning: false, plannedMemory: false, ...alone });
+    // A language model's token takes hundreds of short operators, in all threads.
+    const spinning = this.network.mappedBytes === undefined ? false : 'briefly';
+    const session = await Session.create(graph, { spinning, plannedMemory: false, ...alone });
     await session.bind(this.#feeds);
     this.#sessions.set(key, session);
     return session;
@@ -269,10 +285,11 @@ function common({ tokens }: ReadRow, most: number, { tokens: others }: ReadRow):
 const left = ({ tokens, position }: ReadRow): number => tokens.length - position;
 
 /** Tokens per row that make the call worth most: useful tokens over what the call costs. */
-export function chooseCount(rows: readonly ReadRow[], callCost = CALL_COST): number {
-  let best = 1;
+export function chooseCount(rows: readonly ReadRow[], callCost = CALL_COST, least = 1): number {
+  let best = least;
   let rate = 0;
   for (const count of COUNTS) {
+    if (count < least) continue;
     const useful = rows.reduce((sum, { tokens, position }) => sum + Math.min(count, tokens.length - position), 0);
     const value = useful / (callCost + rows.length * (ROW_COST + count));
     if (value > rate) [best, rate] = [count, value];

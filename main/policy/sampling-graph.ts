@@ -140,12 +140,12 @@ function memory(graph: Graph, p: Parameters, positions: Tensor) {
 
 /** Softmax weights of each query over the cached keys and the new ones, side by side: [rows, heads, queries, total]. */
 export function attention(query: Tensor, oldKeys: Tensor, newKeys: Tensor, mask: Tensor, scale: number): Tensor {
-  const scaled = op.mul(query, scale);
-  const old = op.matmul(scaled, oldKeys, { transposeB: true });
-  const fresh =
-    query.shape[2] === 1 && newKeys.shape[2] === 1
-      ? op.reduceSum(op.mul(scaled, newKeys), [3], true)
-      : op.matmul(scaled, newKeys, { transposeB: true });
+  // Of one query the runtime's product is fast only where it does not scale.
+  const one = query.shape[2] === 1;
+  const scaled = one ? op.mul(query, scale) : query;
+  const product = (keys: Tensor): Tensor => op.matmul(scaled, keys, { transposeB: true, scale: one ? 1 : scale });
+  const old = product(oldKeys);
+  const fresh = one && newKeys.shape[2] === 1 ? op.reduceSum(op.mul(scaled, newKeys), [3], true) : product(newKeys);
   return op.softmax(op.add(node('Concat', [old, fresh], old.shape.with(3, 'total'), { axis: 3 }), mask));
 }
 

@@ -1,7 +1,7 @@
 // The draw's arithmetic against the plain one.
 
 import { expect, it } from 'vitest';
-import { DrawLoops } from '../../main/policy/draw-loops.ts';
+import { DrawLoops, GROUP } from '../../main/policy/draw-loops.ts';
 import { Random } from '../../main/random.ts';
 
 /** Softens these scores; the sums as plain loops make them. */
@@ -28,6 +28,19 @@ it('gives weights and sums to the last digits, for even and odd numbers of score
         const expected = plain.weights[i] ?? Number.NaN;
         expect(Math.abs(weight - expected)).toBeLessThanOrEqual(expected < 1e-300 ? 1e-300 : 1e-15 * expected);
       }
+    }
+  }
+});
+
+it('knows the largest weight of every group, the last one filled up with nothing', () => {
+  const random = Random.from('groups');
+  const loops = new DrawLoops(40);
+  for (const count of [40, 17, 8, 3]) {
+    for (let i = 0; i < count; i++) loops.scores[i] = random.normal();
+    loops.soften(count);
+    for (let start = 0; start < count; start += GROUP) {
+      const largest = Math.max(...loops.weights.subarray(start, Math.min(count, start + GROUP)));
+      expect([loops.largest[(2 * start) / GROUP], loops.largest[(2 * start) / GROUP + 1]]).toEqual([largest, largest]);
     }
   }
 });

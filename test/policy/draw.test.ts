@@ -77,6 +77,29 @@ describe('a drawn token', () => {
     );
   });
 
+  it('of a large vocabulary has the numbers of a plain sum and sort, with every token allowed or all of them named', () => {
+    const random = Random.from('large');
+    for (const size of [7, 8, 9, 1000, 49_153]) {
+      // Whole numbers tie, also from one group of eight to the next.
+      const scores = Float32Array.from({ length: size }, (_, i) =>
+        size % 2 === 0 ? Math.round(2 * random.normal()) : random.normal() + (i % 3),
+      );
+      const weights = Array.from(scores, (score) => Math.exp(score / 0.7));
+      const total = weights.reduce((sum, weight) => sum + weight, 0);
+      const likeliest = Array.from(scores.keys()).toSorted((a, b) => (scores[b] ?? 0) - (scores[a] ?? 0) || a - b);
+      for (const u of [0, random.next(), 1 - 1e-12]) {
+        const drawn = new Drawer(size, { temperature: 0.7 }).draw(scores, undefined, uniform(u));
+        const named = new Drawer(size, { temperature: 0.7 }).draw(scores, Int32Array.from(scores.keys()), uniform(u));
+        expect(drawn).toEqual(named);
+        expect(drawn.logProb).toBeCloseTo((scores[drawn.token] ?? 0) / 0.7 - Math.log(total), 10);
+        expect(drawn.top.map(({ token }) => token)).toEqual(likeliest.slice(0, 4));
+        const below = weights.slice(0, drawn.token).reduce((sum, weight) => sum + weight, 0);
+        expect(below).toBeLessThanOrEqual(u * total * (1 + 1e-9));
+        expect(below + (weights[drawn.token] ?? 0)).toBeGreaterThanOrEqual(u * total * (1 - 1e-9));
+      }
+    }
+  });
+
   it('is refused with the reason when nothing is allowed or the weights are damaged', () => {
     expect(() => new Drawer(6).draw(logits, new Int32Array(0), uniform(0))).toThrow('No token is allowed here');
     expect(() => new Drawer(2).draw(Float32Array.of(Number.NaN, 0), undefined, uniform(0))).toThrow('not finite');

@@ -305,6 +305,14 @@ function samplingGraph(graph: Graph, parts: ModelParts, config: LanguageModelCon
   const { cosine, sine } = net.rotaryTables(graph, config, contextLength);
   const split = (x: Tensor, own: number): Tensor =>
     count === 1 ? op.reshape(x, ['rows', own, 1, headSize]) : op.transpose(op.reshape(x, ['rows', count, own, headSize]), [0, 2, 1, 3]);
+  // For one token the queries of a group lie one after the other as they are.
+  const grouped = (x: Tensor): Tensor => op.reshape(count === 1 ? x : split(x, heads), ['rows', keyValueHeads, group * count, headSize]);
+  const joined = (x: Tensor): Tensor =>
+    op.reshape(count === 1 ? x : op.transpose(op.reshape(x, ['rows', heads, count, headSize]), [0, 2, 1, 3]), [
+      'rows',
+      count,
+      heads * headSize,
+    ]);
   const cached = (name: string, like: Tensor): Tensor => {
     graph.output(`new.${name}`, like);
     return graph.input(`cache.${name}`, 'float32', ['rows', keyValueHeads, 'time', headSize]);
@@ -313,16 +321,13 @@ function samplingGraph(graph: Graph, parts: ModelParts, config: LanguageModelCon
   for (let layer = 0; layer < config.layers; layer++) {
     graph.scope(`layer.${layer}`, () => {
       const own = net.projections(parts, config, layer, x);
-      const turned = split(op.rotary(own.query, positions, cosine, sine, heads), heads);
-      const query = op.reshape(turned, ['rows', keyValueHeads, group * count, headSize]);
+      const query = grouped(op.rotary(own.query, positions, cosine, sine, heads));
       const key = split(op.rotary(own.key, positions, cosine, sine, keyValueHeads), keyValueHeads);
       const value = split(own.value, keyValueHeads);
       const weights = attention(query, cached(`layer.${layer}.key`, key), key, masks, 1 / Math.sqrt(headSize));
       const oldValues = cached(`layer.${layer}.value`, value);
       const gathered = op.add(op.matmul(part(weights, 'time', 0, -count), oldValues), product(part(weights, count, -count), value));
-      const apart = op.reshape(gathered, ['rows', heads, count, headSize]);
-      const joined = count === 1 ? apart : op.transpose(apart, [0, 2, 1, 3]);
-      x = net.attentionOutput(parts, layer, x, op.reshape(joined, ['rows', count, heads * headSize]));
+      x = net.attentionOutput(parts, layer, x, joined(gathered));
       x = net.feedForward(parts, config, layer, x);
     });
   }

@@ -147,6 +147,29 @@ describe.each([
   });
 });
 
+it.each(['f32', 'int4'] as const)('%s says the same in one thread, in two, alone and in company', async (precision) => {
+  const model = network(MODEL, precision);
+  const said = async (threads: number, capacity: number): Promise<Drawn[][]> => {
+    const answers = tokens.map((row) => new Answer(row.slice(0, 6)));
+    const sampler = new Sampler(model, model.layout.zeros(), { capacity, threads });
+    await sampler.run(answers);
+    await sampler.dispose();
+    return answers.map(({ drawn }) => drawn);
+  };
+  const expected = await said(1, 1);
+  for (const [threads, capacity] of [
+    [2, 1],
+    [1, 4],
+    [2, 4],
+  ] as const) {
+    for (const [i, drawn] of (await said(threads, capacity)).entries()) {
+      expect(drawn.map(({ token }) => token)).toEqual(expected[i]?.map(({ token }) => token));
+      const numbers = (from: readonly Drawn[] | undefined): number[] => (from ?? []).map(({ policyLogProb }) => policyLogProb);
+      expect(Math.max(...difference(numbers(drawn), numbers(expected[i])))).toBeLessThan(1e-4);
+    }
+  }
+});
+
 it('all weights can be trained in f32 only', () => {
   const source = openSource(MODEL);
   const weights = mapWeights(source, 'b'.repeat(64), temporaryFolder(), { precision: 'int8' });
