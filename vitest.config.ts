@@ -68,15 +68,7 @@ export default defineConfig({
       { extends: true, test: { name: 'page', include: [page], isolate: false, experimental: { viteModuleRunner: true } } },
       {
         extends: true,
-        test: {
-          name: 'e2e',
-          include: [e2e],
-          exclude: [slow],
-          isolate: false,
-          fileParallelism: false,
-          testTimeout: 120_000,
-          hookTimeout: 120_000,
-        },
+        test: { name: 'e2e', include: [e2e], exclude: [slow], fileParallelism: false, testTimeout: 120_000, hookTimeout: 120_000 },
       },
       {
         extends: true,
