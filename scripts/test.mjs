@@ -158,7 +158,7 @@ async function runTests(executable, project, scratch, env) {
   const args = [
     tool('vitest/vitest.mjs'),
     'run',
-    ...(project === 'unit' ? ['unit', 'page'] : [project]).flatMap((name) => ['--project', name]),
+    ...(project === 'unit' ? ['alone', 'unit', 'page'] : [project]).flatMap((name) => ['--project', name]),
     '--reporter=default',
     '--reporter=json',
     `--outputFile.json=${file}`,

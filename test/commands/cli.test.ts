@@ -4,6 +4,7 @@ import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { projectFolder } from '../../main/paths.ts';
+import { lab as labHere } from './lab.ts';
 
 function lab(...args: string[]): { code: number | null; out: string; err: string } {
   const { status, stdout, stderr } = spawnSync(process.execPath, [join(projectFolder(), 'main/cli.ts'), ...args], { encoding: 'utf8' });
@@ -49,8 +50,8 @@ test.each([
   [['doctor', '--nope'], "unknown option '--nope'"],
   [['doctor', 'surplus'], 'too many arguments'],
   [['doctor', '--data'], "option '--data <dir>' argument missing"],
-])('the wrong call %j ends with exit code 2 and says why, as data with --json', (args, message) => {
-  const { code, out } = lab('--json', ...args);
+])('the wrong call %j ends with exit code 2 and says why, as data with --json', async (args, message) => {
+  const { code, out } = await labHere('--json', ...args);
   expect(code).toBe(2);
   expect(JSON.parse(out)).toEqual({
     error: { code: 'wrong-call', message: expect.stringContaining(message), hint: expect.stringContaining('--help') },

@@ -1,44 +1,21 @@
 // Ctrl-C in a terminal reaches the lab and its training process alike; the run must still end in order, with a checkpoint.
 
-import { spawn } from 'node:child_process';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { afterAll, expect, test } from 'vitest';
-
-const data = mkdtempSync(join(tmpdir(), 'astrolab-interrupt-'));
-afterAll(() => rmSync(data, { recursive: true, force: true }));
-
-const SETTINGS = [
-  'reference.demonstrations=32',
-  'reference.steps=2',
-  'reference.checkTasks=2',
-  'training.updates=5000',
-  'training.tasks=8',
-  'evaluation.every=0',
-  'checkpoints.every=0',
-];
+import { expect, test } from 'vitest';
+import { Store } from '../../main/store/store.ts';
+import { temporaryFolder } from '../store/helpers.ts';
+import { startLab, tinyRun } from '../trust/lab.ts';
 
 test.skipIf(process.platform === 'win32')('Ctrl-C ends the run in order, with a checkpoint', async () => {
-  const cli = join(import.meta.dirname, '..', '..', 'main', 'cli.ts');
-  const args = ['train', '--preset', 'shop-tiny', '--data', data, '--json', ...SETTINGS.flatMap((setting) => ['--set', setting])];
-  // A separate group, as a terminal's foreground job is.
-  const lab = spawn(process.execPath, [cli, ...args], {
-    detached: true,
-    stdio: ['ignore', 'pipe', 'pipe'],
-    env: { ...process.env, ELECTRON_RUN_AS_NODE: '1', NODE_NO_WARNINGS: '1' },
-  });
-  let output = '';
-  let asked = false;
-  lab.stdout.on('data', (text) => (output += String(text)));
-  lab.stderr.on('data', (text) => {
-    if (asked || !String(text).includes('training:')) return;
-    asked = true;
-    if (lab.pid !== undefined) process.kill(-lab.pid, 'SIGINT');
-  });
-  const code = await new Promise((resolve) => lab.on('close', resolve));
-  const { state, updates } = JSON.parse(output);
+  const folder = temporaryFolder();
+  const lab = startLab(folder, ['--json', ...tinyRun()]);
+  await lab.hears('training:');
+  process.kill(-lab.pid, 'SIGINT');
+  const { code, out } = await lab.ended;
+  const { run, state, updates } = JSON.parse(out);
   expect([code, state]).toEqual([4, 'stopped']);
   expect(updates).toBeGreaterThanOrEqual(1);
   expect(updates).toBeLessThan(5000);
+  const store = Store.read(folder);
+  expect(store.checkpoints.newestSound(run)?.update).toBe(updates);
+  store.close();
 });

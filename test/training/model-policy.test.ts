@@ -161,17 +161,14 @@ describe('a run with a language model', () => {
     expect(again.numbers()).toEqual(first.numbers());
   }, 120_000);
 
-  test.each(['ppo', 'grpo', 'weighted-sft'])(
-    'trains with %s',
-    async (id) => {
-      const config = { ...model(), algorithm: smallest({ algorithm: { id } }).algorithm };
-      const algorithm = 'klEstimator' in config.algorithm ? { ...config.algorithm, klEstimator: 'k3' } : config.algorithm;
-      const one = host();
-      expect(await train(smallest({ ...config, algorithm, training: { ...config.training, updates: 1 } }), one)).toBe('done');
-      expect(one.reports.filter(({ type }) => type === 'update')).toHaveLength(1);
-    },
-    120_000,
-  );
+  // With a critic; the run above has none, the one on int8 weights below a group's baseline (model-policy.slow.test.ts: every algorithm).
+  test('trains with ppo', async () => {
+    const config = model();
+    const algorithm = { id: 'ppo', klEstimator: 'k3' };
+    const one = host();
+    expect(await train(smallest({ ...config, algorithm, training: { ...config.training, updates: 1 } }), one)).toBe('done');
+    expect(one.reports.filter(({ type }) => type === 'update')).toHaveLength(1);
+  }, 120_000);
 
   test('learns on int8 weights from log-probabilities that the trainer computed', async () => {
     const config = smallest({ ...model({ precision: 'int8' }), algorithm: { id: 'grpo', klEstimator: 'k3' } });

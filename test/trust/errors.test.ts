@@ -5,7 +5,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { temporaryFolder } from '../store/helpers.ts';
-import { startLab } from './lab.ts';
+import { lab } from '../commands/lab.ts';
 
 const CODES = /\b(ENOENT|EISDIR|EEXIST|ENOTDIR|SyntaxError|ZodError|invalid_type)\b/;
 
@@ -26,13 +26,11 @@ test('errors of files are sentences, not codes', async () => {
     [['play', 'shop', '--actions', folder], 2, /There is no file .* with actions/],
     ...(process.platform === 'linux' ? ([[['play', 'shop', '--actions', '/dev/zero'], 2, /has more than \d+ bytes/]] as const) : []),
   ];
-  const outcomes = await Promise.all(
-    calls.map(async ([args, expected, says]) => ({ args, expected, says, ...(await startLab(data, args).ended) })),
-  );
-  for (const { args, code, expected, says, err } of outcomes) {
+  for (const [args, expected, says] of calls) {
+    const { code, err } = await lab('--data', data, ...args);
     expect([args, code, err]).toEqual([args, expected, expect.stringMatching(says)]);
     expect(err).not.toMatch(CODES);
   }
-  const listed = await startLab(data, ['--json', 'runs']).ended;
+  const listed = await lab('--data', data, '--json', 'runs');
   expect(JSON.parse(listed.out)).toEqual([]);
 });

@@ -4,6 +4,7 @@
 import { renameSync, rmSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { Store } from '../../main/store/store.ts';
+import { lab as labHere } from '../commands/lab.ts';
 import { temporaryFolder } from '../store/helpers.ts';
 import { startLab, tinyRun } from './lab.ts';
 
@@ -77,14 +78,14 @@ describe.skipIf(!posix)('the terminal is lost', () => {
 describe('a run without a sound checkpoint', () => {
   test('is not resumed from nothing: it needs --restart, and keeps its record until then', async () => {
     const folder = temporaryFolder();
-    expect((await startLab(folder, tinyRun('training.updates=2')).ended).code).toBe(0);
+    expect((await labHere('--data', folder, ...tinyRun('training.updates=2'))).code).toBe(0);
     const store = Store.open(folder);
     store.runs.change(1, { state: 'interrupted' });
     const points = store.metrics.series(1, 'episodes').values.length;
     store.close();
     rmSync(`${folder}/checkpoints`, { recursive: true });
 
-    const refused = await startLab(folder, ['resume', '1']).ended;
+    const refused = await labHere('--data', folder, 'resume', '1');
     expect(refused.code).toBe(1);
     expect(refused.err).toContain('none of its 2 checkpoints is whole');
     expect(refused.err).toContain('lab resume 1 --restart');
@@ -93,7 +94,7 @@ describe('a run without a sound checkpoint', () => {
     expect(kept.runs.get(1)).toMatchObject({ state: 'interrupted', updates: 2 });
     kept.close();
 
-    expect((await startLab(folder, ['resume', '1', '--restart']).ended).code).toBe(0);
+    expect((await labHere('--data', folder, 'resume', '1', '--restart')).code).toBe(0);
     expect(stateOf(folder)).toMatchObject({ state: 'done', updates: 2, saved: 2 });
   });
 });

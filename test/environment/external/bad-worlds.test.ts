@@ -2,7 +2,7 @@
 
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterEach, expect, test } from 'vitest';
+import { afterEach, expect, onTestFinished, test, vi } from 'vitest';
 import { closeWorlds } from '../../../main/environment/external/external.ts';
 import { WorldFault } from '../../../main/environment/external/messages.ts';
 import { GOOD, open, playUp, removeWorlds, worldFolder } from './helpers.ts';
@@ -167,8 +167,9 @@ test('a world that is not deterministic is found out when it has to be replayed'
 });
 
 test('a world sees a path and a language, and none of the lab’s secrets', () => {
-  process.env.ASTROLAB_TEST_TOKEN = 'secret';
-  process.env.AWS_SECRET_ACCESS_KEY = 'secret';
+  onTestFinished(() => void vi.unstubAllEnvs());
+  vi.stubEnv('ASTROLAB_TEST_TOKEN', 'secret');
+  vi.stubEnv('AWS_SECRET_ACCESS_KEY', 'secret');
   const environment = open(worldFolder(`say({ ...page(Object.keys(process.env).join(' ')), episode_id: id });`));
   const [task] = environment.tasks('train');
   const seen = task ? environment.reset(task, 1).observation : '';

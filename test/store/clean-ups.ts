@@ -1,0 +1,2 @@
+/** Done after the test, the last one first. */
+export const cleanUps: (() => void)[] = [];
