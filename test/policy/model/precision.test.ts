@@ -162,12 +162,13 @@ describe('threads and company', () => {
     const model = network(MODEL, precision);
     const expected = await said(model, 1, 1);
     expect(await said(model, 2, 1)).toEqual(expected);
+    // Later tokens are compared in f32 alone: with few bits the last digit of a number may turn a rounded one, and the draws after it.
+    const told = (all: readonly (readonly Drawn[])[]): number[][] =>
+      all.map((row) => (precision === 'f32' ? row.map(({ token }) => token) : []));
     for (const capacity of [2, 4]) {
       const found = await said(model, 2, capacity);
-      // After that, with few bits, the last digit of a number may turn a rounded one, and the draws after it.
+      expect(told(found)).toEqual(told(expected));
       expect(Math.max(...difference(firsts(found), firsts(expected)))).toBeLessThan(1e-4);
-      if (precision === 'f32')
-        expect(found.map((row) => row.map(({ token }) => token))).toEqual(expected.map((row) => row.map(({ token }) => token)));
     }
   });
 });
