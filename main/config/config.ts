@@ -306,58 +306,25 @@ const runSchema = (algorithm: ReturnType<typeof algorithmSchema>) =>
       branch: Branch,
     })
     .superRefine((config, context) => {
-      const { architecture, width, heads } = config.policy;
-      if (architecture === 'transformer' && width % (2 * heads) !== 0) {
-        context.addIssue({
-          code: 'custom',
-          path: ['policy', 'width'],
-          message: `expected a multiple of ${2 * heads} (two times the ${heads} heads), found ${width}`,
-        });
-      }
-      for (const name of unknownMistakes(config)) {
-        context.addIssue({
-          code: 'custom',
-          path: ['reference', 'imperfection', name],
-          message: `expected a mistake of the world ${config.world.name} (${Object.keys(worldOf(config)?.mistakes ?? {}).join(', ')}), found ${name}`,
-        });
-      }
-      if (config.policy.kind === 'model') {
+      const refuse = (path: string, message: string): void => context.addIssue({ code: 'custom', path: path.split('.'), message });
+      const { architecture, width, heads, kind, model } = config.policy;
+      if (architecture === 'transformer' && width % (2 * heads) !== 0)
+        refuse('policy.width', `expected a multiple of ${2 * heads} (two times the ${heads} heads), found ${width}`);
+      const mistakes = Object.keys(worldOf(config)?.mistakes ?? {}).join(', ');
+      for (const name of unknownMistakes(config))
+        refuse(`reference.imperfection.${name}`, `expected a mistake of the world ${config.world.name} (${mistakes}), found ${name}`);
+      if (kind === 'model') {
         const { algorithm } = config;
-        if (config.policy.model.name === '')
-          context.addIssue({
-            code: 'custom',
-            path: ['policy', 'model', 'name'],
-            message: 'expected the name of a model; `lab models` lists them',
-          });
+        if (model.name === '') refuse('policy.model.name', 'expected the name of a model; `lab models` lists them');
         if ('klEstimator' in algorithm && 'klCoefficient' in algorithm && algorithm.klEstimator === 'full' && algorithm.klCoefficient !== 0)
-          context.addIssue({
-            code: 'custom',
-            path: ['algorithm', 'klEstimator'],
-            message: 'expected k3 for a language model, whose vocabulary is too large for the full KL',
-          });
+          refuse('algorithm.klEstimator', 'expected k3 for a language model, whose vocabulary is too large for the full KL');
       }
-      if (config.training.minP > 0 && config.device !== 'cpu') {
-        context.addIssue({
-          code: 'custom',
-          path: ['training', 'minP'],
-          message: 'expected 0: min-p sampling is for the CPU (device cpu)',
-        });
-      }
-      if (config.evaluation.beam.width > 1 && (config.policy.kind === 'model' || config.device !== 'cpu')) {
-        context.addIssue({
-          code: 'custom',
-          path: ['evaluation', 'beam', 'width'],
-          message: 'expected 1: beam search is for small policies on the CPU (policy.kind scratch, device cpu)',
-        });
-      }
+      if (config.training.minP > 0 && config.device !== 'cpu')
+        refuse('training.minP', 'expected 0: min-p sampling is for the CPU (device cpu)');
+      if (config.evaluation.beam.width > 1 && (kind === 'model' || config.device !== 'cpu'))
+        refuse('evaluation.beam.width', 'expected 1: beam search is for small policies on the CPU (policy.kind scratch, device cpu)');
       const { low, high } = config.reference.targetSuccess;
-      if (low > high) {
-        context.addIssue({
-          code: 'custom',
-          path: ['reference', 'targetSuccess', 'low'],
-          message: `expected at most targetSuccess.high (${high}), found ${low}`,
-        });
-      }
+      if (low > high) refuse('reference.targetSuccess.low', `expected at most targetSuccess.high (${high}), found ${low}`);
     });
 
 export let AlgorithmConfig = algorithmSchema();

@@ -143,6 +143,9 @@ test('settings that came later leave the hashes of configs without them as they 
   expect(referenceKey(config).slice(0, 12)).toBe('64fc27719279');
   expect(configHash(applyOverrides(config, ['algorithm.group=4']))).not.toBe(configHash(config));
   expect(configHash(applyOverrides(config, ['training.minP=0.05']))).not.toBe(configHash(config));
+  expect(() => applyOverrides(config, ['training.minP=0.05', 'device=webgpu'])).toThrow(
+    /training\.minP: expected 0: min-p sampling is for the CPU/,
+  );
   const held = applyOverrides(config, ['reference.hold=0.1']);
   expect(configHash(held)).not.toBe(configHash(config));
   expect(referenceKey(held)).not.toBe(referenceKey(config));
