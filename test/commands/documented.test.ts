@@ -31,7 +31,7 @@ function printedCommands(page: string): string[] {
 
 async function allCommands(): Promise<Command> {
   const program = new Command('lab').option('--data <dir>').option('--plugin <dir>').option('--json');
-  for (const name of readdirSync(join(root, 'main/commands'))) {
+  for (const name of readdirSync(join(root, 'main/commands')).filter((file) => file.endsWith('.ts'))) {
     const family: object = await import(`../../main/commands/${name.slice(0, -'.ts'.length)}.ts`);
     if ('register' in family && typeof family.register === 'function') family.register(program);
   }
