@@ -269,10 +269,9 @@ class BackwardWalk {
 
   #cross({ inputs, output, backward }: Segment): void {
     const gradient = this.take(output);
-    const [input] = inputs;
-    if (!gradient || !input) return;
+    if (!gradient) return;
     if (backward.kind === 'again') {
-      this.#again(input, backward.rebuild, gradient);
+      this.#again(inputs, backward.rebuild, gradient);
       return;
     }
     const given = this.#graph.scope(output.name, () => backward.gradients(gradient));
@@ -282,20 +281,23 @@ class BackwardWalk {
     }
   }
 
-  /** Builds a part once more, from an input that waits for the gradient, and differentiates the copy. */
-  #again(input: Tensor, rebuild: (input: Tensor) => Tensor, gradient: Tensor): void {
+  /** Builds a part once more, from inputs that wait for the gradient, and differentiates the copy. */
+  #again(inputs: readonly Tensor[], rebuild: (inputs: readonly Tensor[]) => Tensor, gradient: Tensor): void {
     const start = this.#graph.nodes.length;
     const known = this.#graph.segments.length;
-    const held = op.add(input, op.mul(op.slice(op.reshape(gradient, [elementCount(gradient.shape)]), 0, 0, 1), 0));
+    const nothing = op.mul(op.slice(op.reshape(gradient, [elementCount(gradient.shape)]), 0, 0, 1), 0);
+    const held = inputs.map((input) => op.add(input, nothing));
     const copy = this.#graph.nodes.length;
-    if (this.#active.has(input)) this.#active.add(held);
+    for (const [i, input] of inputs.entries()) if (this.#active.has(input)) this.#active.add(at(held, i));
     const output = rebuild(held);
     const end = this.#graph.nodes.length;
     this.#spread(start, end);
     this.give(output, gradient);
     this.run(copy, end, this.#graph.segments.slice(known));
-    const back = this.take(held);
-    if (back) this.give(input, back);
+    for (const [i, input] of inputs.entries()) {
+      const back = this.take(at(held, i));
+      if (back) this.give(input, back);
+    }
   }
 
   #differentiate(node: Node): void {

@@ -113,10 +113,10 @@ export interface Segment {
   readonly backward: Backward;
 }
 
-/** Either the gradients of the inputs, given explicitly, or how to build the part again from its (only) input. */
+/** Either the gradients of the inputs, given explicitly, or how to build the part again from its inputs. */
 export type Backward =
   | { readonly kind: 'given'; readonly gradients: (dy: Tensor) => readonly Tensor[] }
-  | { readonly kind: 'again'; readonly rebuild: (input: Tensor) => Tensor };
+  | { readonly kind: 'again'; readonly rebuild: (inputs: readonly Tensor[]) => Tensor };
 
 export class Graph {
   readonly name: string;
@@ -212,12 +212,12 @@ export class Graph {
     return `${op} "${[...this.#scopes, op].join('/')}"`;
   }
 
-  /** Builds `body(input)` such that the backward pass computes it again rather than keeping what is inside. */
-  recomputed(name: string, input: Tensor, body: (input: Tensor) => Tensor): Tensor {
+  /** Builds `body(...inputs)` such that the backward pass computes it again rather than keeping what is inside. */
+  recomputed(name: string, inputs: readonly Tensor[], body: (...inputs: Tensor[]) => Tensor): Tensor {
     const start = this.nodes.length;
-    const output = this.scope(name, () => body(input));
-    const rebuild = (again: Tensor): Tensor => this.scope(`${name}/again`, () => body(again));
-    this.segments.push({ start, end: this.nodes.length, inputs: [input], output, backward: { kind: 'again', rebuild } });
+    const output = this.scope(name, () => body(...inputs));
+    const rebuild = (again: readonly Tensor[]): Tensor => this.scope(`${name}/again`, () => body(...again));
+    this.segments.push({ start, end: this.nodes.length, inputs, output, backward: { kind: 'again', rebuild } });
     return output;
   }
 

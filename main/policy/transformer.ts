@@ -212,7 +212,7 @@ export function hiddenStates(graph: Graph, p: Parameters, config: ModelConfig, {
       return graph.scope('feedForward', () => feedForward(p, config, layer, attended));
     };
     const name = `layer.${layer}`;
-    x = recompute ? graph.recomputed(name, x, block) : graph.scope(name, () => block(x));
+    x = recompute ? graph.recomputed(name, [x], block) : graph.scope(name, () => block(x));
   }
   return graph.scope('final', () => finalNorm(p, x));
 }

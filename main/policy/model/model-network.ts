@@ -222,7 +222,7 @@ function tensors(
       if (count <= portion) return of(masked(hidden, 0, count), 0, count);
       const pieces = Array.from({ length: Math.ceil(count / portion) }, (_, i) => {
         const [start, end] = [i * portion, Math.min(count, (i + 1) * portion)];
-        return graph.recomputed(`${name}.${i}`, op.slice(hidden, 0, start, end), (x) => of(masked(x, start, end), start, end));
+        return graph.recomputed(`${name}.${i}`, [op.slice(hidden, 0, start, end)], (x) => of(masked(x, start, end), start, end));
       });
       return op.concat(pieces, 0);
     };

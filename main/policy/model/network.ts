@@ -64,11 +64,17 @@ export function projections(parts: ModelParts, config: LanguageModelConfig, laye
 export const attentionOutput = (parts: ModelParts, layer: number, x: Tensor, gathered: Tensor): Tensor =>
   op.add(x, parts.linear(layerName(layer, 'self_attn.o_proj'), gathered));
 
-/** x plus the feed-forward part. */
-export function feedForward(parts: ModelParts, config: LanguageModelConfig, layer: number, x: Tensor): Tensor {
+type Part = (graph: Graph, name: string, inputs: readonly Tensor[], body: (...inputs: Tensor[]) => Tensor) => Tensor;
+const again: Part = (graph, name, inputs, body) => graph.recomputed(name, inputs, body);
+const inScope: Part = (graph, name, inputs, body) => graph.scope(name, () => body(...inputs));
+
+/** x plus the feed-forward part. `whole`: nothing of it is computed again on its own. */
+export function feedForward(parts: ModelParts, config: LanguageModelConfig, layer: number, x: Tensor, whole = false): Tensor {
   const normal = op.rmsNorm(x, parts.weight(layerName(layer, 'post_attention_layernorm.weight')), config.epsilon);
   const [gate, up] = (['gate', 'up'] as const).map((part) => parts.linear(layerName(layer, `mlp.${part}_proj`), normal));
-  return op.add(x, parts.linear(layerName(layer, 'mlp.down_proj'), gated(gate ?? normal, up ?? normal)));
+  // What lies between is more than half of a layer's numbers, and computed again in no time: the product itself need not be.
+  const down = (open: Tensor, flow: Tensor): Tensor => parts.linear(layerName(layer, 'mlp.down_proj'), gated(open, flow));
+  return op.add(x, (whole ? inScope : again)(x.graph, 'down', [gate ?? normal, up ?? normal], down));
 }
 
 export const finalNorm = (parts: ModelParts, config: LanguageModelConfig, x: Tensor): Tensor =>
@@ -87,7 +93,7 @@ export function hiddenStates(
 ): Tensor {
   const [rows = 0, time = 0] = tokens.sizes;
   let x = graph.scope('embed', () => parts.embed(op.reshape(op.transpose(tokens, [1, 0]), [time * rows])));
-  const attend = causalAttention(graph, config, rows, time, trees);
+  const attend = causalAttention(graph, config, rows, time, { trees, whole: recompute });
   for (let layer = 0; layer < config.layers; layer++) {
     const chosen = (of: Tensor): Tensor => (layer === config.layers - 1 ? op.gather(of, places) : of);
     const block = (input: Tensor): Tensor => {
@@ -95,10 +101,10 @@ export function hiddenStates(
         const gathered = attend(projections(parts, config, layer, input));
         return attentionOutput(parts, layer, chosen(input), chosen(gathered));
       });
-      return graph.scope('feedForward', () => feedForward(parts, config, layer, attended));
+      return graph.scope('feedForward', () => feedForward(parts, config, layer, attended, recompute));
     };
     const name = `layer.${layer}`;
-    x = recompute ? graph.recomputed(name, x, block) : graph.scope(name, () => block(x));
+    x = recompute ? graph.recomputed(name, [x], block) : graph.scope(name, () => block(x));
   }
   return graph.scope('final', () => finalNorm(parts, config, x));
 }
@@ -122,7 +128,7 @@ function causalAttention(
   config: LanguageModelConfig,
   rows: number,
   time: number,
-  trees?: TreeInputs,
+  { trees, whole }: { readonly trees: TreeInputs | undefined; readonly whole: boolean },
 ): (parts: Projections) => Tensor {
   const { heads, keyValueHeads, headSize } = config;
   const group = heads / keyValueHeads;
@@ -143,14 +149,11 @@ function causalAttention(
     return op.reshape(op.expand(apart, [time, rows, keyValueHeads, group, headSize]), [time, rows, heads, headSize]);
   };
   return ({ query, key, value }) => {
-    const values = op.reshape(value, [time, rows, keyValueHeads, headSize]);
-    const gathered = attention(
-      turned(query, heads),
-      shared(turned(key, keyValueHeads)),
-      shared(values),
-      1 / Math.sqrt(headSize),
-      trees?.seen,
-    );
+    // Turned, repeated for their groups and cut into blocks, keys and values would be kept several times over.
+    const gathered = (whole ? inScope : again)(graph, 'attend', [query, key, value], (q, k, v) => {
+      const values = op.reshape(v, [time, rows, keyValueHeads, headSize]);
+      return attention(turned(q, heads), shared(turned(k, keyValueHeads)), shared(values), 1 / Math.sqrt(headSize), trees?.seen);
+    });
     return op.reshape(gathered, [time * rows, heads * headSize]);
   };
 }
