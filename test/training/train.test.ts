@@ -1,5 +1,6 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { algorithms } from '../../main/algorithm/registry.ts';
+import { TOP_ALTERNATIVES } from '../../main/policy/draw.ts';
 import { train } from '../../main/training/train.ts';
 import { Random } from '../../main/random.ts';
 import { Killed, TestHost, smallest } from './host.ts';
@@ -102,4 +103,17 @@ test.each(algorithms.map(({ id }) => id))('%s trains from the first update to th
   expect(updates).toHaveLength(2);
   for (const { metrics } of updates) for (const [name, value] of Object.entries(metrics)) expect(Number.isFinite(value), name).toBe(true);
   expect(updates.map(({ metrics }) => metrics['rollout.level'])).toEqual([2, 3]);
+});
+
+test('training episodes are drawn with training.minP: at 1 every token is the likeliest, at 0 not', async () => {
+  const likeliest = async (minP: number): Promise<boolean[]> => {
+    const made = host();
+    await train(smallest({ training: { updates: 1, batch: 4, tasks: 4, minP } }), made);
+    const drawn = made.reports.flatMap((report) => (report.type === 'update' ? report.episodes : [])).flatMap(({ steps }) => steps);
+    return drawn.flatMap(({ tokens: { ids, topIds } }) => [...ids].map((token, i) => token === topIds[TOP_ALTERNATIVES * i]));
+  };
+  const [certain, free] = [await likeliest(1), await likeliest(0)];
+  expect(certain.length).toBeGreaterThan(4);
+  expect(certain).not.toContain(false);
+  expect(free).toContain(false);
 });
