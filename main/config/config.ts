@@ -112,6 +112,14 @@ const Reference = group(
       false,
       'Have the demonstrator’s mistakes played but not imitated: what is cloned is how to continue from where they lead. For worlds whose demonstrators say which actions are mistakes; the games do.',
     ),
+    tiers: knob(
+      z
+        .string()
+        .max(400)
+        .regex(/^$|^[\w-]+:\d{1,2}(, ?[\w-]+:\d{1,2})*$/, 'expected tiers with whole numbers up to 99, such as constrained:3, plain:0'),
+      '',
+      'How many times a task of a tier is demonstrated in each round of all tasks, such as constrained:3 in the shop; tiers that are not named once, 0: never. For demonstrations of what is hard to learn.',
+    ),
     batch: knob(whole(1, 4096), 48, 'Demonstrations per cloning step.', 'episodes'),
     steps: knob(whole(0, 1_000_000), 1100, 'Maximum number of cloning steps.', 'steps'),
     learningRate: knob(between(0, 1), 2e-3, 'Peak learning rate of cloning.'),
@@ -316,6 +324,8 @@ const runSchema = (algorithm: ReturnType<typeof algorithmSchema>) =>
       if (kind === 'model') {
         const { algorithm } = config;
         if (model.name === '') refuse('policy.model.name', 'expected the name of a model; `lab models` lists them');
+        if (model.invalidPenalty > 0 && config.training.reward !== 'shaped')
+          refuse('policy.model.invalidPenalty', 'expected 0 with training.reward=binary, where only success counts; set training.reward=shaped');
         if ('klEstimator' in algorithm && 'klCoefficient' in algorithm && algorithm.klEstimator === 'full' && algorithm.klCoefficient !== 0)
           refuse('algorithm.klEstimator', 'expected k3 for a language model, whose vocabulary is too large for the full KL');
       }
@@ -417,8 +427,14 @@ function describeIssue(issue: z.core.$ZodIssue): string {
 export const canonicalConfig = (config: RunConfig): string => canonicalJson(config);
 
 /** The settings of a reference without those that came after version 0.1.0 and are as if they did not exist: hashes of older ones stay. */
-export function recipeSettings({ from, skipMistakes, hold, ...rest }: RunConfig['reference']): object {
-  return { ...rest, ...(from !== '' && { from }), ...(skipMistakes && { skipMistakes }), ...(hold !== 0.5 && { hold }) };
+export function recipeSettings({ from, skipMistakes, hold, tiers, ...rest }: RunConfig['reference']): object {
+  return {
+    ...rest,
+    ...(from !== '' && { from }),
+    ...(skipMistakes && { skipMistakes }),
+    ...(hold !== 0.5 && { hold }),
+    ...(tiers !== '' && { tiers }),
+  };
 }
 
 /** The same of an algorithm: A*PO had one rollout of each task. */
@@ -428,8 +444,10 @@ function algorithmIdentity(algorithm: RunConfig['algorithm']): object {
 }
 
 /** Runs with equal keys have the same reference; known without opening the world, unlike the recipe. */
-export const referenceKey = ({ world, policy, reference }: RunConfig): string =>
-  contentHash({ world, policy, reference: recipeSettings(reference) });
+export function referenceKey({ world, policy, reference }: RunConfig): string {
+  const { invalidPenalty: _price, ...model } = policy.model;
+  return contentHash({ world, policy: { ...policy, model }, reference: recipeSettings(reference) });
+}
 
 /** Short name of everything that decides a run's numbers: the config without its name. */
 export function configHash(config: RunConfig): string {

@@ -41,12 +41,23 @@ export const LanguageModel = group(
       'grammar',
       'Constrain answers to the world’s grammar, or sample freely: an answer that cannot be parsed is an invalid action.',
     ),
+    invalidPenalty: knob(
+      between(0, 10),
+      0,
+      'Taken off the reward for every answer that cannot be parsed (an invalid action). Counts where algorithms learn from the whole return: training.reward=shaped.',
+      'reward per answer',
+    ),
     answerTokens: knob(whole(4, 512), 32, 'Maximum length of an answer, without the thought; longer ones are truncated.', 'tokens'),
   },
   'The language model and which of its weights are trained (with kind model).',
 );
 
 /** The settings without those that came later and are as if they did not exist: hashes of older runs stay. */
-export function modelIdentity({ lowerCase, emptyThought, ...model }: z.infer<typeof LanguageModel>): object {
-  return { ...model, ...(lowerCase && { lowerCase }), ...(!emptyThought && { emptyThought }) };
+export function modelIdentity({ lowerCase, emptyThought, invalidPenalty, ...model }: z.infer<typeof LanguageModel>): object {
+  return {
+    ...model,
+    ...(lowerCase && { lowerCase }),
+    ...(!emptyThought && { emptyThought }),
+    ...(invalidPenalty > 0 && { invalidPenalty }),
+  };
 }

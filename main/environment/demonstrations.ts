@@ -2,7 +2,7 @@
 // for the test split is an error.
 
 import { Random } from '../random.ts';
-import type { Demonstration, Environment, Imperfection, World } from './environment.ts';
+import type { Demonstration, Environment, Imperfection, Task, World } from './environment.ts';
 import type { Split } from '../vocabulary.ts';
 
 /** Probability of each mistake: as given, else as the world declares. */
@@ -22,17 +22,34 @@ export interface DemonstrationOptions {
   readonly split?: Split;
   readonly level?: number;
   readonly imperfection?: Imperfection;
+  /** How often tasks of a tier come up in a round, such as `constrained:3, plain:0`; of those that are not named: once. */
+  readonly tiers?: string;
 }
 
-/** `count` episodes over the tasks of a split: all tasks once in random order before any is repeated. */
+/** The tasks of a round: all once, but for those of tiers that are wanted more often, or never. */
+function roundOf(environment: Environment, split: Split, level: number, wanted: string): readonly Task[] {
+  const times = new Map<string, number>();
+  for (const [, tier = '', count] of wanted.matchAll(/([\w-]+):(\d+)/g)) {
+    if (!environment.tiers.includes(tier)) {
+      throw new Error(`reference.tiers: expected tiers of ${environment.name} (${environment.tiers.join(', ')}), found ${tier}`);
+    }
+    times.set(tier, Number(count));
+  }
+  const tasks = environment.tasks(split, level);
+  if (tasks.length === 0) throw new Error(`${environment.name} has no ${split} tasks at level ${level}`);
+  const round = tasks.flatMap((task) => Array.from({ length: times.get(task.tier) ?? 1 }, () => task));
+  if (round.length === 0) throw new Error(`reference.tiers: expected a tier with tasks above 0, found none in ${wanted}`);
+  return round;
+}
+
+/** `count` episodes over the tasks of a split: a whole round of them in random order before any comes up again. */
 export function* demonstrations(world: World, environment: Environment, options: DemonstrationOptions): Generator<Demonstration> {
   const { count, seed, split = 'train', level = environment.levels - 1 } = options;
   const imperfection = mistakesOf(world, options.imperfection);
   if (split === 'test') throw new Error('Demonstrations are never made on test tasks: take the split train or validation');
-  const tasks = environment.tasks(split, level);
-  if (tasks.length === 0) throw new Error(`${environment.name} has no ${split} tasks at level ${level}`);
+  const tasks = roundOf(environment, split, level, options.tiers ?? '');
   const order = Random.from('demonstration-order', environment.name, seed);
-  let round: typeof tasks = [];
+  let round: readonly Task[] = [];
   for (let number = 0; number < count; number++) {
     if (number % tasks.length === 0) round = order.shuffle(tasks);
     const task = round[number % tasks.length];

@@ -9,6 +9,7 @@ import type { Flat } from '../engine/parameters.ts';
 import type { SessionOptions } from '../engine/session.ts';
 import { type Poll, Trainer } from '../engine/training-step.ts';
 import { demonstrations } from '../environment/demonstrations.ts';
+import { unpriced } from '../environment/penalised.ts';
 import { evaluationSeed } from '../evaluation/evaluate.ts';
 import { type AgentToken, type EncodedRow, Relabelling, relabelled } from '../policy/prompt.ts';
 import { hashFile } from '../policy/model/registry.ts';
@@ -47,7 +48,7 @@ export function referenceRecipe(setup: RunSetup): string {
   const { config, environment, codec, referenceModel } = setup;
   return contentHash({
     version: 1,
-    world: worldHash(environment, environment.levels - 1),
+    world: worldHash(unpriced(environment), environment.levels - 1),
     tokenizer: contentHash(codec.tokenizer.json),
     prompt: codec.prompt,
     relabel: config.policy.aids.relabelIds,
@@ -174,14 +175,14 @@ export function cloningRate(
 
 /** The demonstrations as rows to learn from. */
 export function demonstrated({ world, environment, codec, config }: RunSetup): TrainingEpisode[] {
-  const { demonstrations: count, imperfection, seed, skipMistakes } = config.reference;
+  const { demonstrations: count, imperfection, seed, skipMistakes, tiers } = config.reference;
   const samples: TrainingEpisode[] = [];
   if (count > 0 && world.demonstrates === false) {
     throw new Error(
       `Nobody can demonstrate the world ${world.name}: set reference.demonstrations=0, and the reference is the untrained policy, or name a checkpoint in reference.from`,
     );
   }
-  for (const { task, seed: episode, turns } of demonstrations(world, environment, { count, seed, imperfection })) {
+  for (const { task, seed: episode, turns } of demonstrations(world, environment, { count, seed, imperfection, tiers })) {
     // A chat is tokenised under the names it shows; a small policy's tokens are renamed anew at every step instead.
     const request = { task, seed: episode, purpose: 'train' as const, update: 0, relabel: 'chat' in codec, level: undefined };
     const playing = new EpisodeInPlay(environment, codec, request);

@@ -4,6 +4,7 @@
 import { type BoundAlgorithm, algorithmOf } from '../algorithm/registry.ts';
 import type { Flat, ParameterLayout } from '../engine/parameters.ts';
 import type { Environment, Plain, World } from '../environment/environment.ts';
+import { penalised } from '../environment/penalised.ts';
 import { findWorld } from '../environment/registry.ts';
 import { GrammarMasks } from '../policy/grammar-mask.ts';
 import { nameGroup } from '../policy/prompt.ts';
@@ -52,7 +53,8 @@ export const readingKey = ({ world, policy }: RunConfig): string =>
 
 export function openRun(config: RunConfig, { progress, dataFolder = defaultDataFolder() }: OpenOptions = {}): RunSetup {
   const world = findWorld(config.world.name);
-  const environment = world.create(config.world.settings, progress);
+  const created = world.create(config.world.settings, progress);
+  const environment = config.policy.kind === 'model' ? penalised(created, config.policy.model.invalidPenalty) : created;
   const algorithm = algorithmOf(config.algorithm);
   const policy =
     config.policy.kind === 'model'

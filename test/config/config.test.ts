@@ -149,6 +149,15 @@ test('settings that came later leave the hashes of configs without them as they 
   const held = applyOverrides(config, ['reference.hold=0.1']);
   expect(configHash(held)).not.toBe(configHash(config));
   expect(referenceKey(held)).not.toBe(referenceKey(config));
+  const model = applyOverrides(config, ['policy.kind=model', 'policy.model.name=any', 'training.reward=shaped']);
+  expect(configHash(applyOverrides(model, ['policy.model.invalidPenalty=0.1']))).not.toBe(configHash(model));
+  expect(() => applyOverrides(model, ['training.reward=binary', 'policy.model.invalidPenalty=0.1'])).toThrow(
+    /policy\.model\.invalidPenalty: expected 0 with training\.reward=binary/,
+  );
+  const often = applyOverrides(config, ['reference.tiers=constrained:3']);
+  expect(configHash(often)).not.toBe(configHash(config));
+  expect(referenceKey(often)).not.toBe(referenceKey(config));
+  expect(() => applyOverrides(config, ['reference.tiers=constrained=3'])).toThrow(/reference\.tiers: expected tiers with whole numbers/);
 });
 
 test('a world declares its demonstrator’s mistakes; configs of version 0.1.0 with the old names mean the same', () => {

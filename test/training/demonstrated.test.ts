@@ -45,6 +45,25 @@ test('who searches in the words of the shop names the product; by default half o
   expect(translated(exact)).toBeLessThan(0.7 * always);
 });
 
+test('tiers that are named are demonstrated more often in a round, or never; a tier that does not exist is refused', () => {
+  const { world, environment } = openRun(smallest({ world: { name: 'shop' } }));
+  const counted = (tiers: string): Record<string, number> => {
+    const counts: Record<string, number> = {};
+    for (const { task } of demonstrations(world, environment, { count: 600, seed: 1, tiers }))
+      counts[task.tier] = (counts[task.tier] ?? 0) + 1;
+    return counts;
+  };
+  const share = ({ constrained = 0, ...others }: Record<string, number>): number =>
+    constrained / Object.values(others).reduce((sum, count) => sum + count, 0);
+  const once = share(counted(''));
+  expect(share(counted('constrained:1'))).toBe(once);
+  expect(share(counted('constrained:4')) / once).toBeGreaterThan(3);
+  expect(share(counted('constrained:4')) / once).toBeLessThan(5.5);
+  expect(Object.keys(counted('plain:0, paraphrased:0'))).toEqual(['constrained']);
+  expect(() => counted('hard:2')).toThrow('reference.tiers: expected tiers of shop (plain, paraphrased, constrained), found hard');
+  expect(() => counted('plain:0, paraphrased:0, constrained:0')).toThrow('reference.tiers: expected a tier with tasks above 0');
+});
+
 test('the learning rate of cloning rises, is held for a part of the steps and falls to a tenth', () => {
   const rates = (hold: number) =>
     Array.from({ length: 101 }, (_, step) => cloningRate({ learningRate: 1, warmup: 10, hold, steps: 100 }, step));

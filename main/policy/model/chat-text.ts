@@ -201,7 +201,9 @@ export class ChatText implements EpisodeText {
       this.#thought = undefined;
       this.#closing = [];
       this.#thoughtText = this.#back(text.slice(0, end).trim());
-    } else if (this.#closing.length === 0 && thought.length >= prompt.maxThoughtTokens) this.#closing = chat.encode(`\n${END_OF_THOUGHT}`);
+    } else if (this.#closing.length === 0 && thought.length >= prompt.maxThoughtTokens) {
+      this.#closing = unsaid(chat.encode(`\n${END_OF_THOUGHT}`), thought);
+    }
     return undefined;
   }
 
@@ -240,6 +242,13 @@ export class ChatText implements EpisodeText {
     const excess = Math.max(0, used - room);
     return newRow([...this.#opening.slice(0, this.#taskEnd - excess), ...this.#opening.slice(this.#taskEnd), ...this.#turns.flat()]);
   }
+}
+
+/** What is left of an ending of which the tokens so far may have said the beginning. */
+function unsaid(ending: readonly number[], tokens: readonly number[]): number[] {
+  let said = Math.min(ending.length, tokens.length);
+  while (said > 0 && !ending.slice(0, said).every((token, index) => token === tokens[tokens.length - said + index])) said--;
+  return ending.slice(said);
 }
 
 const newRow = (tokens: readonly number[]): EncodedRow => ({ tokens: [...tokens], flags: tokens.map(() => 0), agent: [] });

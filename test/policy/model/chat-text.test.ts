@@ -11,8 +11,8 @@ const { size, tokenizer, settings } = TOKENIZERS.words();
 const text = new ModelText({ tokenizer: { tokenizer, settings }, path: 'words' });
 const end = text.id('<|im_end|>') ?? -1;
 
-function codec(contextLength: number): ChatCodec {
-  const prompt = { system: 'Shop.', contextLength, thoughts: false, maxThoughtTokens: 8, maxAnswerTokens: 16, constrained: false };
+function codec(contextLength: number, thoughts = 0): ChatCodec {
+  const prompt = { system: 'Shop.', contextLength, thoughts: thoughts > 0, maxThoughtTokens: thoughts, maxAnswerTokens: 16, constrained: false };
   return {
     chat: text,
     tokenizer: { size, token: (id) => text.token(id), json: {}, endOfThought: () => -1 },
@@ -40,6 +40,21 @@ test('a task that alone fills the context loses its end: the new row fits, and e
   expect(text.decode(row.tokens)).toMatch(
     /^<\|im_start\|>system\nShop\.<\|im_end\|>\n<\|im_start\|>user\nTASK (?:red shoes ?)+.*<\|im_end\|>\n<\|im_start\|>assistant\nsearch red<\|im_end\|>\n<\|im_start\|>user\nFound.*<\|im_end\|>\n<\|im_start\|>assistant\n$/,
   );
+});
+
+test.each([1, 2, 3, 4, 5, 6, 7, 8, 9, 12])('a demonstrated thought may say every token of its end, with room for %i tokens', (room) => {
+  const thinking = codec(400, room);
+  const chat = new ChatText(thinking, undefined);
+  chat.observe('TASK red shoes', []);
+  const said = chat.encode({ thought: 'red shoes small tiny', action: 'search red' });
+  const forbidden = said.filter((token) => {
+    const { mask } = chat;
+    const answer = mask !== undefined && !mask.allowed.includes(token);
+    chat.accept(token);
+    return answer;
+  });
+  expect(forbidden).toEqual([]);
+  expect(text.decode(said)).toContain('</think>\n\nsearch red');
 });
 
 const NAMES = [
