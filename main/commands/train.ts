@@ -291,6 +291,9 @@ function tellOutcome(store: Store, id: number): void {
 }
 
 let lastNews = '';
+let lastTold = Number.NEGATIVE_INFINITY;
+/** Into a file or a pipe, progress of the same kind is told no more often than this. */
+const TOLD_EVERY = 60_000;
 
 /** One line per kind of news; progress is rewritten in place on a terminal and printed sparsely elsewhere. */
 function narrate(report: RunReport): void {
@@ -299,7 +302,10 @@ function narrate(report: RunReport): void {
     const line = `${report.phase}: ${Math.round(report.done)} of ${Math.round(report.total)}${left}`;
     const news = report.phase.replace(/loss [\d.]+/, '');
     if (process.stderr.isTTY) process.stderr.write(`\r\x1b[2K${line}`);
-    else if (news !== lastNews) note(line);
+    else if (news !== lastNews || performance.now() - lastTold > TOLD_EVERY) {
+      note(line);
+      lastTold = performance.now();
+    }
     lastNews = news;
   } else if (report.type === 'event') noteLine(`update ${report.update}: ${report.text}`);
   else if (report.type === 'evaluation') {

@@ -325,7 +325,10 @@ const runSchema = (algorithm: ReturnType<typeof algorithmSchema>) =>
         const { algorithm } = config;
         if (model.name === '') refuse('policy.model.name', 'expected the name of a model; `lab models` lists them');
         if (model.invalidPenalty > 0 && config.training.reward !== 'shaped')
-          refuse('policy.model.invalidPenalty', 'expected 0 with training.reward=binary, where only success counts; set training.reward=shaped');
+          refuse(
+            'policy.model.invalidPenalty',
+            'expected 0 with training.reward=binary, where only success counts; set training.reward=shaped',
+          );
         if ('klEstimator' in algorithm && 'klCoefficient' in algorithm && algorithm.klEstimator === 'full' && algorithm.klCoefficient !== 0)
           refuse('algorithm.klEstimator', 'expected k3 for a language model, whose vocabulary is too large for the full KL');
       }

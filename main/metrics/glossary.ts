@@ -37,7 +37,7 @@ const rows: Record<Metric['group'], readonly Row[]> = {
     [
       'rollout.entropy',
       'Sampling entropy',
-      'Mean over the agent’s tokens of the entropy of the distribution they were drawn from (masked, at the sampling temperature)',
+      'Mean over the agent’s tokens of the entropy of the distribution they were drawn from (masked, at the sampling temperature, before min-p)',
       'nats',
       'neither',
     ],

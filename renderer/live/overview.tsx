@@ -86,7 +86,9 @@ function Numbers({ run }: { run: RunRow }) {
       <Stat
         label="Validation success"
         value={validation ? formatValue(validation.rate, 'share') : '–'}
-        note={validation ? `${counted(validation)}, update ${validation.update}` : 'not evaluated yet'}
+        note={
+          validation ? `${counted(validation)}, update ${validation.update}` : run.state === 'done' ? 'none was made' : 'not evaluated yet'
+        }
       />
       <Stat
         label="Best validation"

@@ -12,7 +12,14 @@ const text = new ModelText({ tokenizer: { tokenizer, settings }, path: 'words' }
 const end = text.id('<|im_end|>') ?? -1;
 
 function codec(contextLength: number, thoughts = 0): ChatCodec {
-  const prompt = { system: 'Shop.', contextLength, thoughts: thoughts > 0, maxThoughtTokens: thoughts, maxAnswerTokens: 16, constrained: false };
+  const prompt = {
+    system: 'Shop.',
+    contextLength,
+    thoughts: thoughts > 0,
+    maxThoughtTokens: thoughts,
+    maxAnswerTokens: 16,
+    constrained: false,
+  };
   return {
     chat: text,
     tokenizer: { size, token: (id) => text.token(id), json: {}, endOfThought: () => -1 },
