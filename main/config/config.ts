@@ -118,7 +118,7 @@ const Reference = group(
         .max(400)
         .regex(/^$|^[\w-]+:\d{1,2}(, ?[\w-]+:\d{1,2})*$/, 'expected tiers with whole numbers up to 99, such as constrained:3, plain:0'),
       '',
-      'How many times a task of a tier is demonstrated in each round of all tasks, such as constrained:3 in the shop; tiers that are not named once, 0: never. For demonstrations of what is hard to learn.',
+      'How many times a task of a tier is demonstrated in each round of all tasks, such as constrained:3; tiers that are not named once, 0: never. For demonstrations of what is hard to learn.',
     ),
     batch: knob(whole(1, 4096), 48, 'Demonstrations per cloning step.', 'episodes'),
     steps: knob(whole(0, 1_000_000), 1100, 'Maximum number of cloning steps.', 'steps'),
