@@ -21,7 +21,15 @@ export type PlainValues = Readonly<Record<string, PlainValue>>;
 /** What a lane is asked to do, numbered. */
 export type LaneRequest =
   | { readonly id: number; readonly kind: 'create'; readonly session: number; readonly model: Uint8Array; readonly options: object }
-  | { readonly id: number; readonly kind: 'run'; readonly session: number; readonly feeds: PlainValues; readonly wanted: readonly string[] }
+  | {
+      readonly id: number;
+      readonly kind: 'run';
+      readonly session: number;
+      readonly feeds: PlainValues;
+      readonly wanted: readonly string[];
+      /** Results in shared memory, which are written and not handed back. */
+      readonly given: PlainValues;
+    }
   | { readonly id: number; readonly kind: 'bind'; readonly session: number; readonly feeds: PlainValues }
   | { readonly id: number; readonly kind: 'release'; readonly session: number }
   | {
@@ -109,8 +117,8 @@ export class LaneSession {
     this.inputNames = inputNames;
   }
 
-  async run(feeds: PlainValues, wanted: readonly string[]): Promise<PlainValues> {
-    const { results = {} } = await this.#lane.ask({ kind: 'run', session: this.#session, feeds, wanted });
+  async run(feeds: PlainValues, wanted: readonly string[], given: PlainValues = {}): Promise<PlainValues> {
+    const { results = {} } = await this.#lane.ask({ kind: 'run', session: this.#session, feeds, wanted, given });
     return results;
   }
 

@@ -38,14 +38,23 @@ export const encode = (graph: Graph, target: Target = 'cpu', half?: Half): Uint8
   encodeCounted(graph, target, half).bytes;
 
 /** Operators that compute nothing. */
-const FREE = new Set(['Reshape', 'Identity']);
+const FREE = new Set(['Reshape', 'Identity', 'SequenceEmpty']);
+
+/** A result that is no tensor, before all others: see `nativeRun` in session.ts. */
+export const UNRETURNED = 'unreturned';
 
 /** The same, with the number of its nodes that compute something: the runtime fuses few of them on a device, and names none. */
-export function encodeCounted(graph: Graph, target: Target = 'cpu', half?: Half): { bytes: Uint8Array<ArrayBuffer>; kernels: number } {
+export function encodeCounted(
+  graph: Graph,
+  target: Target = 'cpu',
+  half?: Half,
+  unreturned = false,
+): { bytes: Uint8Array<ArrayBuffer>; kernels: number } {
   const writer = new Writer(graph, target, half);
+  if (unreturned) writer.emit('SequenceEmpty', [], [UNRETURNED]);
   for (const node of liveNodes(graph)) (SPELLED[node.op] ?? plain)(node, writer);
   for (const [name, tensor] of graph.outputs) if (writer.name(tensor) !== name) writer.emit('Identity', [writer.name(tensor)], [name]);
-  const nodes = half ? neededNodes(writer.nodes, [...graph.outputs.keys()]) : writer.nodes;
+  const nodes = half ? neededNodes(writer.nodes, [UNRETURNED, ...graph.outputs.keys()]) : writer.nodes;
   const model = create(ModelSchema, {
     irVersion: 10n,
     producerName: 'astrolab',
@@ -58,7 +67,10 @@ export function encodeCounted(graph: Graph, target: Target = 'cpu', half?: Half)
       node: nodes,
       initializer: writer.initializers(),
       input: [...graph.inputs.values()].map((tensor) => valueInfo(tensor.name, tensor.dtype, tensor.shape)),
-      output: [...graph.outputs].map(([name, tensor]) => valueInfo(name, tensor.dtype, tensor.shape)),
+      output: [
+        ...(unreturned ? [emptySequence()] : []),
+        ...[...graph.outputs].map(([name, tensor]) => valueInfo(name, tensor.dtype, tensor.shape)),
+      ],
     },
   });
   return { bytes: new Uint8Array(toBinary(ModelSchema, model)), kernels: nodes.filter(({ opType }) => !FREE.has(opType)).length };
@@ -436,6 +448,9 @@ function valueInfo(name: string, dtype: DType, shape: Shape): ValueProto {
   const dim = shape.map((dimension) => (typeof dimension === 'string' ? { dimParam: dimension } : { dimValue: BigInt(dimension) }));
   return create(ValueSchema, { name, type: { tensorType: { elemType: TYPES[dtype], shape: { dim } } } });
 }
+
+const emptySequence = (): ValueProto =>
+  create(ValueSchema, { name: UNRETURNED, type: { sequenceType: { elemType: { tensorType: { elemType: TYPES.float32 } } } } });
 
 function tensorProto(name: string, data: ConstantData, shape: Shape, dtype: DType): TensorProto {
   elementCount(shape);

@@ -4,7 +4,7 @@
 
 import { GraphError, elementCount } from './graph.ts';
 import type { Graph, Tensor } from './graph.ts';
-import { concat, reshape, split } from './operators.ts';
+import { concat, gather, reshape, slice, split } from './operators.ts';
 
 export interface ParameterSpec {
   readonly name: string;
@@ -78,6 +78,11 @@ export class ParameterLayout {
     return flat[group].subarray(offset, offset + size);
   }
 
+  /** Declares every parameter as an input `prefix.name`. */
+  inputsApart(graph: Graph, prefix: string): ReadonlyMap<string, Tensor> {
+    return new Map(this.specs.map(({ name, shape }) => [name, graph.input(`${prefix}.${name}`, 'float32', shape)]));
+  }
+
   /** Declares the vectors as inputs `prefix.decay` and `prefix.plain`. */
   inputs(graph: Graph, prefix: string): ReadonlyMap<Group, Tensor> {
     return new Map(this.groups.map((group) => [group, graph.input(`${prefix}.${group}`, 'float32', [this.lengths[group]])]));
@@ -117,6 +122,16 @@ export class ParameterLayout {
     );
   }
 
+  /** One number of each tensor, in the order of `pack`: nodes that need all of them, as packing does, and move nothing. */
+  touch(tensors: ReadonlyMap<string, Tensor>): ReadonlyMap<Group, Tensor> {
+    return new Map(
+      this.groups.toReversed().map((group) => {
+        const parts = this.#of(group).map(({ spec }) => firstRow(lookup(tensors, spec.name)));
+        return [group, slice(concat(parts, 0), 0, 0, 1)];
+      }),
+    );
+  }
+
   #of(group: Group): readonly Place[] {
     return [...this.#places.values()].filter((place) => place.group === group);
   }
@@ -126,6 +141,13 @@ export class ParameterLayout {
     if (!place) throw new GraphError(`There is no parameter "${name}"; there are ${[...this.#places.keys()].join(', ')}`);
     return place;
   }
+}
+
+/** The first row of a matrix, the first number of a vector. */
+function firstRow(tensor: Tensor): Tensor {
+  const indices = tensor.rank === 1 ? tensor.graph.constant(Int32Array.of(0), [1], 'int32', 'first') : tensor.graph.scalar(0, 'int32');
+  const row = gather(tensor, indices);
+  return row.rank === 1 ? row : reshape(row, [elementCount(row.shape)]);
 }
 
 export function lookup(tensors: ReadonlyMap<string, Tensor>, name: string): Tensor {

@@ -9,7 +9,7 @@ import { Graph, elementCount, showShape } from './graph.ts';
 import type { DType, Tensor } from './graph.ts';
 import { type Lane, LaneSession, type PlainValue } from './lanes.ts';
 import { largestTensors, megabytes, peakBytes } from './memory.ts';
-import { encode, encodeCounted, externalFolder } from './onnx.ts';
+import { UNRETURNED, encode, encodeCounted, externalFolder } from './onnx.ts';
 import type { Target } from './onnx.ts';
 import type { Half } from './onnx-products.ts';
 
@@ -47,6 +47,8 @@ export interface SessionOptions {
   readonly lane?: Lane | undefined;
   /** Counts what calls cost on a device. */
   readonly counters?: DeviceCounters;
+  /** Every run is given a value for each of its results, and they are only written there; see `nativeRun`. */
+  readonly written?: boolean;
   /** Outputs that stay on the device. */
   readonly keepOnDevice?: readonly string[];
   /** Further options of onnxruntime, for measurements. */
@@ -78,6 +80,26 @@ export function value(dtype: DType, data: Data, shape: readonly number[]): Value
 export const nativeSession = (model: Uint8Array, options: InferenceSession.SessionOptions): Promise<InferenceSession> =>
   runtime.InferenceSession.create(model, options);
 
+/** What the binding says when it has run a graph and comes to a result that is no tensor. */
+const NO_TENSOR = 'Non tensor type is temporarily not supported';
+
+/**
+ * Runs a session here. Inside Electron the binding copies every result into fresh memory when the run is over, those too that were written into a given value:
+ * 2.6 ns a number, a third of what AdamW takes. It begins with the first result and stops at one that it cannot hand over, and by then all given values have been
+ * written. So a session that only writes has an empty sequence before its results, and its failure to return that is the end of a run that went well. Whoever relies on it
+ * makes sure that the results were written (host-state.ts); a binding that can return sequences would return copies again, which are given back at once.
+ */
+export async function nativeRun(session: InferenceSession, feeds: Feeds, wanted: Fetches): Promise<Record<string, Value>> {
+  if (!session.outputNames.includes(UNRETURNED)) return { ...(await session.run(feeds, wanted)) };
+  try {
+    const copies = { ...(await session.run(feeds, { [UNRETURNED]: null, ...wanted })) };
+    for (const name of Object.keys(wanted)) if (copies[name]) release(copies[name]);
+  } catch (error) {
+    if (!String(error).includes(NO_TENSOR)) throw error;
+  }
+  return {};
+}
+
 /**
  * The runtime rounds denormal numbers to zero only in the thread that makes the first session of a process (and in the threads of its sessions). Threads that are
  * started later inherit it, so a session is made here before there is any lane: every lane then gives the same numbers.
@@ -97,6 +119,8 @@ export function nativeValue({ type, data, dims }: PlainValue): Value {
   for (const dtype of DTYPES) if (type === dtype && isData(data)) return new runtime.Tensor(dtype, data, dims);
   throw new TypeError(`A value of type ${type} cannot go to another thread; expected one of ${DTYPES.join(', ')}`);
 }
+
+const isShared = ({ buffer }: ArrayBufferView): boolean => buffer instanceof SharedArrayBuffer;
 
 const DTYPES = ['float32', 'int32', 'int64', 'bool'] as const;
 const isData = (data: ArrayBufferView): data is Data =>
@@ -132,14 +156,16 @@ export class Session {
   readonly #session: InferenceSession | LaneSession;
   readonly #kept: ReadonlySet<string>;
   readonly #counted: Counted | undefined;
+  readonly #written: boolean;
   #bound: Feeds = {};
   #disposed = false;
 
-  private constructor(graph: Graph, session: InferenceSession | LaneSession, kept: ReadonlySet<string>, counted: Counted | undefined) {
+  private constructor(graph: Graph, session: InferenceSession | LaneSession, options: SessionOptions, kernels: number) {
     this.#graph = graph;
     this.#session = session;
-    this.#kept = kept;
-    this.#counted = counted;
+    this.#kept = new Set(options.keepOnDevice ?? []);
+    this.#counted = options.counters && { counters: options.counters, kernels };
+    this.#written = options.written ?? false;
   }
 
   static async create(graph: Graph, options: SessionOptions = {}): Promise<Session> {
@@ -154,8 +180,7 @@ export class Session {
     } = options;
     // Only through WebGPU can the binding leave results where they are.
     const onWebgpu = providers.includes('webgpu');
-    const kept = options.keepOnDevice ?? [];
-    const keepOnDevice = onWebgpu ? kept : [];
+    const keepOnDevice = (onWebgpu && options.keepOnDevice) || [];
     const locations = Object.fromEntries(
       [...graph.outputs.keys()].map((name) => [name, keepOnDevice.includes(name) ? ('gpu-buffer' as const) : ('cpu' as const)]),
     );
@@ -185,10 +210,10 @@ export class Session {
         },
         ...extra,
       };
-      const { bytes, kernels } = encodeCounted(graph, target, halfFor(half, providers));
+      const { bytes, kernels } = encodeCounted(graph, target, halfFor(half, providers), options.written && target === 'cpu');
       if (options.lane) await firstSession();
       const session = await (options.lane ? options.lane.create(bytes, settings) : nativeSession(bytes, settings));
-      return new Session(graph, session, new Set(kept), options.counters && { counters: options.counters, kernels });
+      return new Session(graph, session, options, kernels);
     } catch (error) {
       throw explain(error, graph, 'could not be prepared');
     }
@@ -218,6 +243,7 @@ export class Session {
     for (const [name, input] of this.#graph.inputs) if (!this.#bound[name]) this.#check(name, input, feeds[name]);
     const wanted =
       Object.keys(fetches).length > 0 ? fetches : Object.fromEntries([...this.#graph.outputs.keys()].map((name) => [name, null]));
+    for (const [name, given] of Object.entries(wanted)) this.#checkResult(name, given);
     try {
       const begin = performance.now();
       const results = await this.#compute(feeds, wanted);
@@ -242,11 +268,21 @@ export class Session {
       );
   }
 
+  #checkResult(name: string, given: Value | null): void {
+    if (this.#written && !given)
+      throw new RangeError(`"${this.#graph.name}" only writes its results: "${name}" needs a value to write to, found none`);
+    if (given && this.#session instanceof LaneSession && !(ArrayBuffer.isView(given.data) && isShared(given.data)))
+      throw new RangeError(
+        `"${this.#graph.name}" runs in another thread: "${name}" needs a value in shared memory, found one in this thread's`,
+      );
+  }
+
   async #compute(feeds: Feeds, wanted: Fetches): Promise<Record<string, Value>> {
-    if (!(this.#session instanceof LaneSession)) return { ...(await this.#session.run({ ...this.#bound, ...feeds }, wanted)) };
+    if (!(this.#session instanceof LaneSession)) return nativeRun(this.#session, { ...this.#bound, ...feeds }, wanted);
     const plain: Record<string, PlainValue> = {};
     for (const name of this.#graph.inputs.keys()) if (!this.#bound[name]) plain[name] = plainValue(name, feeds[name]);
-    const results = await this.#session.run(plain, Object.keys(wanted));
+    const given = Object.entries(wanted).flatMap(([name, value]) => (value ? [[name, plainValue(name, value)] as const] : []));
+    const results = await this.#session.run(plain, Object.keys(wanted), Object.fromEntries(given));
     return Object.fromEntries(Object.entries(results).map(([name, result]) => [name, nativeValue(result)]));
   }
 
@@ -256,7 +292,7 @@ export class Session {
     if (!this.#counted) return;
     const { counters, kernels } = this.#counted;
     const fed = [...this.#graph.inputs.keys()].flatMap((name) => feeds[name] ?? []);
-    const fetched = Object.entries(results).flatMap(([name, result]) => (fetches[name] ? [] : [result]));
+    const fetched = Object.entries(fetches).flatMap(([name, given]) => given ?? results[name] ?? []);
     counters.add({ up: hostBytes(fed), down: hostBytes(fetched), kernels, waiting: seconds });
   }
 
@@ -283,7 +319,7 @@ const halfFor = (half: Half | undefined, providers: readonly unknown[]): Half | 
 
 function plainValue(name: string, feed: Value | undefined): PlainValue {
   if (!feed || !ArrayBuffer.isView(feed.data))
-    throw new TypeError(`The input "${name}" cannot go to another thread: ${feed?.type ?? 'nothing was given'}`);
+    throw new TypeError(`The value "${name}" cannot go to another thread: ${feed?.type ?? 'nothing was given'}`);
   return { type: feed.type, data: feed.data, dims: feed.dims };
 }
 
