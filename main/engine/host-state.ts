@@ -3,22 +3,18 @@
 // and one loop over all parameters beats a dozen operators that each go through memory.
 
 import { at } from '../indexed.ts';
-import { type GradientBuffer, GradientBuffers, namedParts } from './gradient-buffers.ts';
+import { GradientBuffers, type Gradients, namedParts } from './gradient-buffers.ts';
 import { sideBySide } from './lane-shares.ts';
 import { sharedNumbers } from './lanes.ts';
 import { adamWInPlace } from './optimizer.ts';
 import type { AdamWSettings } from './optimizer.ts';
 import type { Flat, ParameterLayout } from './parameters.ts';
 import type { ProgramCache } from './program-cache.ts';
-import { float } from './session.ts';
 import type { Feeds, SessionOptions } from './session.ts';
 import { type StepGraph, gradientGraph, takesApart } from './training-graphs.ts';
 import { addTo, sumOfSquares } from './vector-loops.ts';
 import { readReport } from './training-report.ts';
 import type { MicroBatch, Poll, StateKeeper, StepReport, TrainingState } from './training-report.ts';
-
-/** Stands where the report has the norm until the graph has written it. */
-const UNWRITTEN = -1;
 
 export class HostState implements StateKeeper {
   readonly #layout: ParameterLayout;
@@ -28,7 +24,7 @@ export class HostState implements StateKeeper {
   readonly #apart: boolean;
   readonly #buffers: GradientBuffers;
   readonly #weights: Feeds;
-  #shared: { readonly vectors: GradientBuffer['vectors']; readonly feeds: Feeds } | undefined;
+  #shared: { readonly vectors: Gradients['vectors']; readonly feeds: Feeds } | undefined;
 
   constructor(layout: ParameterLayout, state: TrainingState, settings: AdamWSettings, programs: ProgramCache, session: SessionOptions) {
     this.#apart = takesApart(layout, session.target);
@@ -67,8 +63,8 @@ export class HostState implements StateKeeper {
   async dispose(): Promise<void> {}
 
   /** The gradients of all micro-batches, added up in their order; losses and metrics add up as well. */
-  async #gradients(batches: readonly MicroBatch[], poll?: Poll): Promise<{ report: StepReport; sum: GradientBuffer }> {
-    let sum: GradientBuffer | undefined;
+  async #gradients(batches: readonly MicroBatch[], poll?: Poll): Promise<{ report: StepReport; sum: Gradients }> {
+    let sum: Gradients | undefined;
     const metrics: Record<string, number> = {};
     let loss = 0;
     const add = ({ report, gradients }: Part): void => {
@@ -88,7 +84,8 @@ export class HostState implements StateKeeper {
       compute: (index, lane) => this.#part(at(batches, index), weights, lane),
       done: add,
     });
-    const total = sum ?? this.#buffers.take();
+    const total = sum;
+    if (!total) throw new RangeError('A step needs at least one micro-batch, found none');
     const squares = this.#layout.groups.map((group) => sumOfSquares(total.vectors[group]));
     const gradientNorm = Math.sqrt(squares.reduce((all, more) => all + more, 0));
     return { report: { loss, gradientNorm, metrics }, sum: total };
@@ -97,15 +94,8 @@ export class HostState implements StateKeeper {
   #part(batch: MicroBatch, weights: Feeds, lane?: number): Promise<Part> {
     const build = (): StepGraph => gradientGraph(batch, this.#layout, this.#apart);
     return this.#programs.use(`gradient ${batch.key}`, build, lane, async ({ session, metrics }) => {
-      const gradients = this.#buffers.take();
-      const numbers = sharedNumbers(2 + metrics.length);
-      numbers[1] = UNWRITTEN;
-      await session.run({ ...batch.feeds, ...weights }, { ...gradients.results, report: float(numbers, [numbers.length]) });
-      if (numbers[1] === UNWRITTEN)
-        throw new Error(
-          'The training step was computed, but its gradients were not written; another version of onnxruntime-node is needed',
-        );
-      return { report: readReport(numbers, metrics), gradients };
+      const { report, gradients } = await this.#buffers.run(session, { ...batch.feeds, ...weights }, 2 + metrics.length);
+      return { report: readReport(report, metrics), gradients };
     });
   }
 
@@ -125,5 +115,5 @@ export class HostState implements StateKeeper {
 /** What one micro-batch gives. */
 interface Part {
   readonly report: StepReport;
-  readonly gradients: GradientBuffer;
+  readonly gradients: Gradients;
 }

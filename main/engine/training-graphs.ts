@@ -58,18 +58,17 @@ export const takesApart = ({ count }: ParameterLayout, target: Target = 'cpu'): 
  */
 export function gradientGraph(batch: Named, layout: ParameterLayout, apart = takesApart(layout)): StepGraph {
   const graph = new Graph(`gradient ${batch.key}`);
-  const written = true;
   if (!apart) {
     const { objective, packed } = differentiated(graph, batch, layout);
     for (const [group, gradient] of packed) graph.output(`gradient.${group}`, gradient);
-    return { graph, metrics: report(graph, objective, graph.scalar(0)), written };
+    return { graph, metrics: report(graph, objective, graph.scalar(0)) };
   }
   const { objective, found: scaled } = backwards(graph, batch, layout.inputsApart(graph, 'values'));
   const found = unscaled(scaled, objective);
   for (const [name, gradient] of found) graph.output(`gradient.${name}`, gradient);
   // The order of the nodes decides how much memory is needed (see `pack`), and these are at the end of it.
   for (const [group, numbers] of graph.scope('order', () => layout.touch(found))) graph.output(`order.${group}`, numbers);
-  return { graph, metrics: report(graph, objective, graph.scalar(0)), written };
+  return { graph, metrics: report(graph, objective, graph.scalar(0)), written: true };
 }
 
 /**

@@ -81,12 +81,10 @@ test('a model large enough to name every parameter has the very gradients of one
   const { values } = await trainer.download();
   const found = [];
   for (const apart of [false, true]) {
-    const session = await Session.create(gradientGraph(batch, layout, apart).graph, { threads: 1, written: true });
-    const { vectors, results } = new GradientBuffers(layout, apart).take();
-    const report = sharedNumbers(2);
+    const session = await Session.create(gradientGraph(batch, layout, apart).graph, { threads: 1, written: apart });
     const feeds = { ...batch.feeds, ...namedParts(layout, values, 'values', apart) };
-    await session.run(feeds, { ...results, report: float(report, [2]) });
-    found.push({ loss: report[0], ...vectors });
+    const { report, gradients } = await new GradientBuffers(layout, apart).run(session, feeds, 2);
+    found.push({ loss: report[0], ...gradients.vectors });
     await session.dispose();
   }
   expect(found[0]?.decay.some((x) => x !== 0)).toBe(true);
