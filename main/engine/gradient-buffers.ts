@@ -2,7 +2,7 @@
 // again: handed back, they would be copied into fresh memory for every micro-batch, which takes longer than adding them up. Below that, an exception (see
 // `nativeRun` in session.ts) takes longer than the copy.
 
-import { sharedNumbers } from './lanes.ts';
+import { sharedNumbers } from './shared-numbers.ts';
 import type { Flat, Group, ParameterLayout } from './parameters.ts';
 import { float, floats, release } from './session.ts';
 import type { Feeds, Session, Value } from './session.ts';

@@ -5,12 +5,12 @@
 import { at } from '../indexed.ts';
 import { GradientBuffers, type Gradients, namedParts } from './gradient-buffers.ts';
 import { sideBySide } from './lane-shares.ts';
-import { sharedNumbers } from './lanes.ts';
-import { adamWInPlace } from './optimizer.ts';
+import { adamWFactors, adamWInPlace } from './optimizer.ts';
 import type { AdamWSettings } from './optimizer.ts';
 import type { Flat, ParameterLayout } from './parameters.ts';
 import type { ProgramCache } from './program-cache.ts';
 import type { Feeds, SessionOptions } from './session.ts';
+import { isShared, sharedNumbers } from './shared-numbers.ts';
 import { type StepGraph, gradientGraph, takesApart } from './training-graphs.ts';
 import { addTo, sumOfSquares } from './vector-loops.ts';
 import { readReport } from './training-report.ts';
@@ -41,8 +41,9 @@ export class HostState implements StateKeeper {
     if (Number.isFinite(report.loss) && Number.isFinite(report.gradientNorm)) {
       for (const group of this.#layout.groups) {
         const { values, first, second, step } = this.#state;
-        const part = { values: values[group], first: first[group], second: second[group], gradient: sum.vectors[group] };
-        adamWInPlace(part, this.#settings, { learningRate, step: step + 1, norm: report.gradientNorm, decay: group === 'decay' });
+        const vectors = { values: values[group], first: first[group], second: second[group], gradient: sum.vectors[group] };
+        const rates = { learningRate, step: step + 1, norm: report.gradientNorm, decay: group === 'decay' };
+        await adamWInPlace(vectors, adamWFactors(this.#settings, rates), this.#programs.lanes);
       }
     }
     this.#buffers.giveBack(sum);
@@ -51,8 +52,7 @@ export class HostState implements StateKeeper {
 
   async gradients(batches: readonly MicroBatch[]): Promise<{ report: StepReport; gradients: Flat }> {
     const { report, sum } = await this.#gradients(batches);
-    const gradients = this.#layout.zeros();
-    for (const group of this.#layout.groups) gradients[group].set(sum.vectors[group]);
+    const gradients = { decay: sum.vectors.decay.slice(), plain: sum.vectors.plain.slice() };
     this.#buffers.giveBack(sum);
     return { report, gradients };
   }
@@ -99,9 +99,10 @@ export class HostState implements StateKeeper {
     });
   }
 
-  /** The weights as they are now, in memory that all lanes see. */
+  /** The weights as they are now, in memory that all lanes see: where they are, unless somebody has put the state elsewhere. */
   #shareWeights(): Feeds {
     const { decay, plain } = this.#state.values;
+    if (isShared(decay) && isShared(plain)) return this.#weights;
     if (!this.#shared) {
       const vectors = { decay: sharedNumbers(decay.length), plain: sharedNumbers(plain.length) };
       this.#shared = { vectors, feeds: namedParts(this.#layout, vectors, 'values', this.#apart) };

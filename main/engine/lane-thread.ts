@@ -5,6 +5,7 @@ import type { InferenceSession } from 'onnxruntime-node';
 import type { LaneAnswer, LaneRequest, PlainValue, PlainValues } from './lanes.ts';
 import { nativeRun, nativeSession, nativeValue } from './session.ts';
 import type { Feeds, Fetches } from './session.ts';
+import { adamWLoop } from './vector-loops.ts';
 import { assist, instantiate } from './wasm-lanes.ts';
 import type { Run } from './wasm-lanes.ts';
 
@@ -60,6 +61,9 @@ async function obey(request: LaneRequest): Promise<Omit<LaneAnswer, 'id'>> {
       assist(run, request.control);
       return {};
     }
+    case 'adamW':
+      adamWLoop(request.vectors, request.factors);
+      return {};
     case 'unload':
       programs.delete(request.program);
       return {};

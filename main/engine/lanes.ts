@@ -9,6 +9,7 @@ import { Worker } from 'node:worker_threads';
 import type { InferenceSession } from 'onnxruntime-node';
 import { z } from 'zod';
 import { projectFolder } from '../paths.ts';
+import type { AdamWFactors, AdamWVectors } from './vector-loops.ts';
 
 /** A value as it travels between threads: shared memory is shared, everything else is copied or handed over. */
 export interface PlainValue {
@@ -40,7 +41,8 @@ export type LaneRequest =
       readonly memory: WebAssembly.Memory;
     }
   | { readonly id: number; readonly kind: 'assist'; readonly program: number; readonly control: Int32Array }
-  | { readonly id: number; readonly kind: 'unload'; readonly program: number };
+  | { readonly id: number; readonly kind: 'unload'; readonly program: number }
+  | { readonly id: number; readonly kind: 'adamW'; readonly vectors: AdamWVectors; readonly factors: AdamWFactors };
 
 const answer = z.object({
   id: z.number(),
@@ -148,7 +150,3 @@ export const lanesOf = (threads = availableParallelism(), most = MOST_LANES): nu
 /** Threads of a session in a lane: one, but where the number of lanes is given, the lanes share them all. */
 export const laneThreads = (threads = availableParallelism(), most?: number): number =>
   most === undefined ? 1 : Math.max(1, Math.floor(threads / lanesOf(threads, most)));
-
-/** Numbers that every lane sees. */
-export const sharedNumbers = (length: number): Float32Array<SharedArrayBuffer> =>
-  new Float32Array(new SharedArrayBuffer(length * Float32Array.BYTES_PER_ELEMENT));

@@ -4,6 +4,7 @@
 
 import { GraphError, elementCount } from './graph.ts';
 import type { Graph, Tensor } from './graph.ts';
+import { sharedNumbers } from './shared-numbers.ts';
 import { concat, gather, reshape, slice, split } from './operators.ts';
 
 export interface ParameterSpec {
@@ -17,8 +18,8 @@ export interface ParameterSpec {
 }
 
 export type Group = 'decay' | 'plain';
-/** One vector per group. */
-export type Flat = Readonly<Record<Group, Float32Array<ArrayBuffer>>>;
+/** One vector per group; those of a training state lie in shared memory (`zeros`). */
+export type Flat = Readonly<Record<Group, Float32Array>>;
 /** The parameters by name, as tensors of a graph. */
 export type Parameters = (name: string) => Tensor;
 
@@ -58,8 +59,9 @@ export class ParameterLayout {
     return this.lengths.decay + this.lengths.plain;
   }
 
+  /** In shared memory: lanes read the weights and change the optimizer's state where they are. What is needed only for a moment is better kept elsewhere: nothing tells the collector how large it is. */
   zeros(): Flat {
-    return { decay: new Float32Array(this.lengths.decay), plain: new Float32Array(this.lengths.plain) };
+    return { decay: sharedNumbers(this.lengths.decay), plain: sharedNumbers(this.lengths.plain) };
   }
 
   /** Starting values; `normal` draws from the standard normal distribution. */

@@ -12,6 +12,7 @@ import { largestTensors, megabytes, peakBytes } from './memory.ts';
 import { UNRETURNED, encode, encodeCounted, externalFolder } from './onnx.ts';
 import type { Target } from './onnx.ts';
 import type { Half } from './onnx-products.ts';
+import { isShared } from './shared-numbers.ts';
 
 process.env.ORT_DISABLE_TELEMETRY = '1';
 const runtime = await import('onnxruntime-node');
@@ -119,8 +120,6 @@ export function nativeValue({ type, data, dims }: PlainValue): Value {
   for (const dtype of DTYPES) if (type === dtype && isData(data)) return new runtime.Tensor(dtype, data, dims);
   throw new TypeError(`A value of type ${type} cannot go to another thread; expected one of ${DTYPES.join(', ')}`);
 }
-
-const isShared = ({ buffer }: ArrayBufferView): boolean => buffer instanceof SharedArrayBuffer;
 
 const DTYPES = ['float32', 'int32', 'int64', 'bool'] as const;
 const isData = (data: ArrayBufferView): data is Data =>

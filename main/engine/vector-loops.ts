@@ -142,9 +142,12 @@ export interface AdamWFactors {
   readonly epsilon: number;
 }
 
+/** What AdamW reads and, but for the gradient, changes. */
+export type AdamWVectors = Readonly<Record<'values' | 'first' | 'second' | 'gradient', Float32Array>>;
+
 /** m = β1·m + share1·g, v = β2·v + share2·g², values = values·kept − stepSize·m / (√v + ε). */
 export function adamWLoop(
-  { values, first, second, gradient }: Readonly<Record<'values' | 'first' | 'second' | 'gradient', Float32Array>>,
+  { values, first, second, gradient }: AdamWVectors,
   { beta1, share1, beta2, share2, kept, stepSize, epsilon }: AdamWFactors,
 ): void {
   constants.set([beta1, share1, beta2, share2, kept, stepSize, epsilon]);

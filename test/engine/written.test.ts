@@ -3,7 +3,8 @@
 import { describe, expect, it, test } from 'vitest';
 import { Graph } from '../../main/engine/graph.ts';
 import { GradientBuffers, namedParts } from '../../main/engine/gradient-buffers.ts';
-import { laneNumber, sharedNumbers } from '../../main/engine/lanes.ts';
+import { laneNumber } from '../../main/engine/lanes.ts';
+import { sharedNumbers } from '../../main/engine/shared-numbers.ts';
 import { gather, mul } from '../../main/engine/operators.ts';
 import { Session, float, integer } from '../../main/engine/session.ts';
 import { gradientGraph, takesApart } from '../../main/engine/training-graphs.ts';
