@@ -1,6 +1,6 @@
 // Where gradients lie. A small model's come back from the runtime, in two vectors. Larger ones are written into long vectors in shared memory, which are used again and
 // again: handed back, they would be copied into fresh memory for every micro-batch, which takes longer than adding them up. Below that, an exception (see
-// `nativeRun` in session.ts) takes longer than the copy.
+// `nativeRun` in native-session.ts) takes longer than the copy.
 
 import { sharedNumbers } from './shared-numbers.ts';
 import type { Flat, Group, ParameterLayout } from './parameters.ts';

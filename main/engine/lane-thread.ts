@@ -3,11 +3,11 @@
 import { parentPort } from 'node:worker_threads';
 import type { InferenceSession } from 'onnxruntime-node';
 import type { LaneAnswer, LaneRequest, PlainValue, PlainValues } from './lanes.ts';
-import { nativeRun, nativeSession, nativeValue } from './session.ts';
-import type { Feeds, Fetches } from './session.ts';
+import { nativeRun, nativeSession, nativeValue } from './native-session.ts';
+import type { Feeds, Fetches } from './native-session.ts';
 import { adamWLoop } from './vector-loops.ts';
-import { assist, instantiate } from './wasm-lanes.ts';
-import type { Run } from './wasm-lanes.ts';
+import { assist, instantiate } from './wasm-assist.ts';
+import type { Run } from './wasm-assist.ts';
 
 interface Held {
   readonly session: InferenceSession;

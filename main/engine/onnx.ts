@@ -40,8 +40,8 @@ export const encode = (graph: Graph, target: Target = 'cpu', half?: Half): Uint8
 /** Operators that compute nothing. */
 const FREE = new Set(['Reshape', 'Identity', 'SequenceEmpty']);
 
-/** A result that is no tensor, before all others: see `nativeRun` in session.ts. */
-export const UNRETURNED = 'unreturned';
+/** A result that is no tensor, before all others: see `nativeRun` in native-session.ts. */
+const UNRETURNED = 'unreturned';
 
 /** The same, with the number of its nodes that compute something: the runtime fuses few of them on a device, and names none. */
 export function encodeCounted(

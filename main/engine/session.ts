@@ -1,27 +1,22 @@
-// Runs graphs. The only file that loads onnxruntime-node, so telemetry is off before it starts and every session gets
-// the options that were measured to be fast. A run blocks its process for its whole length: training and sampling live
+// Runs graphs: every session gets the options that were measured to be fast. A run blocks its process for its whole length: training and sampling live
 // in a worker or utility process. The same value may be passed as feed and fetch; the result then overwrites it.
 
 import { availableParallelism, freemem } from 'node:os';
-import type { InferenceSession, Tensor as RuntimeTensor } from 'onnxruntime-node';
+import type { InferenceSession } from 'onnxruntime-node';
 import type { DeviceCounters } from './device-counters.ts';
 import { Graph, elementCount, showShape } from './graph.ts';
 import type { DType, Tensor } from './graph.ts';
 import { type Lane, LaneSession, type PlainValue } from './lanes.ts';
 import { largestTensors, megabytes, peakBytes } from './memory.ts';
-import { UNRETURNED, encode, encodeCounted, externalFolder } from './onnx.ts';
+import { encode, encodeCounted, externalFolder } from './onnx.ts';
+import { type Data, nativeRun, nativeSession, nativeValue, release, runtime } from './native-session.ts';
+import type { Feeds, Fetches, Value } from './native-session.ts';
 import type { Target } from './onnx.ts';
 import type { Half } from './onnx-products.ts';
 import { isShared } from './shared-numbers.ts';
 
-process.env.ORT_DISABLE_TELEMETRY = '1';
-const runtime = await import('onnxruntime-node');
-
-/** A tensor with values, on the CPU or in a GPU buffer. */
-export type Value = RuntimeTensor;
-export type Feeds = Readonly<Record<string, Value>>;
-/** Outputs by name: a value to write into, or null for a new one. */
-export type Fetches = Readonly<Record<string, Value | null>>;
+export { release, supportedBackends } from './native-session.ts';
+export type { Feeds, Fetches, Value } from './native-session.ts';
 
 export interface SessionOptions {
   /** Threads inside one operator; default: all processors. */
@@ -69,36 +64,10 @@ export class DeviceError extends Error {
   override name = 'DeviceError';
 }
 
-type Data = Float32Array | Int32Array | BigInt64Array | Uint8Array | Uint16Array;
-
 export function value(dtype: DType, data: Data, shape: readonly number[]): Value {
   if (elementCount(shape) !== data.length)
     throw new RangeError(`A ${dtype} value of shape ${showShape(shape)} needs ${elementCount(shape)} numbers, found ${data.length}`);
   return new runtime.Tensor(dtype, data, shape);
-}
-
-/** For lanes, which have no graphs: a session from a model's bytes, and a value from another thread. */
-export const nativeSession = (model: Uint8Array, options: InferenceSession.SessionOptions): Promise<InferenceSession> =>
-  runtime.InferenceSession.create(model, options);
-
-/** What the binding says when it has run a graph and comes to a result that is no tensor. */
-const NO_TENSOR = 'Non tensor type is temporarily not supported';
-
-/**
- * Runs a session here. Inside Electron the binding copies every result into fresh memory when the run is over, those too that were written into a given value:
- * 2.6 ns a number, a third of what AdamW takes. It begins with the first result and stops at one that it cannot hand over, and by then all given values have been
- * written. So a session that only writes has an empty sequence before its results, and its failure to return that is the end of a run that went well. Whoever relies on it
- * makes sure that the results were written (host-state.ts); a binding that can return sequences would return copies again, which are given back at once.
- */
-export async function nativeRun(session: InferenceSession, feeds: Feeds, wanted: Fetches): Promise<Record<string, Value>> {
-  if (!session.outputNames.includes(UNRETURNED)) return { ...(await session.run(feeds, wanted)) };
-  try {
-    const copies = { ...(await session.run(feeds, { [UNRETURNED]: null, ...wanted })) };
-    for (const name of Object.keys(wanted)) if (copies[name]) release(copies[name]);
-  } catch (error) {
-    if (!String(error).includes(NO_TENSOR)) throw error;
-  }
-  return {};
 }
 
 /**
@@ -116,15 +85,6 @@ export function firstSession(): Promise<void> {
   return first;
 }
 
-export function nativeValue({ type, data, dims }: PlainValue): Value {
-  for (const dtype of DTYPES) if (type === dtype && isData(data)) return new runtime.Tensor(dtype, data, dims);
-  throw new TypeError(`A value of type ${type} cannot go to another thread; expected one of ${DTYPES.join(', ')}`);
-}
-
-const DTYPES = ['float32', 'int32', 'int64', 'bool'] as const;
-const isData = (data: ArrayBufferView): data is Data =>
-  data instanceof Float32Array || data instanceof Int32Array || data instanceof BigInt64Array || data instanceof Uint8Array;
-
 export const float = (data: Float32Array, shape: readonly number[]): Value => value('float32', data, shape);
 export const integer = (data: Int32Array, shape: readonly number[]): Value => value('int32', data, shape);
 export const scalarValue = (number: number): Value => value('float32', Float32Array.of(number), []);
@@ -133,15 +93,6 @@ export const scalarValue = (number: number): Value => value('float32', Float32Ar
 export function floats(of: Value): Float32Array {
   if (of.data instanceof Float32Array) return of.data;
   throw new TypeError(`Expected float32 numbers, found ${of.type}`);
-}
-
-/** Names of the execution providers that this build of the runtime has on this system. */
-export const supportedBackends = (): readonly string[] => runtime.listSupportedBackends().map(({ name }) => name);
-
-/** Gives a result's memory back at once instead of waiting for the collector. It cannot be used afterwards. */
-export function release(value: Value): void {
-  if (value.location !== 'cpu') value.dispose();
-  else if (ArrayBuffer.isView(value.data) && value.data.buffer instanceof ArrayBuffer) value.data.buffer.transfer(0);
 }
 
 /** Who counts what a session's calls cost, and the kernels of one. */
