@@ -43,14 +43,22 @@ const FREE = new Set(['Reshape', 'Identity', 'SequenceEmpty']);
 /** A result that is no tensor, before all others: see `nativeRun` in native-session.ts. */
 const UNRETURNED = 'unreturned';
 
+/** How a graph is written for a session. */
+export interface Spelling {
+  /** Results are only written into given values. */
+  readonly unreturned?: boolean | undefined;
+  /** Of the session that will run it; unknown where missing. */
+  readonly threads?: number | undefined;
+}
+
 /** The same, with the number of its nodes that compute something: the runtime fuses few of them on a device, and names none. */
 export function encodeCounted(
   graph: Graph,
   target: Target = 'cpu',
   half?: Half,
-  unreturned = false,
+  { unreturned = false, threads }: Spelling = {},
 ): { bytes: Uint8Array<ArrayBuffer>; kernels: number } {
-  const writer = new Writer(graph, target, half);
+  const writer = new Writer(graph, target, half, threads);
   if (unreturned) writer.emit('SequenceEmpty', [], [UNRETURNED]);
   for (const node of liveNodes(graph)) (SPELLED[node.op] ?? plain)(node, writer);
   for (const [name, tensor] of graph.outputs) if (writer.name(tensor) !== name) writer.emit('Identity', [writer.name(tensor)], [name]);
@@ -117,6 +125,7 @@ class Writer implements NodeWriter {
   readonly nodes: NodeProto[] = [];
   readonly target: Target;
   readonly half: Half | undefined;
+  readonly threads: number | undefined;
   readonly #folder: string | undefined;
   #names = new Map<Tensor, string>();
   #used = new Set<Tensor>();
@@ -125,9 +134,10 @@ class Writer implements NodeWriter {
   #wide = new Set<Tensor>();
   #fresh = 0;
 
-  constructor(graph: Graph, target: Target, half: Half | undefined) {
+  constructor(graph: Graph, target: Target, half: Half | undefined, threads: number | undefined) {
     this.target = target;
     this.half = half;
+    this.threads = threads;
     this.#folder = externalFolder(graph);
     // A result computed by a node carries the output's name directly, which spares a copy.
     for (const [name, tensor] of graph.outputs) if (tensor.node && !this.#names.has(tensor)) this.#names.set(tensor, name);
@@ -276,8 +286,8 @@ const SPELLED: Readonly<Record<string, Spell>> = {
     }
     writer.emit('Concat', parts, names(node.outputs, writer), node.attributes);
   },
-  // The CPU's kernel adds rows up in several threads without a lock: where two rows have the same index, one of them may be lost. So
-  // many rows are added a few at a time, each time too few for a second thread.
+  // The CPU's kernel adds rows up in several threads without a lock: where two rows have the same index, one of them may be lost. So, unless there is
+  // one thread, many rows are added a few at a time, each time too few for a second thread. Every time copies the whole table.
   ScatterND: (node, writer) => {
     if (writer.target === 'gpu') {
       spellScatter(node, writer);
@@ -288,7 +298,7 @@ const SPELLED: Readonly<Record<string, Spell>> = {
     const [count = 0] = shape;
     const each = Math.max(1, Math.floor((ONE_THREAD_ELEMENTS * count) / Math.max(1, elementCount(shape))));
     const attributes = { reduction: node.attributes.reduction ?? 'none' };
-    if (attributes.reduction !== 'add' || count <= each) {
+    if (attributes.reduction !== 'add' || count <= each || writer.threads === 1) {
       writer.emit('ScatterND', [data, column, rows], names(node.outputs, writer), attributes);
       return;
     }

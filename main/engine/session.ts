@@ -160,7 +160,10 @@ export class Session {
         },
         ...extra,
       };
-      const { bytes, kernels } = encodeCounted(graph, target, halfFor(half, providers), options.written && target === 'cpu');
+      const { bytes, kernels } = encodeCounted(graph, target, halfFor(half, providers), {
+        unreturned: options.written && target === 'cpu',
+        threads,
+      });
       if (options.lane) await firstSession();
       const session = await (options.lane ? options.lane.create(bytes, settings) : nativeSession(bytes, settings));
       return new Session(graph, session, options, kernels);
