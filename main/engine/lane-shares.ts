@@ -10,7 +10,10 @@ export interface Piece {
   readonly cost: number;
 }
 
-/** The indices of the pieces that each lane gets, in order: sorted by key and cut where the cost is even. */
+/**
+ * The indices of the pieces that each lane gets, in order: sorted by key and cut where the cost is even. Lanes that share a key take turns at its pieces: results are
+ * wanted in order, and what comes long before its turn would wait in memory.
+ */
 export function inLanes(pieces: readonly Piece[], lanes: number): number[][] {
   const shares: number[][] = Array.from({ length: lanes }, () => []);
   const total = pieces.reduce((sum, { cost }) => sum + cost, 0) || 1; // all may cost nothing
@@ -18,12 +21,23 @@ export function inLanes(pieces: readonly Piece[], lanes: number): number[][] {
     .map((piece, index) => ({ ...piece, index }))
     .sort((a, b) => (a.key === b.key ? a.index - b.index : a.key < b.key ? -1 : 1));
   let before = 0;
-  for (const { cost, index } of order) {
+  const cut = new Map<string, { readonly indices: number[]; readonly counts: number[] }>();
+  for (const { key, cost, index } of order) {
     const lane = Math.min(lanes - 1, Math.floor((lanes * (before + cost / 2)) / total));
-    at(shares, lane).push(index);
+    const { indices, counts } = cut.get(key) ?? { indices: [], counts: Array<number>(lanes).fill(0) };
+    cut.set(key, { indices, counts });
+    indices.push(index);
+    counts[lane] = at(counts, lane) + 1;
     before += cost;
   }
+  for (const { indices, counts } of cut.values()) for (const [i, lane] of inTurns(counts).entries()) at(shares, lane).push(at(indices, i));
   return shares.map((own) => own.sort((a, b) => a - b));
+}
+
+/** So many turns for each lane, spread evenly. */
+function inTurns(counts: readonly number[]): number[] {
+  const turns = counts.flatMap((count, lane) => Array.from({ length: count }, (_, turn) => ({ lane, when: (turn + 0.5) / count })));
+  return turns.sort((a, b) => a.when - b.when || a.lane - b.lane).map(({ lane }) => lane);
 }
 
 interface Work<T> {

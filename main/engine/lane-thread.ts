@@ -3,10 +3,11 @@
 import { parentPort } from 'node:worker_threads';
 import type { InferenceSession } from 'onnxruntime-node';
 import type { LaneAnswer, LaneRequest, PlainValue, PlainValues } from './lanes.ts';
-import { nativeSession, nativeValue } from './session.ts';
-import type { Feeds } from './session.ts';
-import { assist, instantiate } from './wasm-lanes.ts';
-import type { Run } from './wasm-lanes.ts';
+import { nativeRun, nativeSession, nativeValue } from './native-session.ts';
+import type { Feeds, Fetches } from './native-session.ts';
+import { adamWLoop } from './vector-loops.ts';
+import { assist, instantiate } from './wasm-assist.ts';
+import type { Run } from './wasm-assist.ts';
 
 interface Held {
   readonly session: InferenceSession;
@@ -34,10 +35,13 @@ async function obey(request: LaneRequest): Promise<Omit<LaneAnswer, 'id'>> {
     }
     case 'run': {
       const { session, bound } = sessionOf(request.session);
-      const results = await session.run({ ...bound, ...nativeValues(request.feeds) }, [...request.wanted]);
-      const plain: [string, PlainValue][] = Object.entries(results).map(([name, { type, data, dims }]) => {
+      const { wanted, given } = request;
+      const fetches: Fetches = { ...Object.fromEntries(wanted.map((name) => [name, null])), ...nativeValues(given) };
+      const results = await nativeRun(session, { ...bound, ...nativeValues(request.feeds) }, fetches);
+      const plain = Object.entries(results).flatMap(([name, { type, data, dims }]): [string, PlainValue][] => {
+        if (given[name]) return [];
         if (!ArrayBuffer.isView(data)) throw new TypeError(`The result "${name}" of type ${type} cannot leave its lane`);
-        return [name, { type, data, dims }];
+        return [[name, { type, data, dims }]];
       });
       return { results: Object.fromEntries(plain) };
     }
@@ -57,6 +61,9 @@ async function obey(request: LaneRequest): Promise<Omit<LaneAnswer, 'id'>> {
       assist(run, request.control);
       return {};
     }
+    case 'adamW':
+      adamWLoop(request.vectors, request.factors);
+      return {};
     case 'unload':
       programs.delete(request.program);
       return {};

@@ -9,6 +9,7 @@ import { Worker } from 'node:worker_threads';
 import type { InferenceSession } from 'onnxruntime-node';
 import { z } from 'zod';
 import { projectFolder } from '../paths.ts';
+import type { AdamWFactors, AdamWVectors } from './vector-loops.ts';
 
 /** A value as it travels between threads: shared memory is shared, everything else is copied or handed over. */
 export interface PlainValue {
@@ -21,7 +22,15 @@ export type PlainValues = Readonly<Record<string, PlainValue>>;
 /** What a lane is asked to do, numbered. */
 export type LaneRequest =
   | { readonly id: number; readonly kind: 'create'; readonly session: number; readonly model: Uint8Array; readonly options: object }
-  | { readonly id: number; readonly kind: 'run'; readonly session: number; readonly feeds: PlainValues; readonly wanted: readonly string[] }
+  | {
+      readonly id: number;
+      readonly kind: 'run';
+      readonly session: number;
+      readonly feeds: PlainValues;
+      readonly wanted: readonly string[];
+      /** Results in shared memory, which are written and not handed back. */
+      readonly given: PlainValues;
+    }
   | { readonly id: number; readonly kind: 'bind'; readonly session: number; readonly feeds: PlainValues }
   | { readonly id: number; readonly kind: 'release'; readonly session: number }
   | {
@@ -32,7 +41,8 @@ export type LaneRequest =
       readonly memory: WebAssembly.Memory;
     }
   | { readonly id: number; readonly kind: 'assist'; readonly program: number; readonly control: Int32Array }
-  | { readonly id: number; readonly kind: 'unload'; readonly program: number };
+  | { readonly id: number; readonly kind: 'unload'; readonly program: number }
+  | { readonly id: number; readonly kind: 'adamW'; readonly vectors: AdamWVectors; readonly factors: AdamWFactors };
 
 const answer = z.object({
   id: z.number(),
@@ -51,6 +61,9 @@ function threadFile(): string {
     ? join(projectFolder(), 'main/engine/lane-thread.ts')
     : join(projectFolder(), 'out/main/engine-lane.js');
 }
+
+/** Megabytes of a lane's heap for what is new: it makes few objects, and the usual 32 are filled before anything is given back. */
+const YOUNG = 2;
 
 export class Lane {
   #thread: Worker | undefined;
@@ -78,7 +91,7 @@ export class Lane {
 
   #started(): Worker {
     if (this.#thread) return this.#thread;
-    const thread = new Worker(threadFile());
+    const thread = new Worker(threadFile(), { resourceLimits: { maxYoungGenerationSizeMb: YOUNG } });
     thread.on('message', (message: unknown) => {
       const given = answer.parse(message);
       this.#waiting.get(given.id)?.resolve(given);
@@ -109,8 +122,8 @@ export class LaneSession {
     this.inputNames = inputNames;
   }
 
-  async run(feeds: PlainValues, wanted: readonly string[]): Promise<PlainValues> {
-    const { results = {} } = await this.#lane.ask({ kind: 'run', session: this.#session, feeds, wanted });
+  async run(feeds: PlainValues, wanted: readonly string[], given: PlainValues = {}): Promise<PlainValues> {
+    const { results = {} } = await this.#lane.ask({ kind: 'run', session: this.#session, feeds, wanted, given });
     return results;
   }
 
@@ -140,7 +153,3 @@ export const lanesOf = (threads = availableParallelism(), most = MOST_LANES): nu
 /** Threads of a session in a lane: one, but where the number of lanes is given, the lanes share them all. */
 export const laneThreads = (threads = availableParallelism(), most?: number): number =>
   most === undefined ? 1 : Math.max(1, Math.floor(threads / lanesOf(threads, most)));
-
-/** Numbers that every lane sees. */
-export const sharedNumbers = (length: number): Float32Array<SharedArrayBuffer> =>
-  new Float32Array(new SharedArrayBuffer(length * Float32Array.BYTES_PER_ELEMENT));

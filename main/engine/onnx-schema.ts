@@ -27,7 +27,8 @@ export type NodeProto = Message<'onnx.NodeProto'> & {
 type DimensionProto = Message<'onnx.Dimension'> & { dimValue: bigint; dimParam: string };
 type ShapeProto = Message<'onnx.TensorShapeProto'> & { dim: DimensionProto[] };
 type TensorTypeProto = Message<'onnx.TensorTypeProto'> & { elemType: number; shape?: ShapeProto };
-type TypeProto = Message<'onnx.TypeProto'> & { tensorType?: TensorTypeProto };
+type SequenceTypeProto = Message<'onnx.SequenceTypeProto'> & { elemType?: TypeProto };
+type TypeProto = Message<'onnx.TypeProto'> & { tensorType?: TensorTypeProto; sequenceType?: SequenceTypeProto };
 export type ValueProto = Message<'onnx.ValueInfoProto'> & { name: string; type?: TypeProto };
 type EntryProto = Message<'onnx.StringStringEntryProto'> & { key: string; value: string };
 export type TensorProto = Message<'onnx.TensorProto'> & {
@@ -84,7 +85,11 @@ const MESSAGES: Readonly<Record<string, readonly (readonly [number, string, stri
     [1, 'elem_type', 'int32'],
     [2, 'shape', 'TensorShapeProto'],
   ],
-  TypeProto: [[1, 'tensor_type', 'TensorTypeProto']],
+  SequenceTypeProto: [[1, 'elem_type', 'TypeProto']],
+  TypeProto: [
+    [1, 'tensor_type', 'TensorTypeProto'],
+    [4, 'sequence_type', 'SequenceTypeProto'],
+  ],
   ValueInfoProto: [
     [1, 'name', 'string'],
     [2, 'type', 'TypeProto'],

@@ -38,14 +38,31 @@ export const encode = (graph: Graph, target: Target = 'cpu', half?: Half): Uint8
   encodeCounted(graph, target, half).bytes;
 
 /** Operators that compute nothing. */
-const FREE = new Set(['Reshape', 'Identity']);
+const FREE = new Set(['Reshape', 'Identity', 'SequenceEmpty']);
+
+/** A result that is no tensor, before all others: see `nativeRun` in native-session.ts. */
+const UNRETURNED = 'unreturned';
+
+/** How a graph is written for a session. */
+export interface Spelling {
+  /** Results are only written into given values. */
+  readonly unreturned?: boolean | undefined;
+  /** Of the session that will run it; unknown where missing. */
+  readonly threads?: number | undefined;
+}
 
 /** The same, with the number of its nodes that compute something: the runtime fuses few of them on a device, and names none. */
-export function encodeCounted(graph: Graph, target: Target = 'cpu', half?: Half): { bytes: Uint8Array<ArrayBuffer>; kernels: number } {
-  const writer = new Writer(graph, target, half);
+export function encodeCounted(
+  graph: Graph,
+  target: Target = 'cpu',
+  half?: Half,
+  { unreturned = false, threads }: Spelling = {},
+): { bytes: Uint8Array<ArrayBuffer>; kernels: number } {
+  const writer = new Writer(graph, target, half, threads);
+  if (unreturned) writer.emit('SequenceEmpty', [], [UNRETURNED]);
   for (const node of liveNodes(graph)) (SPELLED[node.op] ?? plain)(node, writer);
   for (const [name, tensor] of graph.outputs) if (writer.name(tensor) !== name) writer.emit('Identity', [writer.name(tensor)], [name]);
-  const nodes = half ? neededNodes(writer.nodes, [...graph.outputs.keys()]) : writer.nodes;
+  const nodes = half ? neededNodes(writer.nodes, [UNRETURNED, ...graph.outputs.keys()]) : writer.nodes;
   const model = create(ModelSchema, {
     irVersion: 10n,
     producerName: 'astrolab',
@@ -58,7 +75,10 @@ export function encodeCounted(graph: Graph, target: Target = 'cpu', half?: Half)
       node: nodes,
       initializer: writer.initializers(),
       input: [...graph.inputs.values()].map((tensor) => valueInfo(tensor.name, tensor.dtype, tensor.shape)),
-      output: [...graph.outputs].map(([name, tensor]) => valueInfo(name, tensor.dtype, tensor.shape)),
+      output: [
+        ...(unreturned ? [emptySequence()] : []),
+        ...[...graph.outputs].map(([name, tensor]) => valueInfo(name, tensor.dtype, tensor.shape)),
+      ],
     },
   });
   return { bytes: new Uint8Array(toBinary(ModelSchema, model)), kernels: nodes.filter(({ opType }) => !FREE.has(opType)).length };
@@ -105,6 +125,7 @@ class Writer implements NodeWriter {
   readonly nodes: NodeProto[] = [];
   readonly target: Target;
   readonly half: Half | undefined;
+  readonly threads: number | undefined;
   readonly #folder: string | undefined;
   #names = new Map<Tensor, string>();
   #used = new Set<Tensor>();
@@ -113,9 +134,10 @@ class Writer implements NodeWriter {
   #wide = new Set<Tensor>();
   #fresh = 0;
 
-  constructor(graph: Graph, target: Target, half: Half | undefined) {
+  constructor(graph: Graph, target: Target, half: Half | undefined, threads: number | undefined) {
     this.target = target;
     this.half = half;
+    this.threads = threads;
     this.#folder = externalFolder(graph);
     // A result computed by a node carries the output's name directly, which spares a copy.
     for (const [name, tensor] of graph.outputs) if (tensor.node && !this.#names.has(tensor)) this.#names.set(tensor, name);
@@ -264,8 +286,8 @@ const SPELLED: Readonly<Record<string, Spell>> = {
     }
     writer.emit('Concat', parts, names(node.outputs, writer), node.attributes);
   },
-  // The CPU's kernel adds rows up in several threads without a lock: where two rows have the same index, one of them may be lost. So
-  // many rows are added a few at a time, each time too few for a second thread.
+  // The CPU's kernel adds rows up in several threads without a lock: where two rows have the same index, one of them may be lost. So, unless there is
+  // one thread, many rows are added a few at a time, each time too few for a second thread. Every time copies the whole table.
   ScatterND: (node, writer) => {
     if (writer.target === 'gpu') {
       spellScatter(node, writer);
@@ -276,7 +298,7 @@ const SPELLED: Readonly<Record<string, Spell>> = {
     const [count = 0] = shape;
     const each = Math.max(1, Math.floor((ONE_THREAD_ELEMENTS * count) / Math.max(1, elementCount(shape))));
     const attributes = { reduction: node.attributes.reduction ?? 'none' };
-    if (attributes.reduction !== 'add' || count <= each) {
+    if (attributes.reduction !== 'add' || count <= each || writer.threads === 1) {
       writer.emit('ScatterND', [data, column, rows], names(node.outputs, writer), attributes);
       return;
     }
@@ -436,6 +458,9 @@ function valueInfo(name: string, dtype: DType, shape: Shape): ValueProto {
   const dim = shape.map((dimension) => (typeof dimension === 'string' ? { dimParam: dimension } : { dimValue: BigInt(dimension) }));
   return create(ValueSchema, { name, type: { tensorType: { elemType: TYPES[dtype], shape: { dim } } } });
 }
+
+const emptySequence = (): ValueProto =>
+  create(ValueSchema, { name: UNRETURNED, type: { sequenceType: { elemType: { tensorType: { elemType: TYPES.float32 } } } } });
 
 function tensorProto(name: string, data: ConstantData, shape: Shape, dtype: DType): TensorProto {
   elementCount(shape);

@@ -3,9 +3,11 @@
 // corrections) comes in as three scalars, and when loss or norm is not finite the coefficients become "keep everything".
 
 import type { Graph, Tensor } from './graph.ts';
+import { laneNumber } from './lanes.ts';
 import * as op from './operators.ts';
 import type { Group } from './parameters.ts';
-import { adamWLoop } from './vector-loops.ts';
+import { isShared } from './shared-numbers.ts';
+import { type AdamWFactors, type AdamWVectors, adamWLoop } from './vector-loops.ts';
 
 export interface AdamWSettings {
   readonly beta1: number;
@@ -32,23 +34,15 @@ export function stepScalars(
   return { stepSize: (learningRate * second) / first, epsilon: settings.epsilon * second, keep: 1 - learningRate * settings.weightDecay };
 }
 
-interface Part {
-  readonly values: Float32Array;
-  readonly first: Float32Array;
-  readonly second: Float32Array;
-  readonly gradient: Float32Array;
-}
-
-/** One step on one vector; the caller has seen to it that the norm is finite. */
-export function adamWInPlace(
-  part: Part,
+/** What one step multiplies with; the caller has seen to it that the norm is finite. */
+export function adamWFactors(
   settings: AdamWSettings,
   { learningRate, step, norm, decay }: { learningRate: number; step: number; norm: number; decay: boolean },
-): void {
+): AdamWFactors {
   const { stepSize, epsilon, keep } = stepScalars(settings, learningRate, step);
   const { beta1, beta2, clip } = settings;
   const factor = Math.min(1, clip / (norm + 1e-6));
-  const factors = {
+  return {
     beta1,
     share1: (1 - beta1) * factor,
     beta2,
@@ -57,7 +51,23 @@ export function adamWInPlace(
     stepSize,
     epsilon,
   };
-  adamWLoop(part, factors);
+}
+
+/** Numbers from which on a lane that helps saves more time than asking it takes. */
+const WORTH_SHARING = 2 ** 18;
+
+/** One step on one vector, shared out among this thread and lanes beside it where all of it lies in shared memory. Every number is changed for itself, so who does it makes no difference. */
+export async function adamWInPlace(vectors: AdamWVectors, factors: AdamWFactors, threads = 1): Promise<void> {
+  const { length } = vectors.values;
+  const sharers = length >= WORTH_SHARING && Object.values(vectors).every(isShared) ? threads : 1;
+  const part = (index: number): AdamWVectors => {
+    const [begin, end] = [index, index + 1].map((i) => (i === sharers ? length : 4 * Math.floor((i * length) / sharers / 4)));
+    const cut = (vector: Float32Array): Float32Array => vector.subarray(begin, end);
+    return { values: cut(vectors.values), first: cut(vectors.first), second: cut(vectors.second), gradient: cut(vectors.gradient) };
+  };
+  const others = Array.from({ length: sharers - 1 }, (_, i) => laneNumber(i).ask({ kind: 'adamW', vectors: part(i + 1), factors }));
+  adamWLoop(part(0), factors);
+  await Promise.all(others);
 }
 
 export type Vectors = ReadonlyMap<Group, Tensor>;

@@ -4,7 +4,8 @@
 
 import { GraphError, elementCount } from './graph.ts';
 import type { Graph, Tensor } from './graph.ts';
-import { concat, reshape, split } from './operators.ts';
+import { sharedNumbers } from './shared-numbers.ts';
+import { concat, gather, reshape, slice, split } from './operators.ts';
 
 export interface ParameterSpec {
   readonly name: string;
@@ -17,8 +18,8 @@ export interface ParameterSpec {
 }
 
 export type Group = 'decay' | 'plain';
-/** One vector per group. */
-export type Flat = Readonly<Record<Group, Float32Array<ArrayBuffer>>>;
+/** One vector per group; those of a training state lie in shared memory (`zeros`). */
+export type Flat = Readonly<Record<Group, Float32Array>>;
 /** The parameters by name, as tensors of a graph. */
 export type Parameters = (name: string) => Tensor;
 
@@ -58,8 +59,9 @@ export class ParameterLayout {
     return this.lengths.decay + this.lengths.plain;
   }
 
+  /** In shared memory: lanes read the weights and change the optimizer's state where they are. What is needed only for a moment is better kept elsewhere: nothing tells the collector how large it is. */
   zeros(): Flat {
-    return { decay: new Float32Array(this.lengths.decay), plain: new Float32Array(this.lengths.plain) };
+    return { decay: sharedNumbers(this.lengths.decay), plain: sharedNumbers(this.lengths.plain) };
   }
 
   /** Starting values; `normal` draws from the standard normal distribution. */
@@ -76,6 +78,11 @@ export class ParameterLayout {
   view<Memory extends ArrayBufferLike>(flat: Readonly<Record<Group, Float32Array<Memory>>>, name: string): Float32Array<Memory> {
     const { group, offset, size } = this.#place(name);
     return flat[group].subarray(offset, offset + size);
+  }
+
+  /** Declares every parameter as an input `prefix.name`. */
+  inputsApart(graph: Graph, prefix: string): ReadonlyMap<string, Tensor> {
+    return new Map(this.specs.map(({ name, shape }) => [name, graph.input(`${prefix}.${name}`, 'float32', shape)]));
   }
 
   /** Declares the vectors as inputs `prefix.decay` and `prefix.plain`. */
@@ -117,6 +124,16 @@ export class ParameterLayout {
     );
   }
 
+  /** One number of each tensor, in the order of `pack`: nodes that need all of them, as packing does, and move nothing. */
+  touch(tensors: ReadonlyMap<string, Tensor>): ReadonlyMap<Group, Tensor> {
+    return new Map(
+      this.groups.toReversed().map((group) => {
+        const parts = this.#of(group).map(({ spec }) => firstRow(lookup(tensors, spec.name)));
+        return [group, slice(concat(parts, 0), 0, 0, 1)];
+      }),
+    );
+  }
+
   #of(group: Group): readonly Place[] {
     return [...this.#places.values()].filter((place) => place.group === group);
   }
@@ -126,6 +143,13 @@ export class ParameterLayout {
     if (!place) throw new GraphError(`There is no parameter "${name}"; there are ${[...this.#places.keys()].join(', ')}`);
     return place;
   }
+}
+
+/** The first row of a matrix, the first number of a vector. */
+function firstRow(tensor: Tensor): Tensor {
+  const indices = tensor.rank === 1 ? tensor.graph.constant(Int32Array.of(0), [1], 'int32', 'first') : tensor.graph.scalar(0, 'int32');
+  const row = gather(tensor, indices);
+  return row.rank === 1 ? row : reshape(row, [elementCount(row.shape)]);
 }
 
 export function lookup(tensors: ReadonlyMap<string, Tensor>, name: string): Tensor {

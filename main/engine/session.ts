@@ -1,26 +1,22 @@
-// Runs graphs. The only file that loads onnxruntime-node, so telemetry is off before it starts and every session gets
-// the options that were measured to be fast. A run blocks its process for its whole length: training and sampling live
+// Runs graphs: every session gets the options that were measured to be fast. A run blocks its process for its whole length: training and sampling live
 // in a worker or utility process. The same value may be passed as feed and fetch; the result then overwrites it.
 
 import { availableParallelism, freemem } from 'node:os';
-import type { InferenceSession, Tensor as RuntimeTensor } from 'onnxruntime-node';
+import type { InferenceSession } from 'onnxruntime-node';
 import type { DeviceCounters } from './device-counters.ts';
 import { Graph, elementCount, showShape } from './graph.ts';
 import type { DType, Tensor } from './graph.ts';
 import { type Lane, LaneSession, type PlainValue } from './lanes.ts';
 import { largestTensors, megabytes, peakBytes } from './memory.ts';
 import { encode, encodeCounted, externalFolder } from './onnx.ts';
+import { type Data, nativeRun, nativeSession, nativeValue, release, runtime } from './native-session.ts';
+import type { Feeds, Fetches, Value } from './native-session.ts';
 import type { Target } from './onnx.ts';
 import type { Half } from './onnx-products.ts';
+import { isShared } from './shared-numbers.ts';
 
-process.env.ORT_DISABLE_TELEMETRY = '1';
-const runtime = await import('onnxruntime-node');
-
-/** A tensor with values, on the CPU or in a GPU buffer. */
-export type Value = RuntimeTensor;
-export type Feeds = Readonly<Record<string, Value>>;
-/** Outputs by name: a value to write into, or null for a new one. */
-export type Fetches = Readonly<Record<string, Value | null>>;
+export { release, supportedBackends } from './native-session.ts';
+export type { Feeds, Fetches, Value } from './native-session.ts';
 
 export interface SessionOptions {
   /** Threads inside one operator; default: all processors. */
@@ -47,6 +43,8 @@ export interface SessionOptions {
   readonly lane?: Lane | undefined;
   /** Counts what calls cost on a device. */
   readonly counters?: DeviceCounters;
+  /** Every run is given a value for each of its results, and they are only written there; see `nativeRun`. */
+  readonly written?: boolean;
   /** Outputs that stay on the device. */
   readonly keepOnDevice?: readonly string[];
   /** Further options of onnxruntime, for measurements. */
@@ -66,17 +64,11 @@ export class DeviceError extends Error {
   override name = 'DeviceError';
 }
 
-type Data = Float32Array | Int32Array | BigInt64Array | Uint8Array | Uint16Array;
-
 export function value(dtype: DType, data: Data, shape: readonly number[]): Value {
   if (elementCount(shape) !== data.length)
     throw new RangeError(`A ${dtype} value of shape ${showShape(shape)} needs ${elementCount(shape)} numbers, found ${data.length}`);
   return new runtime.Tensor(dtype, data, shape);
 }
-
-/** For lanes, which have no graphs: a session from a model's bytes, and a value from another thread. */
-export const nativeSession = (model: Uint8Array, options: InferenceSession.SessionOptions): Promise<InferenceSession> =>
-  runtime.InferenceSession.create(model, options);
 
 /**
  * The runtime rounds denormal numbers to zero only in the thread that makes the first session of a process (and in the threads of its sessions). Threads that are
@@ -93,15 +85,6 @@ export function firstSession(): Promise<void> {
   return first;
 }
 
-export function nativeValue({ type, data, dims }: PlainValue): Value {
-  for (const dtype of DTYPES) if (type === dtype && isData(data)) return new runtime.Tensor(dtype, data, dims);
-  throw new TypeError(`A value of type ${type} cannot go to another thread; expected one of ${DTYPES.join(', ')}`);
-}
-
-const DTYPES = ['float32', 'int32', 'int64', 'bool'] as const;
-const isData = (data: ArrayBufferView): data is Data =>
-  data instanceof Float32Array || data instanceof Int32Array || data instanceof BigInt64Array || data instanceof Uint8Array;
-
 export const float = (data: Float32Array, shape: readonly number[]): Value => value('float32', data, shape);
 export const integer = (data: Int32Array, shape: readonly number[]): Value => value('int32', data, shape);
 export const scalarValue = (number: number): Value => value('float32', Float32Array.of(number), []);
@@ -110,15 +93,6 @@ export const scalarValue = (number: number): Value => value('float32', Float32Ar
 export function floats(of: Value): Float32Array {
   if (of.data instanceof Float32Array) return of.data;
   throw new TypeError(`Expected float32 numbers, found ${of.type}`);
-}
-
-/** Names of the execution providers that this build of the runtime has on this system. */
-export const supportedBackends = (): readonly string[] => runtime.listSupportedBackends().map(({ name }) => name);
-
-/** Gives a result's memory back at once instead of waiting for the collector. It cannot be used afterwards. */
-export function release(value: Value): void {
-  if (value.location !== 'cpu') value.dispose();
-  else if (ArrayBuffer.isView(value.data) && value.data.buffer instanceof ArrayBuffer) value.data.buffer.transfer(0);
 }
 
 /** Who counts what a session's calls cost, and the kernels of one. */
@@ -132,14 +106,16 @@ export class Session {
   readonly #session: InferenceSession | LaneSession;
   readonly #kept: ReadonlySet<string>;
   readonly #counted: Counted | undefined;
+  readonly #written: boolean;
   #bound: Feeds = {};
   #disposed = false;
 
-  private constructor(graph: Graph, session: InferenceSession | LaneSession, kept: ReadonlySet<string>, counted: Counted | undefined) {
+  private constructor(graph: Graph, session: InferenceSession | LaneSession, options: SessionOptions, kernels: number) {
     this.#graph = graph;
     this.#session = session;
-    this.#kept = kept;
-    this.#counted = counted;
+    this.#kept = new Set(options.keepOnDevice ?? []);
+    this.#counted = options.counters && { counters: options.counters, kernels };
+    this.#written = options.written ?? false;
   }
 
   static async create(graph: Graph, options: SessionOptions = {}): Promise<Session> {
@@ -154,8 +130,7 @@ export class Session {
     } = options;
     // Only through WebGPU can the binding leave results where they are.
     const onWebgpu = providers.includes('webgpu');
-    const kept = options.keepOnDevice ?? [];
-    const keepOnDevice = onWebgpu ? kept : [];
+    const keepOnDevice = (onWebgpu && options.keepOnDevice) || [];
     const locations = Object.fromEntries(
       [...graph.outputs.keys()].map((name) => [name, keepOnDevice.includes(name) ? ('gpu-buffer' as const) : ('cpu' as const)]),
     );
@@ -185,10 +160,13 @@ export class Session {
         },
         ...extra,
       };
-      const { bytes, kernels } = encodeCounted(graph, target, halfFor(half, providers));
+      const { bytes, kernels } = encodeCounted(graph, target, halfFor(half, providers), {
+        unreturned: options.written && target === 'cpu',
+        threads,
+      });
       if (options.lane) await firstSession();
       const session = await (options.lane ? options.lane.create(bytes, settings) : nativeSession(bytes, settings));
-      return new Session(graph, session, new Set(kept), options.counters && { counters: options.counters, kernels });
+      return new Session(graph, session, options, kernels);
     } catch (error) {
       throw explain(error, graph, 'could not be prepared');
     }
@@ -218,6 +196,7 @@ export class Session {
     for (const [name, input] of this.#graph.inputs) if (!this.#bound[name]) this.#check(name, input, feeds[name]);
     const wanted =
       Object.keys(fetches).length > 0 ? fetches : Object.fromEntries([...this.#graph.outputs.keys()].map((name) => [name, null]));
+    for (const [name, given] of Object.entries(wanted)) this.#checkResult(name, given);
     try {
       const begin = performance.now();
       const results = await this.#compute(feeds, wanted);
@@ -242,11 +221,21 @@ export class Session {
       );
   }
 
+  #checkResult(name: string, given: Value | null): void {
+    if (this.#written && !given)
+      throw new RangeError(`"${this.#graph.name}" only writes its results: "${name}" needs a value to write to, found none`);
+    if (given && this.#session instanceof LaneSession && !(ArrayBuffer.isView(given.data) && isShared(given.data)))
+      throw new RangeError(
+        `"${this.#graph.name}" runs in another thread: "${name}" needs a value in shared memory, found one in this thread's`,
+      );
+  }
+
   async #compute(feeds: Feeds, wanted: Fetches): Promise<Record<string, Value>> {
-    if (!(this.#session instanceof LaneSession)) return { ...(await this.#session.run({ ...this.#bound, ...feeds }, wanted)) };
+    if (!(this.#session instanceof LaneSession)) return nativeRun(this.#session, { ...this.#bound, ...feeds }, wanted);
     const plain: Record<string, PlainValue> = {};
     for (const name of this.#graph.inputs.keys()) if (!this.#bound[name]) plain[name] = plainValue(name, feeds[name]);
-    const results = await this.#session.run(plain, Object.keys(wanted));
+    const given = Object.entries(wanted).flatMap(([name, value]) => (value ? [[name, plainValue(name, value)] as const] : []));
+    const results = await this.#session.run(plain, Object.keys(wanted), Object.fromEntries(given));
     return Object.fromEntries(Object.entries(results).map(([name, result]) => [name, nativeValue(result)]));
   }
 
@@ -256,7 +245,7 @@ export class Session {
     if (!this.#counted) return;
     const { counters, kernels } = this.#counted;
     const fed = [...this.#graph.inputs.keys()].flatMap((name) => feeds[name] ?? []);
-    const fetched = Object.entries(results).flatMap(([name, result]) => (fetches[name] ? [] : [result]));
+    const fetched = Object.entries(fetches).flatMap(([name, given]) => given ?? results[name] ?? []);
     counters.add({ up: hostBytes(fed), down: hostBytes(fetched), kernels, waiting: seconds });
   }
 
@@ -283,7 +272,7 @@ const halfFor = (half: Half | undefined, providers: readonly unknown[]): Half | 
 
 function plainValue(name: string, feed: Value | undefined): PlainValue {
   if (!feed || !ArrayBuffer.isView(feed.data))
-    throw new TypeError(`The input "${name}" cannot go to another thread: ${feed?.type ?? 'nothing was given'}`);
+    throw new TypeError(`The value "${name}" cannot go to another thread: ${feed?.type ?? 'nothing was given'}`);
   return { type: feed.type, data: feed.data, dims: feed.dims };
 }
 

@@ -4,6 +4,7 @@
 import { Graph } from './graph.ts';
 import type { Tensor } from './graph.ts';
 import { gradients } from './gradients.ts';
+import type { Target } from './onnx.ts';
 import * as op from './operators.ts';
 import { adamW, globalNorm } from './optimizer.ts';
 import type { AdamWSettings, Vectors } from './optimizer.ts';
@@ -24,6 +25,8 @@ export type Build = (graph: Graph, parameters: Parameters) => LossAndMetrics;
 export interface StepGraph {
   readonly graph: Graph;
   readonly metrics: readonly string[];
+  /** Whether its results are only written into given values. */
+  readonly written?: boolean;
 }
 
 interface Named {
@@ -44,12 +47,28 @@ export function stepGraph(batch: Named, layout: ParameterLayout, settings: AdamW
   return { graph, metrics: report(graph, objective, norm) };
 }
 
-/** Forward and backward; the gradients are results `gradient.decay` and `gradient.plain`. */
-export function gradientGraph(batch: Named, layout: ParameterLayout): StepGraph {
+/** From so many parameters on, cutting the vectors into matrices and packing gradients takes longer than naming each. */
+const MANY = 2 ** 18;
+export const takesApart = ({ count }: ParameterLayout, target: Target = 'cpu'): boolean => target === 'cpu' && count >= MANY;
+
+/**
+ * Forward and backward. Small models and devices: weights are the inputs `values.decay` and `values.plain`, gradients the results `gradient.decay` and `gradient.plain`. Others:
+ * every parameter is an input, and its gradient a result, which is written where it belongs in the long vector; cutting and packing would take two more vectors
+ * and the time to fill them. Where the report has the norm, it has 0.
+ */
+export function gradientGraph(batch: Named, layout: ParameterLayout, apart = takesApart(layout)): StepGraph {
   const graph = new Graph(`gradient ${batch.key}`);
-  const { objective, packed } = differentiated(graph, batch, layout);
-  for (const [group, gradient] of packed) graph.output(`gradient.${group}`, gradient);
-  return { graph, metrics: report(graph, objective, graph.scalar(0)) };
+  if (!apart) {
+    const { objective, packed } = differentiated(graph, batch, layout);
+    for (const [group, gradient] of packed) graph.output(`gradient.${group}`, gradient);
+    return { graph, metrics: report(graph, objective, graph.scalar(0)) };
+  }
+  const { objective, found: scaled } = backwards(graph, batch, layout.inputsApart(graph, 'values'));
+  const found = unscaled(scaled, objective);
+  for (const [name, gradient] of found) graph.output(`gradient.${name}`, gradient);
+  // The order of the nodes decides how much memory is needed (see `pack`), and these are at the end of it.
+  for (const [group, numbers] of graph.scope('order', () => layout.touch(found))) graph.output(`order.${group}`, numbers);
+  return { graph, metrics: report(graph, objective, graph.scalar(0)), written: true };
 }
 
 /**
@@ -104,18 +123,31 @@ function differentiated(
   layout: ParameterLayout,
 ): { values: Vectors; objective: LossAndMetrics; packed: Vectors } {
   const values = layout.inputs(graph, 'values');
-  const parameters = layout.unpack(values);
-  const objective = batch.build(graph, (name) => lookup(parameters, name));
-  const { loss, lossScale } = objective;
-  const found = gradients(lossScale ? op.mul(loss, lossScale) : loss, [...parameters.values()]);
-  const byName = new Map([...parameters.keys()].flatMap((name, i) => (found[i] ? [[name, found[i]] as const] : [])));
-  const packed = graph.scope('pack', () => layout.pack(byName));
+  const { objective, found } = backwards(graph, batch, layout.unpack(values));
   return {
     values,
     objective,
-    packed: lossScale ? new Map([...packed].map(([group, gradient]) => [group, op.div(gradient, lossScale)])) : packed,
+    packed: unscaled(
+      graph.scope('pack', () => layout.pack(found)),
+      objective,
+    ),
   };
 }
+
+/** The loss and its gradient by every parameter; where there is a loss scale, still multiplied with it. */
+function backwards(
+  graph: Graph,
+  batch: Pick<Named, 'build'>,
+  parameters: ReadonlyMap<string, Tensor>,
+): { objective: LossAndMetrics; found: ReadonlyMap<string, Tensor> } {
+  const objective = batch.build(graph, (name) => lookup(parameters, name));
+  const { loss, lossScale } = objective;
+  const found = gradients(lossScale ? op.mul(loss, lossScale) : loss, [...parameters.values()]);
+  return { objective, found: new Map([...parameters.keys()].flatMap((name, i) => (found[i] ? [[name, found[i]] as const] : []))) };
+}
+
+const unscaled = <Key>(found: ReadonlyMap<Key, Tensor>, { lossScale }: LossAndMetrics): ReadonlyMap<Key, Tensor> =>
+  lossScale ? new Map([...found].map(([key, gradient]) => [key, op.div(gradient, lossScale)])) : found;
 
 function report(graph: Graph, objective: LossAndMetrics, norm: Tensor): readonly string[] {
   graph.output('report', reportOf(graph, objective, norm));

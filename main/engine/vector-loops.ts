@@ -6,7 +6,7 @@
 import { type Code, HEADER, leb, section, signedLeb, simd, text } from './wasm.ts';
 
 /** Numbers of one piece. */
-const PIECE = 16_384;
+const PIECE = 16384;
 const PAGE = 65_536;
 /** Constants lie at the beginning, then up to four pieces. */
 const FIRST = 1024;
@@ -36,7 +36,7 @@ const constant = (index: number): Code => [0x41, 0, ...simd(10), ...place(8 * in
 const constants2 = (index: number): Code => [0x41, 0, ...simd(0), ...place(8 * index)];
 const putConstants2 = (index: number, value: Code): Code => [0x41, 0, ...value, ...simd(11), ...place(8 * index)];
 
-/** Locals: 0 is the byte where the piece ends, 1 the byte at hand, 2 to 4 are vectors. Runs `body` every `step` bytes. */
+/** Locals: 0 is the byte where the piece ends, 1 the byte at hand, the others are vectors. Runs `body` every `step` bytes. */
 function loop(step: number, body: Code): Code {
   return [0x03, 0x40, ...body, ...get(1), 0x41, ...signedLeb(step), 0x6a, 0x22, 1, ...get(0), 0x49, 0x0d, 0, 0x0b];
 }
@@ -57,22 +57,29 @@ const SQUARES = [
 ].flat();
 
 const [gradient, moment, second] = [get(2), get(3), get(4)];
-/** Constants: β1, share1, β2, share2, kept, step size, ε. Pieces: values, first, second, gradient. */
-const ADAMW = loop(
-  8,
-  [
-    keep(2, pair(3)),
-    keep(3, add(mul(constant(0), pair(1)), mul(constant(1), gradient))),
-    keep(4, add(mul(constant(2), pair(2)), mul(mul(constant(3), gradient), gradient))),
-    putPair(1, moment),
-    putPair(2, second),
-    putPair(0, sub(mul(pair(0), constant(4)), div(mul(constant(5), moment), add(sqrt(second), constant(6))))),
-  ].flat(),
-);
+/** Of AdamW; and locals that are vectors. */
+const FACTORS = 7;
+const VECTORS = 3 + FACTORS;
+/** Constants: β1, share1, β2, share2, kept, step size, ε; they stay in registers. Pieces: values, first, second, gradient. */
+const factor = (index: number): Code => get(VECTORS - FACTORS + 2 + index);
+const ADAMW = [
+  ...Array.from({ length: FACTORS }, (_, index) => keep(VECTORS - FACTORS + 2 + index, constant(index))),
+  loop(
+    8,
+    [
+      keep(2, pair(3)),
+      keep(3, add(mul(factor(0), pair(1)), mul(factor(1), gradient))),
+      keep(4, add(mul(factor(2), pair(2)), mul(mul(factor(3), gradient), gradient))),
+      putPair(1, moment),
+      putPair(2, second),
+      putPair(0, sub(mul(pair(0), factor(4)), div(mul(factor(5), moment), add(sqrt(second), factor(6))))),
+    ].flat(),
+  ),
+].flat();
 
 function assemble(functions: Readonly<Record<string, Code>>): Uint8Array<ArrayBuffer> {
   const bodies = Object.values(functions).map((code) => {
-    const body = [2, 1, 0x7f, 3, 0x7b, ...code, 0x0b]; // locals: one i32, three vectors
+    const body = [2, 1, 0x7f, VECTORS, 0x7b, ...code, 0x0b]; // locals: one i32, then vectors
     return [...leb(body.length), ...body];
   });
   return Uint8Array.from([
@@ -142,9 +149,12 @@ export interface AdamWFactors {
   readonly epsilon: number;
 }
 
+/** What AdamW reads and, but for the gradient, changes. */
+export type AdamWVectors = Readonly<Record<'values' | 'first' | 'second' | 'gradient', Float32Array>>;
+
 /** m = β1·m + share1·g, v = β2·v + share2·g², values = values·kept − stepSize·m / (√v + ε). */
 export function adamWLoop(
-  { values, first, second, gradient }: Readonly<Record<'values' | 'first' | 'second' | 'gradient', Float32Array>>,
+  { values, first, second, gradient }: AdamWVectors,
   { beta1, share1, beta2, share2, kept, stepSize, epsilon }: AdamWFactors,
 ): void {
   constants.set([beta1, share1, beta2, share2, kept, stepSize, epsilon]);

@@ -7,6 +7,7 @@ import { at } from '../indexed.ts';
 import { laneNumber } from './lanes.ts';
 import type { Lane } from './lanes.ts';
 import { firstSession } from './session.ts';
+import { Control, LaneState, type Run, instantiate } from './wasm-assist.ts';
 import { MOST_PAGES } from './wasm.ts';
 
 const PAGE = 65_536;
@@ -14,12 +15,6 @@ const PAGE = 65_536;
 /** Parameters of one call of the program's routine `run`. */
 export type Call = readonly number[];
 
-/** What a lane does: it has gone back to its messages, it listens, or it computes. */
-export const LaneState = { away: 0, listening: 1, computing: 2 } as const;
-/** The words of a control block: the lane's state, whether it failed, how many calls there are and how many parameters they have, then those. */
-export const Control = { state: 0, failed: 1, calls: 2, parameters: 3, first: 4 } as const;
-/** Milliseconds for which a lane listens: what happens between two calls of a rollout takes less. */
-export const LISTENING = 5;
 /** Milliseconds of computing after which this thread looks at its messages: somebody may want to stop it. */
 const AT_A_TIME = 20;
 /** Milliseconds after which this thread looks whether the lane is still there. */
@@ -32,16 +27,6 @@ export const sharedMemory = (bytes: number): WebAssembly.Memory =>
 export function growTo(memory: WebAssembly.Memory, bytes: number): void {
   const missing = Math.ceil((bytes - memory.buffer.byteLength) / PAGE);
   if (missing > 0) memory.grow(missing);
-}
-
-export type Run = (...parameters: number[]) => void;
-
-export function instantiate(module: WebAssembly.Module, memory: WebAssembly.Memory): Run {
-  const { run } = new WebAssembly.Instance(module, { lab: { memory } }).exports;
-  if (typeof run !== 'function') throw new TypeError('The program has no routine "run"');
-  return (...parameters) => {
-    run(...parameters);
-  };
 }
 
 /** Most calls of a share. */
@@ -143,23 +128,4 @@ export class WasmProgram {
   async dispose(): Promise<void> {
     for (const helper of this.#helpers.splice(0)) await helper.release();
   }
-}
-
-/** The lane's side: computes what is asked until nothing more comes for a while. */
-export function assist(run: Run, control: Int32Array): void {
-  do {
-    try {
-      const { calls, parameters, first } = Control;
-      const size = at(control, parameters);
-      for (let i = 0, begin: number = first; i < at(control, calls); i++, begin += size) run(...control.subarray(begin, begin + size));
-    } catch (error) {
-      control[Control.failed] = 1;
-      Atomics.store(control, Control.state, LaneState.away);
-      Atomics.notify(control, Control.state);
-      throw error;
-    }
-    Atomics.store(control, Control.state, LaneState.listening);
-    Atomics.notify(control, Control.state);
-    Atomics.wait(control, Control.state, LaneState.listening, LISTENING);
-  } while (Atomics.compareExchange(control, Control.state, LaneState.listening, LaneState.away) !== LaneState.listening);
 }

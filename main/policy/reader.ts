@@ -2,7 +2,8 @@
 // that has read all of its tokens gets the logits of the next one. Rows are addressed by their place in the list, which is their place in the cache.
 
 import { at } from '../indexed.ts';
-import { laneNumber, lanesOf, sharedNumbers } from '../engine/lanes.ts';
+import { laneNumber, lanesOf } from '../engine/lanes.ts';
+import { sharedNumbers } from '../engine/shared-numbers.ts';
 import type { Flat, Group } from '../engine/parameters.ts';
 import type { MemoryPool } from '../engine/session-cache.ts';
 import { Session, float, floats, integer, value } from '../engine/session.ts';
