@@ -63,13 +63,17 @@ export const FURTHER = {
   eos_token_id: 0,
 };
 
-/** Our precision and the format of llama.cpp with as many bits. */
-export const PRECISIONS = { f32: 'F32', int8: 'Q8_0', int4: 'Q4_0' } as const;
+/**
+ * Our precision and the format of llama.cpp with as many bits, tensor by tensor: our int4 has the product with the vocabulary in 8 bits, and so has the peer's
+ * file (llama.cpp's own tool never writes it in 4 bits either; it takes Q6_K, of which we have none).
+ */
+export const PRECISIONS = { f32: 'F32', int8: 'Q8_0', int4: 'Q4_0 (head Q8_0)' } as const;
 export type BenchPrecision = keyof typeof PRECISIONS;
 
 export const benchFolder = join(projectFolder(), '.cache', 'bench-llm');
 export const modelFolder = (name: ModelName): string => join(benchFolder, name);
-export const ggufFile = (name: ModelName, format: string): string => join(benchFolder, `${name}.${format}.gguf`);
+export const ggufFile = (name: ModelName, format: string): string =>
+  join(benchFolder, `${name}.${format.replaceAll(/[()]/g, '').replaceAll(' ', '-')}.gguf`);
 
 /** Random numbers once; every tensor is written from them again and again, because speed does not depend on them. */
 const PORTION = 1 << 20;
@@ -112,9 +116,21 @@ export function makeModels(names: readonly ModelName[], gguf: readonly string[],
       if (!gguf.includes(format) || existsSync(ggufFile(name, format))) continue;
       say(`making ${name} as ${format}`);
       const own = ggufTensors(source.config, tensors);
-      writeGguf(ggufFile(name, format), modelMetadata(source, name), format === 'F32' ? own : own.map((tensor) => blocks(tensor, format)));
+      writeGguf(
+        ggufFile(name, format),
+        modelMetadata(source, name),
+        own.map((tensor) => inFormat(tensor, format)),
+      );
     }
   }
+}
+
+/** Tied models have the head as their embedding. */
+const HEADS = ['token_embd.weight', 'output.weight'];
+
+function inFormat(tensor: NewTensor, format: (typeof PRECISIONS)[BenchPrecision]): NewTensor | EncodedTensor {
+  if (format === 'F32') return tensor;
+  return blocks(tensor, format === 'Q8_0' || HEADS.includes(tensor.name) ? 'Q8_0' : 'Q4_0');
 }
 
 const BLOCK = 32;
