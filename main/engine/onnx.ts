@@ -357,8 +357,17 @@ const SPELLED: Readonly<Record<string, Spell>> = {
     writer.emit('Mul', [x, inverse], [y]);
   },
   BlockProduct: (node, writer) => {
-    writer.emit('MatMulNBits', names(node.inputs, writer), names(node.outputs, writer), node.attributes, MICROSOFT);
+    const [x = '', blocks = '', scales = '', ...bias] = names(node.inputs, writer);
+    const inputs = [x, blocks, scales, ...(bias.length > 0 ? ['', '', ...bias] : [])];
+    writer.emit('MatMulNBits', inputs, names(node.outputs, writer), node.attributes, MICROSOFT);
   },
+  /** x + more normalised, and x + more. */
+  AddRMSNorm: (node, writer) => {
+    const [y = '', sum = ''] = names(node.outputs, writer);
+    writer.emit('SkipSimplifiedLayerNormalization', names(node.inputs, writer), [y, '', '', sum], node.attributes, MICROSOFT);
+  },
+  /** Cuts one axis into parts whose sizes are only known when run. */
+  SplitAt: (node, writer) => writer.emit('Split', names(node.inputs, writer), names(node.outputs, writer), node.attributes),
   Rotary: (node, writer) => {
     const inputs = node.inputs.map((tensor) => writer.wide(tensor));
     writer.emit('RotaryEmbedding', inputs, names(node.outputs, writer), { interleaved: 0 }, MICROSOFT);

@@ -104,28 +104,35 @@ export class Cache {
     return values;
   }
 
-  /** Puts the first `used[row]` of `count` new tokens per row at the row's position; the row's place in the cache is `places[row]`. */
+  /**
+   * Puts the first `used[row]` of `count` new tokens per row at the row's position; the row's place in the cache is `places[row]`. The results are those
+   * of each stream under its name, or of all one after the other in every row.
+   */
   append(
-    results: Readonly<Record<string, Float32Array>>,
+    results: Readonly<Record<string, Float32Array>> | Float32Array,
     count: number,
     places: readonly number[],
     positions: readonly number[],
     used: readonly number[],
   ): void {
+    const all = results instanceof Float32Array ? count * this.#streams.reduce((sum, { heads, size }) => sum + heads * size, 0) : 0;
+    let start = 0;
     for (const [i, { name, heads, size }] of this.#streams.entries()) {
-      const source = results[name];
+      const source = results instanceof Float32Array ? results : results[name];
       const target = this.#data[i];
       if (!source || !target) throw new Error(`The model gave no new "${name}" to keep`);
+      const own = heads * count * size;
       for (let row = 0; row < positions.length; row++) {
         const length = at(used, row) * size;
         for (let head = 0; head < heads; head++) {
-          const from = (row * heads + head) * count * size;
+          const from = start + row * (all || own) + head * count * size;
           const to = ((at(places, row) * heads + head) * this.#time + at(positions, row)) * size;
           // A loop for few numbers, because making two views for `set` takes longer.
           if (length > FEW) target.set(source.subarray(from, from + length), to);
           else for (let k = 0; k < length; k++) target[to + k] = source[from + k]!;
         }
       }
+      if (all > 0) start += own;
     }
   }
 

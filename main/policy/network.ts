@@ -11,6 +11,7 @@ import type { BatchLayout, BatchShape, LossInput, PolicyOptions, PolicyTensors }
 import { residentNumbers } from './device-batch.ts';
 import { deviceSamplingGraph, deviceStreams } from './device-graph.ts';
 import type { DeviceSampling } from './device-graph.ts';
+import type { JoinedParameter } from './joined-parameters.ts';
 import { cacheStreams, samplingGraph } from './sampling-graph.ts';
 import type { Stream } from './sampling-graph.ts';
 import { modelLayout } from './transformer.ts';
@@ -34,6 +35,8 @@ export interface PolicyNetwork extends BatchLayout {
   readonly shares?: boolean;
   /** How many micro-batches are computed side by side at most, where sessions are dear; missing: one for every thread. */
   readonly lanes?: number;
+  /** Further inputs of sampling graphs, made of parameters. */
+  readonly joined?: readonly JoinedParameter[];
   tensors(graph: Graph, parameters: Parameters, shape: BatchShape, options?: PolicyOptions): PolicyTensors & { readonly logits: Tensor };
   /** See `samplingGraph`: reads `count` tokens per row. */
   samplingGraph(count: number, parameters: (graph: Graph) => Parameters): Graph;

@@ -9,6 +9,7 @@ import type { MemoryPool } from '../engine/session-cache.ts';
 import { Session, float, floats, integer, value } from '../engine/session.ts';
 import type { Feeds, Value } from '../engine/session.ts';
 import { Cache, timeFor } from './cache.ts';
+import { JoinedParameters } from './joined-parameters.ts';
 import { networkOf } from './network.ts';
 import type { PolicyModel, PolicyNetwork } from './network.ts';
 import { parameterFeeds, parameterInputs } from './sampling-graph.ts';
@@ -67,6 +68,8 @@ export class GraphReader implements Reader {
   readonly #weights: Flat;
   /** Rows that were given several tokens to read and have not read all of them. */
   readonly #reading = new WeakSet<ReadRow>();
+  /** Parameters that are put together when a game begins. */
+  readonly #joined: JoinedParameters | undefined;
   /** Where lanes read the weights: a copy, made when a game begins. */
   readonly #shared: Readonly<Record<Group, Float32Array>> | undefined;
 
@@ -79,12 +82,15 @@ export class GraphReader implements Reader {
     const { layout, streams } = this.network;
     if (this.#lanes > 1) this.#shared = { decay: sharedNumbers(layout.lengths.decay), plain: sharedNumbers(layout.lengths.plain) };
     this.#cache = new Cache(streams, this.capacity, this.#shared !== undefined);
-    this.#feeds = parameterFeeds(layout, this.#shared ?? weights);
+    const { joined } = this.network;
+    if (joined) this.#joined = new JoinedParameters(layout, joined);
+    this.#feeds = { ...parameterFeeds(layout, this.#shared ?? weights), ...this.#joined?.feeds };
     this.begin();
   }
 
   begin(): void {
     this.#cache.fit(0, 0);
+    this.#joined?.fill(this.#weights);
     this.#shared?.decay.set(this.#weights.decay);
     this.#shared?.plain.set(this.#weights.plain);
   }
@@ -182,9 +188,7 @@ export class GraphReader implements Reader {
     if (growth > 0) await this.#options.pool?.makeRoom(GROWTH * growth);
     this.#cache.fit(needed, rows.length);
     for (const [part, { places, used, results }] of parts.entries()) {
-      const fresh: Record<string, Float32Array> = {};
-      for (const [name, result] of Object.entries(results)) if (name.startsWith('new.')) fresh[name.slice(4)] = floats(result);
-      this.#cache.append(fresh, count, places, at(positions, part), used);
+      this.#cache.append(freshNumbers(results), count, places, at(positions, part), used);
     }
   }
 
@@ -224,6 +228,7 @@ export class GraphReader implements Reader {
       tokens: integer(tokens, [rows.length, window]),
       positions: value('int64', positions, shape),
       mask: float(mask, [rows.length, 1, count, total]),
+      ...(count === 1 ? { split: value('int64', BigInt64Array.of(BigInt(time), 1n), [2]) } : {}),
       ...(aids.matchFlag ? { flags: float(flags, [rows.length, window]) } : {}),
       ...(aids.tokenShift > 0 ? { present: float(present, [rows.length, window]) } : {}),
       ...(count > 1
@@ -318,6 +323,14 @@ function point(logits: Float32Array, { tokens, position }: ReadRow, old: number,
     const weight = weights[place < old ? place : time + place - old]!;
     logits[token]! += amount * weight;
   }
+}
+
+/** The new keys and values: all in one, or by name. */
+function freshNumbers(results: Feeds): Float32Array | Record<string, Float32Array> {
+  if (results.new) return floats(results.new);
+  const fresh: Record<string, Float32Array> = {};
+  for (const [name, result] of Object.entries(results)) if (name.startsWith('new.')) fresh[name.slice(4)] = floats(result);
+  return fresh;
 }
 
 function need(results: Feeds, name: string): Value {

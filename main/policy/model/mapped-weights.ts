@@ -5,9 +5,10 @@ import { closeSync, existsSync, fsyncSync, mkdirSync, openSync, readFileSync, re
 import { join } from 'node:path';
 import { z } from 'zod';
 import type { ExternalData } from '../../engine/graph.ts';
+import { at } from '../../indexed.ts';
 import { weightSpecs } from './architecture.ts';
 import { toHalf } from './numbers.ts';
-import { BLOCK, type Bits, type Precision, quantise } from './quantise.ts';
+import { BLOCK, type Precision, quantise } from './quantise.ts';
 import { writeAll } from '../../engine/atomic-file.ts';
 import type { ModelSource } from './source.ts';
 import { countOf, readAll, readNumbers } from './tensor-source.ts';
@@ -26,7 +27,7 @@ export type MappedWeight =
 /** By Hugging Face name; quantised models have the product with the vocabulary under HEAD beside the embedding. */
 export type MappedWeights = ReadonlyMap<string, MappedWeight>;
 export const HEAD = 'lm_head.weight';
-const EMBEDDING = 'model.embed_tokens.weight';
+export const EMBEDDING = 'model.embed_tokens.weight';
 
 /** `folder` keeps what had to be converted, under the model's hash. */
 export function mapWeights(
@@ -37,7 +38,8 @@ export function mapWeights(
 ): MappedWeights {
   if (precision === 'f32' && mappable(source))
     return new Map([...source.tensors].map(([name, { file, offset, bytes }]) => [name, { kind: 'f32', place: { file, offset, bytes } }]));
-  const name = join(folder, `${hash.slice(0, 16)}-${precision}`);
+  // Files of few bits that were made before neighbours were written side by side have the name without `joined`.
+  const name = join(folder, `${hash.slice(0, 16)}-${precision}${precision === 'int8' || precision === 'int4' ? '-joined' : ''}`);
   if (!existsSync(`${name}.json`)) convert(source, name, precision, progress);
   return readIndex(name);
 }
@@ -91,11 +93,14 @@ function convert(source: ModelSource, name: string, precision: Precision, progre
     const file = new AlignedFile(handle);
     const index: Index = {};
     let done = 0;
-    for (const { name: weight, shape, from } of specs) {
-      const tensor = source.tensors.get(from);
-      if (!tensor) throw new Error(`The tensor ${from} was there before`);
-      index[weight] = writeWeight(file, tensor, kindOf(weight, shape, precision));
-      done += countOf(shape);
+    for (const group of Map.groupBy(specs, (spec) => siblings(spec.name)).values()) {
+      const weights = group.map(({ name: weight, shape, from }) => {
+        const tensor = source.tensors.get(from);
+        if (!tensor) throw new Error(`The tensor ${from} was there before`);
+        return { name: weight, tensor, kind: kindOf(weight, shape, precision) };
+      });
+      Object.assign(index, writeWeights(file, weights));
+      done += group.reduce((sum, { shape }) => sum + countOf(shape), 0);
       progress(done / total);
     }
     fsyncSync(handle);
@@ -108,16 +113,33 @@ function convert(source: ModelSource, name: string, precision: Precision, progre
   }
 }
 
-function writeWeight(file: AlignedFile, tensor: TensorSource, kind: MappedWeight['kind']): Index[string] {
-  if (kind === 'f32' || kind === 'f16') {
+/** Weights of one name here lie side by side, so that they can be multiplied as one. */
+const siblings = (name: string): string => name.replace(/\b[qkv]_proj\b/, 'q, k, v').replace(/\b(?:gate|up)_proj\b/, 'gate, up');
+
+interface WrittenWeight {
+  readonly name: string;
+  readonly tensor: TensorSource;
+  readonly kind: MappedWeight['kind'];
+}
+
+/** The blocks of all, then their scales, then their zero points. */
+function writeWeights(file: AlignedFile, weights: readonly WrittenWeight[]): Index {
+  const index: Index = {};
+  const quantised = weights.flatMap(({ name, tensor, kind }) => {
+    if (kind === 'int8' || kind === 'int4') return [{ name, kind, bits: kind === 'int8' ? (8 as const) : (4 as const), tensor }];
     const start = file.align();
     for (const part of readNumbers(tensor)) file.write(kind === 'f16' ? toHalf(part) : part);
-    return { kind, place: [start, file.at - start] };
+    index[name] = { kind, place: [start, file.at - start] };
+    return [];
+  });
+  const blocks = quantised.map(({ tensor, bits }) => quantise(readAll(tensor), bits));
+  const places = blocks.map(({ packed }) => file.put(packed));
+  const scales = blocks.map((made) => file.put(made.scales));
+  for (const [i, { name, kind, bits }] of quantised.entries()) {
+    const zeros = new Uint8Array((at(blocks, i).scales.length * bits) / 8).fill(bits === 8 ? 128 : 0x88);
+    index[name] = { kind, place: at(places, i), scales: at(scales, i), zeros: file.put(zeros) };
   }
-  const bits: Bits = kind === 'int8' ? 8 : 4;
-  const { packed, scales } = quantise(readAll(tensor), bits);
-  const zeros = new Uint8Array((scales.length * bits) / 8).fill(bits === 8 ? 128 : 0x88);
-  return { kind, place: file.put(packed), scales: file.put(scales), zeros: file.put(zeros) };
+  return index;
 }
 
 /** Every tensor begins at a multiple of 64 bytes. */
