@@ -447,9 +447,13 @@ function algorithmIdentity(algorithm: RunConfig['algorithm']): object {
 }
 
 /** Runs with equal keys have the same reference; known without opening the world, unlike the recipe. */
-export function referenceKey({ world, policy, reference }: RunConfig): string {
+export const referenceKey = ({ world, policy, reference }: RunConfig): string =>
+  contentHash({ world, policy: unpricedPolicy(policy), reference: recipeSettings(reference) });
+
+/** A policy without the price of invalid actions, which changes neither its reference nor its speed. */
+export function unpricedPolicy(policy: RunConfig['policy']): object {
   const { invalidPenalty: _price, ...model } = policy.model;
-  return contentHash({ world, policy: { ...policy, model }, reference: recipeSettings(reference) });
+  return { ...policy, model };
 }
 
 /** Short name of everything that decides a run's numbers: the config without its name. */

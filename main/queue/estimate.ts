@@ -9,7 +9,7 @@ import { freeBytes } from '../store/disk-space.ts';
 import { estimate as diskEstimate, measuredBytesPerStep } from '../store/maintenance.ts';
 import type { Run } from '../store/runs.ts';
 import type { Store } from '../store/store.ts';
-import { parseConfig, type RunConfig } from '../config/config.ts';
+import { parseConfig, type RunConfig, unpricedPolicy } from '../config/config.ts';
 import { type Measurement, measurement, readShippedSpeeds, shippedSpeed } from './speeds.ts';
 
 export interface Estimate {
@@ -75,7 +75,7 @@ export function estimateRun(store: Store, config: RunConfig, elsewhere = readShi
 
 /** Where the result of a probe is kept: everything that decides speed and memory. */
 export function probeKey({ world, policy, algorithm, device, threads }: RunConfig): string {
-  return `probe.${contentHash({ world: world.name, policy, algorithm: algorithm.id, device, threads }).slice(0, 16)}`;
+  return `probe.${contentHash({ world: world.name, policy: unpricedPolicy(policy), algorithm: algorithm.id, device, threads }).slice(0, 16)}`;
 }
 
 function similarRuns(store: Store, config: RunConfig): { id: number; measured: Measurement; sameReference: boolean }[] {

@@ -4,7 +4,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { z } from 'zod';
 import { contentHash } from '../canonical.ts';
-import type { RunConfig } from '../config/config.ts';
+import { type RunConfig, unpricedPolicy } from '../config/config.ts';
 import { resourceFile } from '../paths.ts';
 
 /** What one measurement says of a kind of run. */
@@ -29,7 +29,7 @@ export const speedsFile = (): string => resourceFile('preset-speeds.json');
 
 /** What decides the speed of a run, machine and threads apart. */
 export function speedKey({ world, policy, algorithm }: Pick<RunConfig, 'world' | 'policy' | 'algorithm'>): string {
-  return contentHash({ world: world.name, policy, algorithm: algorithm.id }).slice(0, 16);
+  return contentHash({ world: world.name, policy: unpricedPolicy(policy), algorithm: algorithm.id }).slice(0, 16);
 }
 
 type ShippedSpeeds = z.infer<typeof shippedSpeeds>;

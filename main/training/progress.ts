@@ -28,6 +28,7 @@ export class ProgressReporter {
   #began = 0;
   #doneAtBegin = 0;
   #lastReport = 0;
+  #lastDone = 0;
 
   constructor(report: (report: RunReport) => Promise<void>) {
     this.#report = report;
@@ -36,7 +37,10 @@ export class ProgressReporter {
   async report(update: number, phase: string, done: number, total: number): Promise<void> {
     const now = performance.now();
     const [work = phase] = phase.split(' (');
-    if (work !== this.#phase) [this.#phase, this.#began, this.#doneAtBegin] = [work, now, done];
+    // Less than before: the same kind of work begins once more, such as the next evaluation.
+    const again = done < this.#lastDone;
+    this.#lastDone = done;
+    if (work !== this.#phase || again) [this.#phase, this.#began, this.#doneAtBegin] = [work, now, done];
     else if (now - this.#lastReport < INTERVAL_MS && done < total) return;
     this.#lastReport = now;
     const rate = (done - this.#doneAtBegin) / (now - this.#began);
