@@ -1,12 +1,8 @@
 // The same world with a price on invalid actions, for language models that answer freely: what it cannot parse costs reward, so that
-// an algorithm which learns from the whole return learns to say what can be understood.
+// an algorithm which learns from the whole return learns to say what can be understood. It stays the same world: references, and evaluations
+// by success, are those of any price; only V* depends on it (training/vstar-stage.ts).
 
 import type { Environment, Turn } from './environment.ts';
-
-const originals = new WeakMap<Environment, Environment>();
-
-/** The world without the price: demonstrations, and so references, do not depend on it. */
-export const unpriced = (environment: Environment): Environment => originals.get(environment) ?? environment;
 
 export function penalised(inner: Environment, penalty: number): Environment {
   if (penalty === 0) return inner;
@@ -15,14 +11,11 @@ export function penalised(inner: Environment, penalty: number): Environment {
   const { stepMany } = inner;
   const [lowest, highest] = inner.rewardRange;
   const [worst, best] = inner.returnRange;
-  const priced: Environment = {
+  return {
     ...inner,
-    settings: { world: inner.settings, invalidPenalty: penalty },
     rewardRange: [lowest - penalty, highest],
     returnRange: [worst - penalty * inner.maxSteps, best],
     step: (state, action) => charged(inner.step(state, action)),
     ...(stepMany && { stepMany: (moves: Parameters<typeof stepMany>[0]) => stepMany(moves).map(charged) }),
   };
-  originals.set(priced, inner);
-  return priced;
 }

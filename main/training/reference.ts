@@ -9,7 +9,6 @@ import type { Flat } from '../engine/parameters.ts';
 import type { SessionOptions } from '../engine/session.ts';
 import { type Poll, Trainer } from '../engine/training-step.ts';
 import { demonstrations } from '../environment/demonstrations.ts';
-import { unpriced } from '../environment/penalised.ts';
 import { evaluationSeed } from '../evaluation/evaluate.ts';
 import { type AgentToken, type EncodedRow, Relabelling, relabelled } from '../policy/prompt.ts';
 import { hashFile } from '../policy/model/registry.ts';
@@ -48,7 +47,7 @@ export function referenceRecipe(setup: RunSetup): string {
   const { config, environment, codec, referenceModel } = setup;
   return contentHash({
     version: 1,
-    world: worldHash(unpriced(environment), environment.levels - 1),
+    world: worldHash(environment, environment.levels - 1),
     tokenizer: contentHash(codec.tokenizer.json),
     prompt: codec.prompt,
     relabel: config.policy.aids.relabelIds,

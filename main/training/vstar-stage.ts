@@ -3,6 +3,7 @@
 // training tasks are valued before the first update; with a schedule (8 → 4 → 2) each task when it is first met.
 
 import { at } from '../indexed.ts';
+import { contentHash } from '../canonical.ts';
 import { vstarOf } from '../algorithm/vstar.ts';
 import type { Task } from '../environment/environment.ts';
 import { Random } from '../random.ts';
@@ -137,8 +138,11 @@ export class VstarStage {
   }
 
   #key(task: Task, level: number, samples: number) {
+    const { kind, model } = this.#config.policy;
+    const world = worldHash(this.#actor.environment, level);
+    const price = kind === 'model' ? model.invalidPenalty : 0;
     return {
-      worldHash: worldHash(this.#actor.environment, level),
+      worldHash: price > 0 ? contentHash({ world, price }) : world, // returns depend on the price, and caches of before had none
       task: task.id,
       reference: this.#reference,
       seed: this.#config.reference.seed,

@@ -186,3 +186,20 @@ describe('a run with a language model', () => {
     ).toThrow(/expected k3/);
   });
 });
+
+test('free answers that cannot be parsed cost their price in training and in V*, which is not shared between prices', async () => {
+  const trained = async (invalidPenalty: number) => {
+    const lab = host();
+    const shaped = { vstar: { samples: [2], reward: 'shaped' }, training: { ...model().training, updates: 1, reward: 'shaped' } };
+    expect(await train(model({ answers: 'free', invalidPenalty }, {}, shaped), lab)).toBe('done');
+    const episodes = lab.reports.flatMap((report) => (report.type === 'update' ? report.episodes : []));
+    const values = lab.reports.flatMap((report) => (report.type === 'vstar' ? report.entries : []));
+    return { steps: episodes.flatMap(({ steps }) => steps), values };
+  };
+  const [free, priced] = [await trained(0), await trained(0.25)];
+  expect(free.steps.some(({ valid }) => !valid)).toBe(true); // a random model says nonsense
+  expect(priced.steps.map(({ reward }) => reward)).toEqual(free.steps.map(({ valid, reward }) => (valid ? reward : reward - 0.25)));
+  expect(Math.max(...free.values.map(({ value }) => value))).toBe(0);
+  expect(Math.max(...priced.values.map(({ value }) => value))).toBeLessThan(0);
+  expect(new Set([...free.values, ...priced.values].map(({ worldHash }) => worldHash)).size).toBe(2);
+});
