@@ -37,6 +37,7 @@ export function runHandlers(context: Context): Handlers<typeof runCalls> {
         changes: changesOf(run),
         advice: adviceFor(context.lab.store, run),
         device: device ? deviceText(device) : null,
+        validationTemperature: context.lab.store.evaluations.list(id).findLast(({ kind }) => kind === 'periodic')?.temperature ?? 0,
       };
     },
 

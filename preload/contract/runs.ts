@@ -120,6 +120,8 @@ export const runCalls = {
       advice: z.array(z.string()),
       /** What its graphics card has cost, in a line; null on the CPU. */
       device: z.string().nullable(),
+      /** The temperature of its evaluations during training; 0 is greedy. */
+      validationTemperature: z.number(),
     }),
   },
   'runs.change': {

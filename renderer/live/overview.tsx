@@ -28,7 +28,7 @@ interface OverviewProps {
 
 export function Overview({ run, progress, asked }: OverviewProps) {
   const live = run.state === 'running' || run.state === 'stopping';
-  const { stages = allStages, advice = [], device = null } = useRunSummary(run.id) ?? {};
+  const { stages = allStages, advice = [], device = null, validationTemperature = 0 } = useRunSummary(run.id) ?? {};
   const words = live ? [doingWords(run, progress), asked].filter(Boolean).join(' · ') : (run.reason ?? '');
   const long = words.length > LONG;
   return (
@@ -43,7 +43,7 @@ export function Overview({ run, progress, asked }: OverviewProps) {
         </div>
         {ENDED.includes(run.state) ? <Progress label="Run progress" value={shareDone(run)} /> : <Stages {...{ run, stages, progress }} />}
       </div>
-      <Numbers run={run} />
+      <Numbers {...{ run, validationTemperature }} />
       {long && <p className={styles.across}>{words}</p>}
       {device !== null && (
         <p className={`${styles.remark} ${styles.across}`} data-testid="device">
@@ -74,26 +74,30 @@ function Stages({ run, stages, progress }: { run: RunRow; stages: readonly Stage
   );
 }
 
-function Numbers({ run }: { run: RunRow }) {
+function Numbers({ run, validationTemperature }: { run: RunRow; validationTemperature: number }) {
   const { test, validation, best } = run;
   return (
     <Stats>
       <Stat
         label="Test success"
         value={test ? formatValue(test.rate, 'share') : '–'}
-        note={test ? `${counted(test)}${test.temperature > 0 ? `, temperature ${test.temperature}` : ''}` : 'after training'}
+        note={test ? `${counted(test)}${drawn(test.temperature)}` : 'after training'}
       />
       <Stat
         label="Validation success"
         value={validation ? formatValue(validation.rate, 'share') : '–'}
         note={
-          validation ? `${counted(validation)}, update ${validation.update}` : run.state === 'done' ? 'none was made' : 'not evaluated yet'
+          validation
+            ? `${counted(validation)}${drawn(validationTemperature)}, update ${validation.update}`
+            : run.state === 'done'
+              ? 'none was made'
+              : 'not evaluated yet'
         }
       />
       <Stat
         label="Best validation"
         value={best ? formatValue(best.rate, 'share') : '–'}
-        note={best ? `${best.k} of ${best.n}, update ${best.update}` : ''}
+        note={best ? `${best.k} of ${best.n}${drawn(validationTemperature)}, update ${best.update}` : ''}
       />
       <Stat label="Episodes" value={whole.format(run.episodes)} note={`${whole.format(run.tokens)} tokens`} />
       <Stat
@@ -106,3 +110,5 @@ function Numbers({ run }: { run: RunRow }) {
 }
 
 const counted = ({ low, high, k, n }: Proportion): string => `${points(low)}–${percent(high)}, ${k} of ${n}`;
+/** How actions were chosen, where they were not the likeliest ones. */
+const drawn = (temperature: number): string => (temperature > 0 ? `, temperature ${temperature}` : '');

@@ -57,6 +57,9 @@ test('another model is chosen, its memory is planned, and the run trains to its 
     'policy.thoughtTokens': '8',
     'training.updates': '1',
     'evaluation.finalTasks': '4',
+    'evaluation.every': '1',
+    'evaluation.tasks': '4',
+    'evaluation.temperature': '1',
   };
   for (const [key, value] of Object.entries(changes)) await (await field(key)).getByRole('textbox').fill(value);
   await (await field('policy.thoughts')).getByRole('switch').click();
@@ -90,6 +93,11 @@ test('another model is chosen, its memory is planned, and the run trains to its 
     120_000,
   );
   expect(end).toMatchObject({ state: 'done' });
+  const status = lab.page.getByRole('region', { name: 'Run status' });
+  await status
+    .getByText(/of 4, temperature 1, update 1$/)
+    .first()
+    .waitFor();
 }, 180_000);
 
 test('once a run has measured it, the memory beside Start is still the sum of the parts below it', async () => {
