@@ -84,9 +84,15 @@ async function runWindowTests(electron, scratch, base) {
   const results = [report(await runBuild(electron))];
   for (const project of ['e2e', 'slow']) {
     if (!wanted(project)) continue;
-    const start = (/** @type {NodeJS.ProcessEnv} */ env) =>
-      runTests(electron.executable, project, scratch, { ...base, DISPLAY: env.DISPLAY });
-    results.push(report(hasDisplay() ? await start(process.env) : await withVirtualDisplay(start)));
+    const start = (/** @type {string | undefined} */ shard) => (/** @type {NodeJS.ProcessEnv} */ env) =>
+      runTests(electron.executable, project, scratch, { ...base, DISPLAY: env.DISPLAY }, shard);
+    if (hasDisplay()) {
+      results.push(report(await start(undefined)(process.env)));
+      continue;
+    }
+    // A window waits more than it computes, so two share the machine; each has a display of its own, where no other takes its focus.
+    const shards = project === 'e2e' && filters.length === 0 ? ['1/2', '2/2'] : [undefined];
+    results.push(...(await Promise.all(shards.map(async (shard) => report(await withVirtualDisplay(start(shard)))))));
   }
   return results;
 }
@@ -151,10 +157,12 @@ async function runCheck(executable, { name, args, fix }, env) {
  * @param {string} project
  * @param {string} scratch
  * @param {NodeJS.ProcessEnv} env
+ * @param {string} [shard] which part of its files, such as 1/2
  */
-async function runTests(executable, project, scratch, env) {
+async function runTests(executable, project, scratch, env, shard) {
   const began = performance.now();
-  const file = join(scratch, `${project}.json`);
+  const name = shard ? `${project}-${shard.replace('/', '-of-')}` : project;
+  const file = join(scratch, `${name}.json`);
   const args = [
     tool('vitest/vitest.mjs'),
     'run',
@@ -162,9 +170,10 @@ async function runTests(executable, project, scratch, env) {
     '--reporter=default',
     '--reporter=json',
     `--outputFile.json=${file}`,
+    ...(shard ? [`--shard=${shard}`] : []),
   ];
   if (filters.length > 0) args.push('--passWithNoTests');
-  const log = join(root, '.cache', `test-${project}.log`); // to look at while it runs
+  const log = join(root, '.cache', `test-${name}.log`); // to look at while it runs
   mkdirSync(dirname(log), { recursive: true });
   writeFileSync(log, '');
   // The window's tests wait for what a person would see, so beside them the others stand back.
@@ -175,7 +184,7 @@ async function runTests(executable, project, scratch, env) {
   const { passed, failed, slowest } = countTests(file);
   const unexplained = code !== 0 && failed === 0 ? 1 : 0; // vitest itself failed, or an error outside any test
   return {
-    name: project === 'unit' ? 'unit and integration tests' : `${project} tests`,
+    name: project === 'unit' ? 'unit and integration tests' : `${project} tests${shard ? `, ${shard}` : ''}`,
     passed,
     failed: failed + unexplained,
     output,

@@ -70,14 +70,7 @@ function attendBlock(query: Tensor, key: Tensor, value: Tensor, scale: number, m
   const timeFirst = (x: Tensor): Tensor => op.transpose(x, [2, 0, 1, 3]);
   const [last = 0] = query.sizes;
   const [time = 0] = key.sizes;
-  const ahead = (i: number): boolean => i % time > time - last + Math.floor(i / time);
-  const causal = (): Tensor =>
-    query.graph.constant(
-      Float32Array.from({ length: last * time }, (_, i) => (ahead(i) ? NEVER : 0)),
-      [last, time],
-      'float32',
-      'causal',
-    );
+  const causal = (): Tensor => query.graph.shared(`causal ${last}×${time}`, [last, time], () => causalMask(last, time));
   const scores = op.matmul(query, key, { rowsFirstA: true, rowsFirstB: true, transposeB: true, scale }); // [rows, heads, last, time]
   const weights = op.softmax(op.add(scores, mask ?? causal()));
   const output = timeFirst(op.matmul(weights, value, { rowsFirstB: true }));
@@ -92,6 +85,13 @@ function attendBlock(query: Tensor, key: Tensor, value: Tensor, scale: number, m
     };
   };
   return { output, gradients };
+}
+
+/** What is added to the scores of the last positions over all of them: NEVER where a key comes after its query. */
+function causalMask(last: number, time: number): Float32Array {
+  const mask = new Float32Array(last * time);
+  for (let row = 0; row < last; row++) mask.fill(NEVER, row * time + time - last + row + 1, (row + 1) * time);
+  return mask;
 }
 
 /** Aᵀ·X·scale by heads, A [rows, heads, last, time] and X [last, rows, heads, size], as [time, rows, heads, size]. */

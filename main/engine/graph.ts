@@ -129,6 +129,7 @@ export class Graph {
   #counters = new Map<string, number>();
   #scalars = new Map<string, Tensor>();
   #externals = new Map<string, Tensor>();
+  #shared = new Map<string, Tensor>();
 
   constructor(name = 'graph') {
     this.name = name;
@@ -163,6 +164,15 @@ export class Graph {
       throw new GraphError(`Constant "${name}" has ${data.length} values, but shape ${showShape(shape)} holds ${elementCount(shape)}`);
     const tensor = new Tensor(this, this.#unique(`constant/${name}`), dtype, shape, data);
     this.constants.push(tensor);
+    return tensor;
+  }
+
+  /** A constant that several places need under one name: the first of them makes it. */
+  shared(name: string, shape: Shape, make: () => ConstantData): Tensor {
+    const known = this.#shared.get(name);
+    if (known) return known;
+    const tensor = this.constant(make(), shape, undefined, name);
+    this.#shared.set(name, tensor);
     return tensor;
   }
 
