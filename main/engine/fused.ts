@@ -9,10 +9,11 @@ import * as op from './operators.ts';
 /** Added to a score that must not count. */
 const NEVER = -1e9;
 
-/** From this length on, time is cut into up to so many blocks of at least so many positions; shorter ones cost more than they save. */
+/** From this length on, time is cut into blocks of at least so many positions, four of them or as many as keep them short; more cost more than they save. */
 const LONG = 128;
 const BLOCKS = 4;
 const SHORTEST_BLOCK = 64;
+const LONGEST_BLOCK = 512;
 
 /**
  * Causal attention: softmax(Q·Kᵀ·scale)·V for each head, over the position itself and those before it. All of [time, rows, heads, size].
@@ -21,7 +22,7 @@ const SHORTEST_BLOCK = 64;
  */
 export function attention(query: Tensor, key: Tensor, value: Tensor, scale: number, mask?: Tensor): Tensor {
   const [time = 0] = query.sizes;
-  const count = time < LONG ? 1 : Math.min(BLOCKS, Math.floor(time / SHORTEST_BLOCK));
+  const count = time < LONG ? 1 : Math.min(Math.max(BLOCKS, Math.ceil(time / LONGEST_BLOCK)), Math.floor(time / SHORTEST_BLOCK));
   const ends = Array.from({ length: count }, (_, block) => Math.floor(((block + 1) * time) / count));
   const sizes = ends.map((end, block) => end - (ends[block - 1] ?? 0));
   return query.graph.withGradient('attend', [query, key, value], () => {

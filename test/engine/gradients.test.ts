@@ -278,19 +278,25 @@ test.each([...new Set(FUSED.map(({ rule }) => rule))])('the gradient of the comp
   for (const entry of FUSED.filter((candidate) => candidate.rule === rule)) await check(entry);
 });
 
-test('attention cut into blocks sees exactly what is not ahead', async () => {
+test.each([
+  { time: 200, blocks: 3, look: [0, 1, 65, 66, 67, 133, 199] },
+  { time: 2600, blocks: 6, look: [0, 1, 432, 433, 434, 2165, 2166, 2167, 2599] },
+])('attention over $time positions, cut into $blocks blocks, sees exactly what is not ahead', async ({ time, blocks, look }) => {
   const graph = new Graph('blocks');
-  const [q, k, v] = ['q', 'k', 'v'].map((name) => graph.input(name, 'float32', [200, 1, 1, 2]));
+  const shape = [time, 1, 1, 2];
+  const [q, k, v] = ['q', 'k', 'v'].map((name) => graph.input(name, 'float32', shape));
   if (!q || !k || !v) throw new Error('three inputs are declared');
-  graph.output('y', attention(q, k, v, 1));
-  const zeros = float(new Float32Array(400), [200, 1, 1, 2]);
+  graph.output('y', op.add(attention(q, k, v, 1), attention(q, k, v, 1)));
+  // The second attention uses the masks of the first.
+  expect(graph.constants.filter(({ name }) => name.includes('causal'))).toHaveLength(blocks);
+  const zeros = float(new Float32Array(2 * time), shape);
   const numbers = float(
-    Float32Array.from({ length: 400 }, (_, i) => Math.floor(i / 2)),
-    [200, 1, 1, 2],
+    Float32Array.from({ length: 2 * time }, (_, i) => Math.floor(i / 2)),
+    shape,
   );
   const { y } = await (await create(graph)).run({ q: zeros, k: zeros, v: numbers });
   // Equal scores: the mean of 0 … t is t / 2.
-  for (const t of [0, 1, 65, 66, 67, 133, 199]) expect(floats(y!)[2 * t]).toBeCloseTo(t / 2, 4);
+  for (const t of look) expect(floats(y!)[2 * t]! / Math.max(1, t)).toBeCloseTo(Math.min(1, t), 4);
 });
 
 test('gradients stop where detached, and are zero where the loss does not depend on a tensor', async () => {
