@@ -144,42 +144,68 @@ export class Prompt {
 /** Groups of names that trade places within their group; a name is one token, or several that belong together (a word and its synonyms). */
 export type NameGroups = readonly (readonly (readonly number[])[])[];
 
-const members = new WeakMap<TokenMask, Set<number>>();
+/** What a mask allows, by token: 1 where it does. */
+const members = new WeakMap<TokenMask, Uint8Array>();
 
-/** A permutation of the world's interchangeable names, over token ids. */
+function membersOf(mask: TokenMask): Uint8Array {
+  let table = members.get(mask);
+  if (!table) {
+    table = new Uint8Array(mask.allowed.reduce((most, token) => Math.max(most, token), -1) + 1);
+    for (const token of mask.allowed) table[token] = 1;
+    members.set(mask, table);
+  }
+  return table;
+}
+
+/** Every token up to the last one that has a place in the groups, each under its name. */
+const unchanged = new WeakMap<NameGroups, Int32Array>();
+
+function unchangedTokens(groups: NameGroups): Int32Array {
+  let tokens = unchanged.get(groups);
+  if (!tokens) {
+    const last = groups.flat(2).reduce((most, token) => Math.max(most, token), -1);
+    unchanged.set(groups, (tokens = Int32Array.from({ length: last + 1 }, (_, token) => token)));
+  }
+  return tokens;
+}
+
+/** A permutation of the world's interchangeable names, over token ids. One is made for every episode, so it is two tables. */
 export class Relabelling {
-  readonly #forward = new Map<number, number>();
-  readonly #backward = new Map<number, number>();
+  readonly #forward: Int32Array;
+  readonly #backward: Int32Array;
   readonly #masks = new Map<TokenMask, TokenMask>();
 
   constructor(groups: NameGroups, random: Random) {
+    this.#forward = unchangedTokens(groups).slice();
+    this.#backward = this.#forward.slice();
     for (const names of groups) {
       const shuffled = random.shuffle(names);
-      for (const [index, name] of names.entries()) {
+      for (let index = 0; index < names.length; index++) {
+        const name = at(names, index);
         const other = at(shuffled, index);
-        for (const [place, token] of name.entries()) {
-          this.#forward.set(token, other[place] ?? token);
-          this.#backward.set(other[place] ?? token, token);
+        for (let place = 0; place < name.length; place++) {
+          const token = at(name, place);
+          this.#forward[token] = other[place] ?? token;
+          this.#backward[other[place] ?? token] = token;
         }
       }
     }
   }
 
   forward(token: number): number {
-    return this.#forward.get(token) ?? token;
+    return this.#forward[token] ?? token;
   }
 
   backward(token: number): number {
-    return this.#backward.get(token) ?? token;
+    return this.#backward[token] ?? token;
   }
 
   /** The same mask where it allows the same under the new names (all of a group, or none); else the relabelled one, made once. */
   mask(mask: TokenMask): TokenMask {
     let known = this.#masks.get(mask);
     if (!known) {
-      const allowed = members.get(mask) ?? new Set(mask.allowed);
-      members.set(mask, allowed);
-      const same = mask.allowed.every((token) => allowed.has(this.forward(token)));
+      const allowed = membersOf(mask);
+      const same = mask.allowed.every((token) => allowed[this.forward(token)] === 1);
       known = same ? mask : { allowed: mask.allowed.map((token) => this.forward(token)).sort() };
       this.#masks.set(mask, known);
     }

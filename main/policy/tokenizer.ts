@@ -89,13 +89,21 @@ export function trainTokenizer(corpus: Iterable<string>, options: TokenizerOptio
   };
 }
 
+/** Several words that are read as one token. */
+interface Phrase {
+  readonly id: number;
+  readonly words: readonly number[];
+}
+
 export class Tokenizer {
   readonly json: TokenizerJson;
   readonly size: number;
   readonly #standard: StandardTokenizer;
   readonly #cache = new Map<string, readonly number[]>();
   readonly #tokens: string[] = [];
-  readonly #phrases: readonly { readonly id: number; readonly words: readonly number[] }[];
+  readonly #phrases: readonly Phrase[];
+  /** The phrases by the token of their last word. */
+  readonly #ending = new Map<number, Phrase[]>();
 
   constructor(json: TokenizerJson) {
     this.json = json;
@@ -105,6 +113,10 @@ export class Tokenizer {
     this.#phrases = json.added_tokens
       .filter(({ special }) => !special)
       .map(({ id, content }) => ({ id, words: content.split(' ').flatMap((word) => this.#piece(word)) }));
+    for (const phrase of this.#phrases) {
+      const last = phrase.words.at(-1) ?? phrase.id;
+      this.#ending.set(last, [...(this.#ending.get(last) ?? []), phrase]);
+    }
   }
 
   /** Every piece between spaces is looked up once and remembered. */
@@ -114,7 +126,7 @@ export class Tokenizer {
       if (piece === '') continue;
       for (const id of this.#piece(piece)) {
         ids.push(id);
-        for (const { id: phrase, words } of this.#phrases) {
+        for (const { id: phrase, words } of this.#ending.get(id) ?? []) {
           if (words.every((word, index) => ids[ids.length - words.length + index] === word))
             ids.splice(-words.length, words.length, phrase);
         }
