@@ -43,6 +43,8 @@ await main(async () => {
         }
       }
     } finally {
+      // A run that trains would hold the window back: the question before quitting is answered.
+      await app.evaluate(({ dialog }) => void (dialog.showMessageBoxSync = () => 1));
       await app.close();
     }
   });
