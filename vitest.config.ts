@@ -3,6 +3,7 @@
 // JSX Node does not read), `e2e` drives the real application one file at a time, and `slow` holds what takes minutes and runs only with
 // `npm run test:slow`.
 
+import { statSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { defineConfig } from 'vitest/config';
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
@@ -35,6 +36,19 @@ const longest = [
 ];
 
 class LongestFirst extends BaseSequencer {
+  /** Each file, the largest first, goes to the part with the least so far: by their sizes the parts take about equally long. */
+  override async shard(files: TestSpecification[]): Promise<TestSpecification[]> {
+    const { index = 1, count = 1 } = this.ctx.config.shard ?? {};
+    const parts = Array.from({ length: count }, (): { bytes: number; files: TestSpecification[] } => ({ bytes: 0, files: [] }));
+    const sized = files.map((file) => ({ file, bytes: statSync(file.moduleId).size }));
+    for (const { file, bytes } of sized.toSorted((a, b) => b.bytes - a.bytes || a.file.moduleId.localeCompare(b.file.moduleId))) {
+      const least = parts.reduce((fewest, part) => (part.bytes < fewest.bytes ? part : fewest));
+      least.bytes += bytes;
+      least.files.push(file);
+    }
+    return parts[index - 1]?.files ?? [];
+  }
+
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
     const sorted = await super.sort(files); // one project after the other
     const projects = [...new Set(sorted.map(({ project }) => project.name))];
