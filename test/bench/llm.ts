@@ -17,6 +17,8 @@ const { values: options } = parseArgs({
     only: { type: 'string' },
     /** One model alone. */
     model: { type: 'string' },
+    /** Sampling in one of f32, int8 and int4 alone. */
+    precision: { type: 'string' },
     /** As few repetitions as show that it works, f32 alone; its times are not to be quoted. */
     quick: { type: 'boolean', default: false },
     /** torch.compile as a second mode of the peer; it compiles for minutes. */
@@ -31,7 +33,9 @@ const BATCHES = [
   { batch: 1, goal: 1.3, length: options.quick ? 8 : 48 },
   { batch: 16, goal: 2, length: options.quick ? 4 : 16 },
 ];
-const CHOSEN: readonly BenchPrecision[] = options.quick ? ['f32'] : ['f32', 'int8', 'int4'];
+const CHOSEN = (options.quick ? (['f32'] as const) : (['f32', 'int8', 'int4'] as const)).filter(
+  (precision) => options.precision === undefined || options.precision === precision,
+);
 const STEP = { rows: 4, length: 256, agent: 64 };
 
 const ready = z.object({ threads: z.number() });
