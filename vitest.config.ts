@@ -1,6 +1,7 @@
 // The test projects. All of them run inside Electron's Node (scripts/test.mjs starts vitest that way): `unit` is
 // everything that needs no window (`alone` those of them that change what other files would see, `page` those that load components, whose
-// JSX Node does not read), `e2e` drives the real application one file at a time, and `slow` holds what takes minutes and runs only with
+// JSX Node does not read), `e2e` drives the real application one file at a time (scripts/test.mjs
+// starts it twice, each time with half of the files), and `slow` holds what takes minutes and runs only with
 // `npm run test:slow`.
 
 import { statSync } from 'node:fs';

@@ -36,6 +36,7 @@ const BATCHES = [
 const CHOSEN = (options.quick ? (['f32'] as const) : (['f32', 'int8', 'int4'] as const)).filter(
   (precision) => options.precision === undefined || options.precision === precision,
 );
+if (CHOSEN.length === 0) throw new Error(`--precision ${options.precision}: there are f32, int8 and int4, with --quick f32 alone`);
 const STEP = { rows: 4, length: 256, agent: 64 };
 
 const ready = z.object({ threads: z.number() });
