@@ -109,11 +109,17 @@ export async function accessibilityProblems({ page }: Lab): Promise<string[]> {
   );
 }
 
+/** What Playwright says when V8 has collected the promise of an answer before it came; the question may be asked again. */
+const COLLECTED = /promise was (garbage )?collected/i;
+
 /** Playwright's waitForFunction needs eval, which the page's policy forbids; so conditions are asked for from here. */
 export async function until<T>(what: string, ask: () => Promise<T>, milliseconds = 30_000): Promise<NonNullable<T>> {
   const end = performance.now() + milliseconds;
   for (;;) {
-    const answer = await ask();
+    const answer = await ask().catch((error: unknown) => {
+      if (!COLLECTED.test(String(error))) throw error;
+      return undefined;
+    });
     if (answer) return answer;
     if (performance.now() > end) throw new Error(`Waited ${milliseconds} ms in vain for: ${what}`);
     await new Promise((resolve) => setTimeout(resolve, 25));
