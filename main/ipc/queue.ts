@@ -16,7 +16,7 @@ import { ModelError } from '../policy/model/tensor-source.ts';
 import { probe } from '../queue/probe.ts';
 import { NoSoundCheckpoint } from '../queue/resume.ts';
 import { inSlices } from '../slices.ts';
-import { TooLarge, fitMemory } from '../training/memory-plan.ts';
+import { RefusedRun, fitMemory } from '../training/memory-plan.ts';
 import type { Context } from './context.ts';
 import { CallFailure } from './dispatch.ts';
 import type { Handlers } from './dispatch.ts';
@@ -134,9 +134,9 @@ function planned({ lab: { store } }: Context, config: RunConfig) {
   }
 }
 
-/** The error and the setting it is about: a model that is not here, too little memory, or a world that cannot be opened. */
+/** The error and the setting it is about: a model that is not here, too little memory, an adapter that cannot be read, or a world that cannot be opened. */
 function refusalOf(error: Error, { policy }: RunConfig) {
-  if (error instanceof TooLarge) return { key: error.key, message: error.explanation };
+  if (error instanceof RefusedRun) return { key: error.key, message: error.explanation };
   return { key: policy.kind === 'model' ? 'policy.model.name' : 'world.name', message: error.message };
 }
 

@@ -51,13 +51,19 @@ function stateOfRun(store: Store, run: number, update?: number): { setup: RunSet
   return { setup, state, update: checkpoint.update };
 }
 
-/** The language model of a run with what training has made of it, for export. */
+/** The language model of a run with what training has made of it, for export; its update 0 is the reference, checkpoint or not. */
 export function trainedModelOfRun(store: Store, run: number, update?: number): TrainedModel {
-  const { setup, state } = stateOfRun(store, run, update);
-  const { policy } = setup.config;
+  const config = parseConfig(store.runs.get(run).config);
+  const { policy } = config;
   if (policy.kind !== 'model') throw new ModelError(`Run ${run} has trained a small Transformer; only language models can be exported`);
-  const source = new ModelRegistry(store.dataFolder).open(policy.model.name);
-  return { source, trained: trainedPart(policy), layout: setup.layout, values: state.values };
+  const part = { source: new ModelRegistry(store.dataFolder).open(policy.model.name), trained: trainedPart(policy) };
+  const setup = openRun(config, { dataFolder: store.dataFolder });
+  const reference = update === 0 ? store.references.find(referenceRecipe(setup)) : undefined;
+  if (reference) {
+    const layout = setup.referenceLayout;
+    return { ...part, layout, values: loadWeights(store.references.path(reference), layout) };
+  }
+  return { ...part, layout: setup.layout, values: stateOfRun(store, run, update).state.values };
 }
 
 /** The reference policy of a config: found in the store, or cloned now and kept. */

@@ -8,6 +8,7 @@ import { cardMemory, deviceOptions } from '../engine/device.ts';
 import { megabytes, peakBytes } from '../engine/memory.ts';
 import { gradientGraph } from '../engine/training-graphs.ts';
 import { bytes as size } from '../format.ts';
+import { type LoraShape, readAdapterShape } from '../policy/model/adapter.ts';
 import { type LanguageModelConfig, weightSpecs } from '../policy/model/architecture.ts';
 import { HEAD, kindOf, type MappedWeight, type MappedWeights } from '../policy/model/mapped-weights.ts';
 import { modelNetwork } from '../policy/model/model-network.ts';
@@ -236,8 +237,8 @@ function smallNetwork(config: RunConfig, dataFolder: string): PolicyNetwork {
   return network;
 }
 
-/** A run that needs more memory than there is, however it is adapted. */
-export class TooLarge extends ConfigError {
+/** A run that cannot start here: it needs more memory than there is, however it is adapted, or its adapter cannot be read. */
+export class RefusedRun extends ConfigError {
   /** The setting to change, and the error without it. */
   readonly key: string;
   readonly explanation: string;
@@ -255,12 +256,13 @@ const within = (plan: MemoryPlan, free: number): MemoryPlan => ({
   most: Math.max(plan.needed, Math.min(plan.most, USABLE * free)),
 });
 
-/** The config as it fits into the free memory (of the card, where it runs on one), or a `TooLarge`. */
+/** The config as it fits into the free memory (of the card, where it runs on one), or a `RefusedRun`. */
 export function fitMemory(config: RunConfig, dataFolder: string, given?: number): FittedRun {
   const onCard = config.device !== 'cpu';
   const isModel = config.policy.kind === 'model';
   const free = given ?? (onCard ? cardLimit(config) : process.availableMemory());
   if (!isModel && !onCard) return { config, plan: null, changes: [], free };
+  if (isModel) checkAdapter(config);
   const network = isModel ? plannedNetwork(config, shapeOf(dataFolder, config.policy.model.name)) : smallNetwork(config, dataFolder);
   const planned = (adapted: RunConfig): MemoryPlan => (onCard ? planCard(adapted, network, free) : planMemory(adapted, network));
   if (free === null) return { config, plan: planned(config), changes: [], free };
@@ -270,11 +272,28 @@ export function fitMemory(config: RunConfig, dataFolder: string, given?: number)
     if (plan.needed <= USABLE * free) return { config: adapted, plan: within(plan, free), changes: changesOf(config, adapted), free };
     smallest = plan;
   }
-  throw new TooLarge(
+  throw new RefusedRun(
     isModel ? 'policy.model.name' : 'device',
     `this run needs ${size(smallest?.needed ?? 0)} of ${onCard ? "the card's memory" : 'memory'} even with the smallest micro-batches and recomputation ` +
       `(${partsText(smallest)}); ${size(free)} are ${onCard ? 'there' : 'free'}. A smaller policy.contextLength or training.batch, ${isModel ? 'policy.model.precision=int4 or a smaller model' : 'a smaller policy or device=cpu'} need less`,
   );
+}
+
+/** An adapter that is missing, or is not the one that the config names, is refused before the run begins. */
+function checkAdapter({ policy }: RunConfig): void {
+  const { adapter } = policy.model;
+  const trained = trainedPart(policy);
+  if (adapter === '' || trained === 'all') return;
+  const refuse = (why: string): RefusedRun => new RefusedRun('policy.model.adapter', why);
+  let found: LoraShape;
+  try {
+    found = readAdapterShape(adapter);
+  } catch (error) {
+    throw refuse(error instanceof Error ? error.message : String(error));
+  }
+  const told = ({ rank, alpha, targets }: LoraShape): string => `rank ${rank}, alpha ${alpha}, ${targets.join(' ')}`;
+  if (told(found) !== told(trained))
+    throw refuse(`expected ${told(trained)}, found ${told(found)} in ${adapter}; set policy.model.rank, alpha and targets to those`);
 }
 
 /** From what was asked for to what needs least: smaller micro-batches cost little time, recomputation a third. */

@@ -1,12 +1,13 @@
 // `lab models`, `generate`, `score` and `play --model` as people script against them: one JSON document each, exit codes, refusals by name.
 
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { z } from 'zod';
 import { goldenFolder, goldenJson } from '../policy/model/samples.ts';
 import { writeTinyModel } from '../policy/model/tiny-model.ts';
+import { model } from '../training/model-host.ts';
 import { lab } from './lab.ts';
 
 let folder = '';
@@ -66,4 +67,24 @@ it('refuses by name what cannot be used', { timeout: 60_000 }, async () => {
   expect([pickle.code, refused.parse(pickle.json).error.message]).toEqual([2, expect.stringMatching(/pickles can run code/)]);
   const unknown = await ask('score', '--model', 'nobody', '--tokens', 'x');
   expect([unknown.code, refused.parse(unknown.json).error.message]).toEqual([2, expect.stringMatching(/There is no model "nobody"/)]);
+});
+
+it('exports the reference and what training made of it, and begins the next run with either', { timeout: 120_000 }, async () => {
+  const config = join(folder, 'config.json');
+  writeFileSync(config, JSON.stringify(model({}, {}, { checkpoints: { every: 1, keep: 1 }, evaluation: { every: 0, finalTasks: 2 } })));
+  expect((await ask('models', 'add', join(folder, 'tiny'))).code).toBeLessThanOrEqual(2); // there already, when the first test has run
+  expect((await ask('train', '--config', config)).code).toBe(0);
+  const exported = async (update: number): Promise<Buffer> => {
+    const out = join(folder, `adapter-${update}`);
+    expect((await ask('models', 'export', '1', '--update', String(update), '--out', out)).code).toBe(0);
+    return readFileSync(join(out, 'adapter_model.safetensors'));
+  };
+  expect((await exported(0)).equals(await exported(2))).toBe(false);
+  const next = (adapter: string) => ask('train', '--config', config, '--dry-run', '--set', `policy.model.adapter=${adapter}`);
+  expect((await next(join(folder, 'adapter-0'))).code).toBe(0);
+  const missing = await next(join(folder, 'nowhere'));
+  expect([missing.code, z.object({ error: z.object({ message: z.string() }) }).parse(missing.json).error.message]).toEqual([
+    2,
+    expect.stringMatching(/^policy\.model\.adapter: .*nowhere has no adapter_config\.json/),
+  ]);
 });

@@ -1,6 +1,8 @@
 // The memory of a run with a language model is planned before it starts: a run that would not fit is adapted or refused. That a process takes
 // what was planned: memory-plan.slow.test.ts.
 
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { ConfigError } from '../../main/config/config.ts';
 import { USABLE, checkTogether, fitMemory, memoryOf, planText } from '../../main/training/memory-plan.ts';
@@ -32,6 +34,22 @@ test('what does not fit gets smaller micro-batches, then recomputation, and is r
   expect(fit(needed(512, false) - 1).changes).toContain('training.recompute=true');
   expect(() => fit(needed(512, true) - 1)).toThrow(ConfigError);
   expect(() => fit(needed(512, true) - 1)).toThrow(/needs .* of memory even with .* MB are free/);
+});
+
+test('an adapter that is missing or of another shape is refused before a run begins', () => {
+  const { dataFolder } = host();
+  const start = (adapter: string, changes: Record<string, unknown> = {}) => fitMemory(model({ adapter, ...changes }), dataFolder, 64e9);
+  const folder = join(dataFolder, 'adapter');
+  expect(() => start(folder)).toThrow(/^policy\.model\.adapter: .*adapter has no adapter_config\.json/);
+  mkdirSync(folder);
+  const settings = join(folder, 'adapter_config.json');
+  writeFileSync(settings, '{ "r": 4,');
+  expect(() => start(folder)).toThrow(/^policy\.model\.adapter: /);
+  writeFileSync(settings, JSON.stringify({ peft_type: 'LORA', r: 4, lora_alpha: 8, target_modules: 'all-linear' }));
+  expect(start(folder).changes).toEqual([]);
+  expect(() => start(folder, { rank: 8 })).toThrow(/expected rank 8, alpha 8, .*found rank 4, alpha 8, .*set policy\.model\.rank/);
+  expect(() => start(folder, { alpha: 16 })).toThrow(/expected rank 4, alpha 16/);
+  expect(start(join(dataFolder, 'nowhere'), { train: 'all' }).changes).toEqual([]); // all weights: no adapter is read
 });
 
 test('parts grow with what they are made of', () => {
