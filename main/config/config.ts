@@ -56,7 +56,7 @@ const Policy = group(
         relabelPrices: knob(
           z.boolean(),
           false,
-          'With compareFlag: also permute the prices on pages, so that they do not identify the item. Their marks stay correct.',
+          'Also permute the prices on pages, so that they do not identify the item: with compareFlag all of them (the marks stay correct); with a language model those on the same side of the limit that the task names, and the sections.',
         ),
         phrases: knob(z.boolean(), false, 'Treat a name of several words (running shoes) as one token.'),
         matchFlag: knob(z.boolean(), true, 'Mark the words of a page that also occur in the task.'),

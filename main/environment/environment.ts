@@ -122,6 +122,8 @@ export interface Environment<State extends Plain = Plain> {
   readonly phrases?: readonly string[];
   /** Prices of which an agent needs to know only how they compare with the task's; they may be permuted where the comparison is marked. */
   readonly prices?: readonly string[];
+  /** Groups of prices and sections that may trade places in an episode of this task: what the task compares them with stays true. */
+  comparable?(task: Task): readonly (readonly string[])[];
   /** How a policy reads numbers: as whole words (names, prices; the default) or digit by digit (arithmetic). */
   readonly digits?: 'whole' | 'single';
   /** True where the same action in the same state can have different outcomes, decided by the seed of `reset`. */

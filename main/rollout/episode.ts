@@ -222,5 +222,5 @@ export class EpisodeInPlay {
 
 function textOf(codec: TextCodec, { task, seed, relabel }: EpisodeRequest): EpisodeText {
   const names = typeof relabel === 'number' ? relabel : relabel ? seed : undefined;
-  return 'chat' in codec ? new ChatText(codec, names) : new ScratchText(codec, task.instruction, names);
+  return 'chat' in codec ? new ChatText(codec, names, task) : new ScratchText(codec, task.instruction, names);
 }

@@ -108,6 +108,9 @@ function chatCodec(
     ]
       .map(swappable)
       .filter((names) => names.length > 1),
+    ...(policy.aids.relabelPrices && {
+      namesIn: (task) => (environment.comparable?.(task) ?? []).map((names) => names.map((name) => [name])),
+    }),
   };
 }
 

@@ -4,7 +4,7 @@
 // they are never right. One that reads under changing words can only learn to compare.
 
 import type { Catalog } from './catalog.ts';
-import { LIMITS } from './tasks.ts';
+import { type Constraint, LIMITS } from './tasks.ts';
 import { wordsOf } from './words.ts';
 
 /** Groups of concepts; a concept is a word of product names and its synonyms. Words with a second meaning, and things of two words, stay. */
@@ -30,6 +30,18 @@ export function conceptGroups({ products, categories, sayings }: Catalog): strin
     }
   }
   return [...groups.values()].filter((group) => group.length > 1);
+}
+
+/**
+ * What may trade places in a task without a change of what is right: prices on the same side of its limit, or all of them where it
+ * names none, and sections. A page whose prices never change is known by them, and with it the product that is never right there.
+ */
+export function comparableGroups(catalog: Catalog, searchable: ReadonlySet<string>, constraint: Constraint | undefined): string[][] {
+  const prices = exchangeablePrices(catalog);
+  const limit = constraint === undefined || constraint.kind === 'category' ? 0 : constraint.limit;
+  const [under = [], over = []] = [true, false].map((below) => prices.filter((price) => Number(price.slice(1)) < limit === below));
+  // Sections that are searched for as things, too (`shoes`), stay: what may be said is the same in every episode.
+  return [under, over, catalog.categories.filter((name) => !searchable.has(name))].filter((group) => group.length > 1);
 }
 
 /** Prices that stand on pages; not the ones that tasks name as limits. */

@@ -107,19 +107,24 @@ export function demonstrate(
   const name = exact[0]?.name.toLowerCase() ?? '';
   const right = exact.find((product) => satisfies(product, task.constraint));
   if (!right) return lookFor(shop, task, mistakes, random);
-  if (shop.worked) return { thought: workedOut(exact, task.constraint, right), action: `buy ${right.id}` };
+  if (shop.thoughts !== 'brief') return { thought: workedOut(exact, task.constraint, right, shop.thoughts), action: `buy ${right.id}` };
   if (!task.constraint) return { thought: `${right.id} matches ${name}`, action: `buy ${right.id}` };
   if (task.constraint.kind === 'category') return { thought: `${right.id} is from ${task.constraint.category}`, action: `buy ${right.id}` };
   return { thought: `${right.id} is $${right.price} ${task.constraint.kind} $${task.constraint.limit}`, action: `buy ${right.id}` };
 }
 
-/** What is asked for, what each product with the right name has of it, and which one that leaves. */
-function workedOut(exact: readonly Product[], constraint: Constraint | undefined, right: Product): string {
+/**
+ * What is asked for, what each product with the right name has of it, and which one that leaves. Paired, each stands right
+ * beside what is asked for: who writes the verdict need not look further back.
+ */
+function workedOut(exact: readonly Product[], constraint: Constraint | undefined, right: Product, how: 'worked' | 'paired'): string {
   if (!constraint) return `${right.name.toLowerCase()}: ${right.id}`;
-  const of = ({ price, category }: Product): string => (constraint.kind === 'category' ? category : `$${price}`);
   const asked = constraint.kind === 'category' ? `from ${constraint.category}` : `${constraint.kind} $${constraint.limit}`;
-  const seen = exact.slice(0, exact.indexOf(right) + 1).map((product) => `${of(product)} ${product === right ? 'yes' : 'no'}`);
-  return `${asked}: ${seen.join(', ')}: ${right.id}`;
+  const seen = exact.slice(0, exact.indexOf(right) + 1).map((product) => {
+    const has = constraint.kind === 'category' ? product.category : `$${product.price}`;
+    return `${has}${how === 'paired' ? ` ${asked}` : ''} ${product === right ? 'yes' : 'no'}`;
+  });
+  return `${how === 'paired' ? '' : `${asked}: `}${seen.join(', ')}: ${right.id}`;
 }
 
 /** A careful reader who now and then searches for something else, buys before having read, or opens a page a second time. */
@@ -153,5 +158,5 @@ function lookFor(shop: Shop, task: ShopTask, mistakes: ShopMistakes, random: () 
     const query = (some.length > 0 ? some : [words.at(-1) ?? stray]).join(' ');
     return { thought: `find ${query}`, action: `search ${query}` };
   }
-  return { thought: shop.worked ? '' : `find ${proper.join(' ')}`, action: `search ${words.join(' ')}` };
+  return { thought: shop.thoughts !== 'brief' ? '' : `find ${proper.join(' ')}`, action: `search ${words.join(' ')}` };
 }

@@ -7,13 +7,13 @@ import { PURCHASE_FAILURES } from '../purchases.ts';
 import { PURCHASE_TRAITS } from '../traits.ts';
 import { BASKET_TIER, LONG_TIERS } from './baskets.ts';
 import type { Catalog } from './catalog.ts';
-import { conceptGroups, exchangeablePrices } from './concepts.ts';
+import { comparableGroups, conceptGroups, exchangeablePrices } from './concepts.ts';
 import { SHOP_FAILURES } from './failures.ts';
 import { drawShopPage } from './page.ts';
 import { nextWish, read } from './reader.ts';
 import { REWARDS } from './rewards.ts';
 import type { SearchIndex } from './search.ts';
-import { identityOf, shopSettings } from './settings.ts';
+import { identityOf, type ShopSettings, shopSettings } from './settings.ts';
 import { itemText, reset, type ShopState, step } from './step.ts';
 import { MOST_WORDS, type Stock, stockOf } from './stock.ts';
 import { LIMITS, TIERS, type ShopTask, targetsOf } from './tasks.ts';
@@ -24,8 +24,8 @@ export interface Shop extends Environment<ShopState> {
   readonly catalog: Catalog;
   /** Words worth searching for: of names and their synonyms, or the eighteen. */
   readonly searchable: ReadonlySet<string>;
-  /** Whether demonstrators write the comparison down before what follows from it. */
-  readonly worked: boolean;
+  /** What demonstrators think before they buy. */
+  readonly thoughts: ShopSettings['thoughts'];
   reachable(id: number): boolean;
   taskOf(state: ShopState): ShopTask;
   indexAt(level: number): SearchIndex;
@@ -38,6 +38,7 @@ export function createShop(input: unknown): Shop {
   const stock = stockOf(settings);
   const { catalog, ordered, levels, grammars, useful, reachable, taskOf, indexAt } = stock;
   const rewards = REWARDS[settings.reward];
+  const searchable = new Set(useful);
   return {
     name: 'shop',
     settings: identityOf(settings),
@@ -57,13 +58,14 @@ export function createShop(input: unknown): Shop {
     concepts: conceptGroups(catalog),
     phrases: [...new Set(catalog.products.map(({ noun }) => wordsOf(noun).join(' ')))].filter((noun) => noun.includes(' ')),
     prices: exchangeablePrices(catalog),
+    comparable: ({ id }) => comparableGroups(catalog, searchable, taskOf({ task: id }).constraint),
     failures: settings.tasks === 'short' ? PURCHASE_FAILURES : SHOP_FAILURES,
     traits: PURCHASE_TRAITS,
     coverage: ({ id }) => coverage(stock, taskOf({ task: id })),
     draw: (observation, context) => drawShopPage(observation, context, catalog.categories),
     catalog,
-    searchable: new Set(useful),
-    worked: settings.thoughts === 'worked',
+    searchable,
+    thoughts: settings.thoughts,
     reachable,
     taskOf,
     indexAt,
@@ -104,5 +106,5 @@ function* corpus({ tasks, catalog, indexes, levels, indexAt, settings, details }
   yield 'search click buy. You bought. Not possible. Say search and words, click and id, or buy and id. The episode is over.';
   if (details) yield 'More to buy. is made there has longest warranty is cheapest';
   yield 'find take look at is matches must be from below above';
-  if (settings.thoughts === 'worked') yield 'yes, no';
+  if (settings.thoughts !== 'brief') yield 'yes, no';
 }

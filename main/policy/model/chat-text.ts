@@ -2,7 +2,7 @@
 // thought. Token ids are appended turn by turn; what the model has said is never tokenised again. When the context is full, a new row
 // begins with the system text, the first page (the task) and the latest turns that fit.
 
-import type { Grammar, GrammarPart } from '../../environment/environment.ts';
+import type { Grammar, GrammarPart, Task } from '../../environment/environment.ts';
 import { Random } from '../../random.ts';
 import type { Answer, EpisodeText, TokenNames } from '../episode-text.ts';
 import { type Cursor, EVERYTHING, type TokenMask } from '../grammar-mask.ts';
@@ -35,6 +35,8 @@ export interface ChatCodec {
   readonly endTokens: readonly number[];
   /** What trades places in each relabelled episode: groups of names, and a name is the words that mean the same (a word with its synonyms). */
   readonly names: readonly (readonly (readonly string[])[])[];
+  /** The same for what only trades places in episodes of this task. */
+  readonly namesIn?: (task: Task) => ChatCodec['names'];
 }
 
 /** The pieces of the chat template around what is said, as token ids. */
@@ -122,9 +124,10 @@ export class ChatText implements EpisodeText {
   #closing: number[] = [];
 
   /** With a seed for names, the world's interchangeable names trade places. */
-  constructor(codec: ChatCodec, names: number | undefined) {
+  constructor(codec: ChatCodec, names: number | undefined, task?: Task) {
     this.#codec = codec;
-    this.#names = names !== undefined && codec.names.length > 0 ? new NameSwap(codec.names, Random.from('labels', names)) : undefined;
+    const groups = [...codec.names, ...((task && codec.namesIn?.(task)) ?? [])];
+    this.#names = names !== undefined && groups.length > 0 ? new NameSwap(groups, Random.from('labels', names)) : undefined;
   }
 
   get mask(): TokenMask | undefined {
@@ -264,7 +267,7 @@ function push(row: EncodedRow, tokens: readonly number[]): void {
 export const swappable = (names: readonly (readonly string[])[]): readonly (readonly string[])[] =>
   names.filter((words) => words.every((word) => /^[\p{L}\p{N}]+$/u.test(word)));
 
-/** A permutation of names within texts, group by group: whole words only, and no part of a price. A word that begins with a capital is replaced by one that does. */
+/** A permutation of names within texts, group by group: whole words only, and prices with their sign. A word that begins with a capital is replaced by one that does. */
 class NameSwap {
   readonly #forward = new Map<string, string>();
   readonly #backward = new Map<string, string>();
@@ -315,7 +318,7 @@ class NameSwap {
 const choices = new WeakMap<readonly string[], ReadonlySet<string>>();
 
 const swapped = (text: string, names: ReadonlyMap<string, string>): string =>
-  text.replaceAll(/(?<![\p{L}\p{N}$.])[\p{L}\p{N}]+(?![\p{L}\p{N}]|\.\d)/gu, (word) => names.get(word) ?? capitalised(word, names));
+  text.replaceAll(/(?<![\p{L}\p{N}$.])\$?[\p{L}\p{N}]+(?![\p{L}\p{N}]|\.\d)/gu, (word) => names.get(word) ?? capitalised(word, names));
 
 function capitalised(word: string, names: ReadonlyMap<string, string>): string {
   const other = names.get(word.toLowerCase());

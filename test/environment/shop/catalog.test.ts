@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { loadCatalog, parseCatalog } from '../../../main/environment/shop/catalog.ts';
-import { conceptGroups, exchangeablePrices } from '../../../main/environment/shop/concepts.ts';
+import { comparableGroups, conceptGroups, exchangeablePrices } from '../../../main/environment/shop/concepts.ts';
 import { createShop } from '../../../main/environment/shop/shop.ts';
 import { resourceFile } from '../../../main/paths.ts';
 
@@ -152,4 +152,22 @@ it('prices trade places, but never with the limits that tasks name', () => {
   expect(new Set(prices).size).toBe(prices.length);
   expect(prices).toContain('$129');
   for (const limit of ['$20', '$35', '$50', '$80', '$120']) expect(prices).not.toContain(limit);
+});
+
+it('in a task prices trade places on their side of its limit only, and sections that are no thing to search for', () => {
+  const catalog = loadCatalog();
+  const prices = exchangeablePrices(catalog);
+  const groups = (constraint: Parameters<typeof comparableGroups>[2]) => comparableGroups(catalog, new Set(['shoes', 'lamp']), constraint);
+  const sections = catalog.categories.filter((name) => name !== 'shoes');
+  expect(sections).toHaveLength(7);
+  for (const kind of ['below', 'above'] as const) {
+    const [under = [], over = [], ...others] = groups({ kind, limit: 50 });
+    expect([...under, ...over].toSorted()).toEqual(prices.toSorted());
+    for (const price of under) expect(Number(price.slice(1))).toBeLessThan(50);
+    for (const price of over) expect(Number(price.slice(1))).toBeGreaterThan(50);
+    expect(others).toEqual([sections]);
+  }
+  for (const constraint of [undefined, { kind: 'category', category: 'home' } as const]) {
+    expect(groups(constraint)).toEqual([prices, sections]);
+  }
 });

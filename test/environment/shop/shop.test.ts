@@ -214,34 +214,39 @@ describe('agents on 500 test tasks', () => {
     expect(success).toBeLessThan(0.7);
   });
 
-  it('think brief or worked thoughts: the actions are the same, and worked ones compare before they conclude', () => {
-    const careful = { wrongWord: 0, earlyPurchase: 0, uselessClick: 0, userWords: 0 };
-    const worked = createShop({ thoughts: 'worked' });
-    const [plain, written] = [shop, worked].map((world) => [
-      ...demonstrations(shopWorld, world, { count: 400, seed: 7, imperfection: careful }),
-    ]);
-    const actions = (made: typeof plain) => made?.map(({ turns }) => turns.map(({ action }) => action));
-    expect(actions(written)).toEqual(actions(plain));
-    let compared = 0;
-    for (const { task, turns } of written ?? []) {
-      const last = turns.at(-1);
-      const constraint = worked.taskOf(worked.reset(task, 0).state).constraint;
-      const id = last?.action.replace('buy ', '') ?? '';
-      expect(last?.thought.endsWith(`: ${id}`)).toBe(true);
-      if (constraint === undefined || constraint.kind === 'category') continue;
-      const [asked, seen] = (last?.thought ?? '').split(': ');
-      expect(asked).toBe(`${constraint.kind} $${constraint.limit}`);
-      for (const [, price, verdict] of seen?.matchAll(/\$(\d+) (yes|no)/g) ?? []) {
-        expect(verdict).toBe(
-          (constraint.kind === 'below' ? Number(price) < constraint.limit : Number(price) > constraint.limit) ? 'yes' : 'no',
-        );
-        compared += 1;
+  it.each(['worked', 'paired'] as const)(
+    'think %s thoughts: the actions are the same as with brief ones, and they compare before they conclude',
+    (thoughts) => {
+      const careful = { wrongWord: 0, earlyPurchase: 0, uselessClick: 0, userWords: 0 };
+      const worked = createShop({ thoughts });
+      const [plain, written] = [shop, worked].map((world) => [
+        ...demonstrations(shopWorld, world, { count: 400, seed: 7, imperfection: careful }),
+      ]);
+      const actions = (made: typeof plain) => made?.map(({ turns }) => turns.map(({ action }) => action));
+      expect(actions(written)).toEqual(actions(plain));
+      let compared = 0;
+      for (const { task, turns } of written ?? []) {
+        const last = turns.at(-1);
+        const constraint = worked.taskOf(worked.reset(task, 0).state).constraint;
+        const id = last?.action.replace('buy ', '') ?? '';
+        expect(last?.thought.endsWith(`: ${id}`)).toBe(true);
+        if (constraint === undefined || constraint.kind === 'category') continue;
+        const asked = `${constraint.kind} $${constraint.limit}`;
+        const seen = last?.thought.matchAll(thoughts === 'paired' ? /\$(\d+) (\w+ \$\d+) (yes|no)/g : /\$(\d+)( )(yes|no)/g);
+        if (thoughts === 'worked') expect(last?.thought.startsWith(`${asked}: $`)).toBe(true);
+        for (const [, price, beside, verdict] of seen ?? []) {
+          if (thoughts === 'paired') expect(beside).toBe(asked);
+          expect(verdict).toBe(
+            (constraint.kind === 'below' ? Number(price) < constraint.limit : Number(price) > constraint.limit) ? 'yes' : 'no',
+          );
+          compared += 1;
+        }
       }
-    }
-    expect(compared).toBeGreaterThan(80);
-    expect(worked.settings).toMatchObject({ thoughts: 'worked' });
-    expect(shop.settings).not.toHaveProperty('thoughts');
-  });
+      expect(compared).toBeGreaterThan(80);
+      expect(worked.settings).toMatchObject({ thoughts });
+      expect(shop.settings).not.toHaveProperty('thoughts');
+    },
+  );
 });
 
 describe('rewards', () => {

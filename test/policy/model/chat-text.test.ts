@@ -1,7 +1,7 @@
 // An episode as a chat: what is dropped when its context is full and what never is, and words that trade places.
 
 import { expect, test } from 'vitest';
-import type { Grammar } from '../../../main/environment/environment.ts';
+import type { Grammar, Task } from '../../../main/environment/environment.ts';
 import { ActionAutomaton } from '../../../main/policy/model/automaton.ts';
 import { type ChatCodec, ChatText, chatTemplate, swappable } from '../../../main/policy/model/chat-text.ts';
 import { ModelText } from '../../../main/policy/model/text.ts';
@@ -94,6 +94,27 @@ test('names and words trade places with their synonyms beside them; prices stay,
   }
   expect(new Set(pages).size).toBeGreaterThan(15); // of 36
   expect(new Set(pages.map((page) => /A (\w+) lamp/.exec(page)?.[1])).size).toBe(3);
+});
+
+test('prices trade places as the task allows, their numbers as ids do not, and an answer is read as what it means', () => {
+  const task: Task = { id: 'one', instruction: 'Lamp', category: 'home', tier: 'plain', level: 0, split: 'train', target: '' };
+  const namesIn = ({ id }: Task): ChatCodec['names'] =>
+    id === 'one'
+      ? [
+          [['$7'], ['$9']],
+          [['$120'], ['$199']],
+        ]
+      : [];
+  const shown = Array.from({ length: 20 }, (_, seed) => {
+    const chat = new ChatText({ ...codec(400), namesIn }, seed, task);
+    chat.observe('Lamp $7 120; Lamp $9 7; Lamp $199 9; at most $20.', []);
+    const tokens = chat.encode({ thought: '', action: 'search $7 7' });
+    expect(tokens.map((token) => chat.accept(token)).at(-1)?.action).toBe('search $7 7');
+    return /Lamp.*\$20\./.exec(text.decode(chat.rows[0]?.tokens ?? []))?.[0];
+  });
+  expect(new Set(shown)).toEqual(
+    new Set([7, 9].flatMap((low) => [199, 120].map((high) => `Lamp $${low} 120; Lamp $${16 - low} 7; Lamp $${high} 9; at most $20.`))),
+  );
 });
 
 test('an answer under other words is read as what it means', () => {
