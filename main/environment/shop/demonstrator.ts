@@ -8,7 +8,7 @@ import { BASKET_TIER, type Wish } from './baskets.ts';
 import type { Product } from './catalog.ts';
 import { nextWish, offered, read, type Reading } from './reader.ts';
 import type { Shop } from './shop.ts';
-import type { ShopState } from './step.ts';
+import { resultText, type ShopState } from './step.ts';
 import { type Constraint, satisfies, type ShopTask } from './tasks.ts';
 import { canonical, singular, wordsOf } from './words.ts';
 
@@ -107,25 +107,41 @@ export function demonstrate(
   const name = exact[0]?.name.toLowerCase() ?? '';
   const right = exact.find((product) => satisfies(product, task.constraint));
   if (!right) return lookFor(shop, task, mistakes, random);
-  if (shop.thoughts !== 'brief') return { thought: workedOut(exact, task.constraint, right, shop.thoughts), action: `buy ${right.id}` };
+  if (shop.thoughts !== 'brief') {
+    const thought = (shop.thoughts === 'worked' ? workedOut : copiedOut)(exact, task.constraint, right);
+    return { thought, action: `buy ${right.id}` };
+  }
   if (!task.constraint) return { thought: `${right.id} matches ${name}`, action: `buy ${right.id}` };
   if (task.constraint.kind === 'category') return { thought: `${right.id} is from ${task.constraint.category}`, action: `buy ${right.id}` };
   return { thought: `${right.id} is $${right.price} ${task.constraint.kind} $${task.constraint.limit}`, action: `buy ${right.id}` };
 }
 
-/**
- * What is asked for, what each product with the right name has of it, and which one that leaves. Paired, each stands right
- * beside what is asked for: who writes the verdict need not look further back.
- */
-function workedOut(exact: readonly Product[], constraint: Constraint | undefined, right: Product, how: 'worked' | 'paired'): string {
+/** What is asked for, what each product with the right name has of it, and which one that leaves. */
+function workedOut(exact: readonly Product[], constraint: Constraint | undefined, right: Product): string {
   if (!constraint) return `${right.name.toLowerCase()}: ${right.id}`;
-  const asked = constraint.kind === 'category' ? `from ${constraint.category}` : `${constraint.kind} $${constraint.limit}`;
-  const seen = exact.slice(0, exact.indexOf(right) + 1).map((product) => {
-    const has = constraint.kind === 'category' ? product.category : `$${product.price}`;
-    return `${has}${how === 'paired' ? ` ${asked}` : ''} ${product === right ? 'yes' : 'no'}`;
-  });
-  return `${how === 'paired' ? '' : `${asked}: `}${seen.join(', ')}: ${right.id}`;
+  const of = ({ price, category }: Product): string => (constraint.kind === 'category' ? category : `$${price}`);
+  const seen = exact.slice(0, exact.indexOf(right) + 1).map((product) => `${of(product)} ${product === right ? 'yes' : 'no'}`);
+  return `${asked(constraint)}: ${seen.join(', ')}: ${right.id}`;
 }
+
+/**
+ * The products with the right name as the page shows them, up to the one to buy, each with how it compares. A language model continues
+ * a line that it has begun to copy where it cannot look up its price or section, and learns on which side of a limit a price is
+ * (one number weighs against the other) where it cannot learn whether that is the side asked for (both must be known at once).
+ */
+function copiedOut(exact: readonly Product[], constraint: Constraint | undefined, right: Product): string {
+  const line = (product: Product): string => resultText(product).toLowerCase();
+  if (!constraint) return line(right);
+  const side = ({ price, category }: Product): string => {
+    if (constraint.kind === 'category') return category === constraint.category ? 'yes' : 'no';
+    return price < constraint.limit ? 'below' : 'above';
+  };
+  const seen = exact.slice(0, exact.indexOf(right) + 1).map((product) => `${line(product)} ${side(product)}`);
+  return `${asked(constraint)}: ${seen.join(', ')}`;
+}
+
+const asked = (constraint: Constraint): string =>
+  constraint.kind === 'category' ? `from ${constraint.category}` : `${constraint.kind} $${constraint.limit}`;
 
 /** A careful reader who now and then searches for something else, buys before having read, or opens a page a second time. */
 function demonstrateWish(shop: Shop, state: ShopState, wish: Wish, mistakes: ShopMistakes, random: () => number): Reading {

@@ -72,10 +72,10 @@ export const shopSettings = z.strictObject({
       'Where products are made is drawn anew for every basket, and any of a kind but the first on the shelf may be wanted (only for tasks=baskets): nothing about a product can be remembered, only reading its page helps.',
     ),
   thoughts: z
-    .enum(['brief', 'worked', 'paired'])
+    .enum(['brief', 'worked', 'copied'])
     .default('brief')
     .describe(
-      'What demonstrators think before they buy (short tasks). brief: what they buy and why. worked: first the comparison, product by product, then what follows, so that a policy with thoughts learns to work it out. paired: the same, each product right beside what is asked for.',
+      'What demonstrators think before they buy (short tasks). brief: what they buy and why. worked: first the comparison, product by product, then what follows, so that a policy with thoughts learns to work it out. copied: each product’s line as the page shows it, then on which side of the limit it is or whether its section is the one asked for.',
     ),
   catalog: z
     .string()

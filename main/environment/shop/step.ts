@@ -177,14 +177,14 @@ function search(stock: Stock, state: ShopState, text: string): Effect {
   };
   return {
     state: next,
-    observation: `Found ${results.length} results.${shown.length > 0 ? ` Top ${shown.length}: ${lineOf(shown)}` : ''}`,
+    observation: `Found ${results.length} results.${shown.length > 0 ? ` Top ${shown.length}: ${shown.map(resultText).join('; ')}` : ''}`,
     event: { ...eventOf('search', next), helpful: targetShown, firstHelpful, overlaps },
     facts,
   };
 }
 
-const lineOf = (products: readonly Product[]): string =>
-  products.map(({ name, category, price, id }) => `${name} ${category} $${price} ${id}`).join('; ');
+/** A product as a page of results shows it. */
+export const resultText = ({ name, category, price, id }: Product): string => `${name} ${category} $${price} ${id}`;
 
 function click(stock: Stock, state: ShopState, product: Product): Effect {
   const { id } = product;

@@ -214,39 +214,51 @@ describe('agents on 500 test tasks', () => {
     expect(success).toBeLessThan(0.7);
   });
 
-  it.each(['worked', 'paired'] as const)(
-    'think %s thoughts: the actions are the same as with brief ones, and they compare before they conclude',
-    (thoughts) => {
-      const careful = { wrongWord: 0, earlyPurchase: 0, uselessClick: 0, userWords: 0 };
-      const worked = createShop({ thoughts });
-      const [plain, written] = [shop, worked].map((world) => [
-        ...demonstrations(shopWorld, world, { count: 400, seed: 7, imperfection: careful }),
-      ]);
-      const actions = (made: typeof plain) => made?.map(({ turns }) => turns.map(({ action }) => action));
-      expect(actions(written)).toEqual(actions(plain));
+  describe.each(['worked', 'copied'] as const)('%s thoughts', (thoughts) => {
+    const careful = { wrongWord: 0, earlyPurchase: 0, uselessClick: 0, userWords: 0 };
+    const world = createShop({ thoughts });
+    const made = (of: typeof world) => [...demonstrations(shopWorld, of, { count: 400, seed: 7, imperfection: careful })];
+    const written = made(world).map(({ task, turns }) => {
+      const { thought = '', action = '', observation = '' } = turns.at(-1) ?? {};
+      return { constraint: world.taskOf(world.reset(task, 0).state).constraint, thought, id: action.replace('buy ', ''), observation };
+    });
+
+    it('lead to the same actions as brief ones, and are part of what the world is', () => {
+      const actions = (of: typeof world) => made(of).map(({ turns }) => turns.map(({ action }) => action));
+      expect(actions(world)).toEqual(actions(shop));
+      expect(world.settings).toMatchObject({ thoughts });
+      expect(shop.settings).not.toHaveProperty('thoughts');
+    });
+
+    it('compare before they conclude, and end with what is bought', () => {
       let compared = 0;
-      for (const { task, turns } of written ?? []) {
-        const last = turns.at(-1);
-        const constraint = worked.taskOf(worked.reset(task, 0).state).constraint;
-        const id = last?.action.replace('buy ', '') ?? '';
-        expect(last?.thought.endsWith(`: ${id}`)).toBe(true);
+      for (const { constraint, thought, id } of written) {
+        expect(thought).toMatch(new RegExp(`[ ]${id}${thoughts === 'copied' && constraint ? ' (yes|below|above)' : ''}$`));
         if (constraint === undefined || constraint.kind === 'category') continue;
-        const asked = `${constraint.kind} $${constraint.limit}`;
-        const seen = last?.thought.matchAll(thoughts === 'paired' ? /\$(\d+) (\w+ \$\d+) (yes|no)/g : /\$(\d+)( )(yes|no)/g);
-        if (thoughts === 'worked') expect(last?.thought.startsWith(`${asked}: $`)).toBe(true);
-        for (const [, price, beside, verdict] of seen ?? []) {
-          if (thoughts === 'paired') expect(beside).toBe(asked);
-          expect(verdict).toBe(
-            (constraint.kind === 'below' ? Number(price) < constraint.limit : Number(price) > constraint.limit) ? 'yes' : 'no',
-          );
+        const { kind, limit } = constraint;
+        expect(thought.startsWith(`${kind} $${limit}: `)).toBe(true);
+        const pattern = thoughts === 'worked' ? /\$(\d+) (yes|no)/g : /\$(\d+) \d+ (below|above)/g;
+        for (const [, price, verdict] of thought.matchAll(pattern)) {
+          const side = Number(price) < limit ? 'below' : 'above';
+          expect(verdict).toBe(thoughts === 'copied' ? side : side === kind ? 'yes' : 'no');
           compared += 1;
         }
       }
       expect(compared).toBeGreaterThan(80);
-      expect(worked.settings).toMatchObject({ thoughts });
-      expect(shop.settings).not.toHaveProperty('thoughts');
-    },
-  );
+    });
+
+    it.runIf(thoughts === 'copied')('show products as the page does, and of the sections only the one asked for is right', () => {
+      let sections = 0;
+      for (const { constraint, thought, observation } of written) {
+        const lines = thought.replace(/^(from|below|above) \S+: /, '').split(', ');
+        for (const line of lines) expect(observation.toLowerCase()).toContain(line.replace(/ (yes|no|below|above)$/, ''));
+        if (constraint?.kind !== 'category') continue;
+        for (const line of lines) expect(line.endsWith(' yes')).toBe(line.includes(` ${constraint.category} $`));
+        sections += lines.length;
+      }
+      expect(sections).toBeGreaterThan(40);
+    });
+  });
 });
 
 describe('rewards', () => {
