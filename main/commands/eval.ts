@@ -16,7 +16,7 @@ import { evaluationText, summaryText, textTable } from '../report/report.ts';
 import type { Store } from '../store/store.ts';
 import { parseConfig } from '../config/config.ts';
 import { loadPreset } from '../config/presets.ts';
-import type { EvaluationReport } from '../evaluation/evaluation-report.ts';
+import type { EvaluationReport, EvaluationResult } from '../evaluation/evaluation-report.ts';
 import { openRun, worldHash } from '../training/run-setup.ts';
 import { answer, CallError, dataFolder, note } from './output.ts';
 import { findRun, withStore } from './store.ts';
@@ -33,6 +33,7 @@ interface EvalOptions extends WorldOptions {
   readonly split: Split;
   readonly tasks: number;
   readonly seed: number;
+  readonly draws: number;
 }
 
 export function register(program: Command): void {
@@ -48,10 +49,12 @@ export function register(program: Command): void {
     .option('--checkpoint <update>', 'of the run: the update, or `best` (validation); default is the newest', checkpointNumber)
     .option('--preset <name>', 'whose reference plays, with --agent reference (default: the world’s flagship)')
     .option('--seed <n>', 'seed of the episodes', wholeNumber('--seed'), 1)
+    .option('--draws <n>', 'of a run: how often it and its reference draw each task for their comparison', wholeNumber('--draws'), 1)
     .action((run: string | undefined, options: EvalOptions) => {
       if (run === undefined && options.checkpoint !== undefined) throw new CallError('--checkpoint belongs to a run; give the run');
       if (options.beam < 1 || options.beam > 64) throw new CallError(`--beam takes 1 to 64, found ${options.beam}`);
       if (run !== undefined && options.agent !== undefined) throw new CallError('Give a run or --agent, not both');
+      checkDraws(run, options);
       if (run !== undefined) return evaluateRun(run, options);
       return options.agent === 'reference' ? evaluateReference(options) : evaluateAgents(options);
     });
@@ -71,7 +74,11 @@ async function evaluateRun(reference: string, options: EvalOptions): Promise<voi
     const { world, environment } = policy.setup;
     const tasks = chooseTasks(environment, options);
     const { results: before } = await play(reads, 'reference', options);
-    const against = againstReference(policy.setup.config, report.results, before);
+    const against = againstReference(
+      policy.setup.config,
+      [...report.results, ...(await furtherDraws(policy, 'policy', options))],
+      [...before, ...(await furtherDraws(reads, 'reference', options))],
+    );
     const baselines = [
       ...AGENT_NAMES.map((name) => ({ name, table: agentTable(world, environment, name, tasks, options.seed) })),
       { name: 'reference', table: tabulateIn(environment, before) },
@@ -106,6 +113,23 @@ async function evaluateRun(reference: string, options: EvalOptions): Promise<voi
       ].join('\n\n'),
     );
   });
+}
+
+/** The draws after the first, which alone is in the tables: draws of one task are no further tasks. */
+async function furtherDraws(policy: StoredPolicy, agent: string, options: EvalOptions): Promise<EvaluationResult[]> {
+  const drawn: EvaluationResult[] = [];
+  for (let draw = 1; draw < options.draws; draw++) {
+    note(`${agent}: draw ${draw + 1} of ${options.draws}`);
+    drawn.push(...(await play(policy, agent, { ...options, seed: options.seed + draw })).results);
+  }
+  return drawn;
+}
+
+function checkDraws(run: string | undefined, { draws, temperature, beam }: EvalOptions): void {
+  if (draws < 1 || draws > 64) throw new CallError(`--draws takes 1 to 64, found ${draws}`);
+  if (draws > 1 && run === undefined) throw new CallError('--draws belongs to a run; give the run');
+  if (draws > 1 && (temperature === 0 || beam > 1))
+    throw new CallError('--draws needs something to draw: without a temperature every draw is the same', 'Add --temperature 1');
 }
 
 /** The update of a checkpoint; undefined is the newest. */

@@ -10,19 +10,24 @@ import { pairedDifferences, successValue } from './pairing.ts';
 export interface Against {
   /** Tasks that both played. */
   readonly n: number;
+  /** How often each task was drawn by either. */
+  readonly draws: number;
   readonly clusters: number;
   /** Success of the run less that of the reference, with its 95% interval. */
   readonly difference: number;
   readonly low: number;
   readonly high: number;
   readonly p: number;
-  /** Tasks that only the run, or only the reference, has solved. */
+  /** Plays in which only the run, or only the reference, has solved the task. */
   readonly gained: number;
   readonly lost: number;
   readonly words: string;
 }
 
-/** `config` is that of the run: its world says which tasks belong together. */
+/**
+ * `config` is that of the run: its world says which tasks belong together. A task that both have drawn several times, each time with
+ * another seed, stands in their results as often; its draws belong to one cluster, so they make the difference surer and not the tasks more.
+ */
 export function againstReference(
   config: unknown,
   run: readonly EvaluationResult[],
@@ -34,6 +39,9 @@ export function againstReference(
   if (!table) return undefined;
   const { value, low: below, high: above, p, clusters: count } = differenceOf(table);
   const all = table.rows.flat();
+  const n = new Set(run.map(({ task }) => task)).size;
+  const draws = Math.round(all.length / n);
+  const each = draws > 1 ? `, drawn ${draws} times each,` : '';
   const [low, high] = [Math.max(-1, below), Math.min(1, above)];
   const [gained, lost] = [all.filter((one) => one > 0).length, all.filter((one) => one < 0).length];
   const better = value > 0 ? 'does better than' : 'does worse than';
@@ -41,7 +49,7 @@ export function againstReference(
   const words = [
     `The run ${verdict} its reference: ${points(table.a)}% against ${points(table.b)}%,`,
     `difference ${signedPoints(value)} points (95% interval ${signedPoints(low)} to ${signedPoints(high)}, p = ${pValue(p)};`,
-    `of ${all.length} tasks in ${count} clusters ${gained} were gained and ${lost} lost).`,
+    `of ${n} tasks${each} in ${count} clusters ${gained} were gained and ${lost} lost).`,
   ].join(' ');
-  return { n: all.length, clusters: count, difference: value, low, high, p, gained, lost, words };
+  return { n, draws, clusters: count, difference: value, low, high, p, gained, lost, words };
 }

@@ -33,6 +33,10 @@ test('a run is branched from a checkpoint, evaluated at any, and shown with its 
   const best: number = (await ask('show', String(parent))).answer.best.update;
   const evaluated = await ask('eval', String(parent), '--checkpoint', 'best', '--tasks', '2');
   expect(evaluated.answer, evaluated.err).toMatchObject({ run: parent, update: best, tasks: 2 });
+  const drawn = await ask('eval', String(parent), '--tasks', '2', '--temperature', '1', '--draws', '3');
+  expect(drawn.answer, drawn.err).toMatchObject({ tasks: 2, success: { n: 2 }, againstReference: { n: 2, draws: 3 } });
+  const greedy = await ask('eval', String(parent), '--tasks', '2', '--draws', '3');
+  expect([greedy.code, greedy.answer.error.message]).toEqual([2, expect.stringContaining('--draws needs something to draw')]);
   const missing = await ask('eval', String(parent), '--checkpoint', '77', '--tasks', '2');
   expect([missing.code, missing.answer]).toEqual([2, { error: expect.objectContaining({ hint: 'It has 0, 1, 2' }) }]);
   const shape = await ask('train', '--from', `${parent}@1`, '--set', 'policy.width=64');

@@ -45,6 +45,27 @@ test('tasks of one product count as one', () => {
   expect(againstReference(shop, of(true), of(false))).toMatchObject({ n: 40, clusters: 2, gained: 40 });
 });
 
+test('several draws of a task make the difference surer, and are not counted as tasks', () => {
+  // Of 60 tasks the reference solves each in half of its draws, the run in three of four.
+  const drawn = (draws: number, solved: (draw: number) => boolean): EvaluationResult[] =>
+    Array.from({ length: draws }, (_, draw) =>
+      plays(60, (task) => solved(draw + task)).map((play) => ({ ...play, seed: 1000 * draw + play.seed })),
+    ).flat();
+  const gain = (draws: number) =>
+    againstReference(
+      {},
+      drawn(draws, (place) => place % 4 !== 0),
+      drawn(draws, (place) => place % 2 === 0),
+    );
+  expect(gain(1)).toMatchObject({ n: 60, draws: 1, clusters: 60 });
+  const four = gain(4);
+  expect(four).toMatchObject({ n: 60, draws: 4, clusters: 60, gained: 120, lost: 60 });
+  expect(four?.difference).toBeCloseTo(0.25);
+  expect(four?.words).toContain('of 60 tasks, drawn 4 times each, in 60 clusters');
+  const width = (against = gain(1)) => (against?.high ?? 0) - (against?.low ?? 0);
+  expect(width(four)).toBeLessThan(width());
+});
+
 test('without a task in common there is nothing to say', () => {
   const others = plays(3, () => true).map((play) => ({ ...play, task: `${play.task}-other` }));
   expect(
