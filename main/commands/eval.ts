@@ -49,7 +49,12 @@ export function register(program: Command): void {
     .option('--checkpoint <update>', 'of the run: the update, or `best` (validation); default is the newest', checkpointNumber)
     .option('--preset <name>', 'whose reference plays, with --agent reference (default: the world’s flagship)')
     .option('--seed <n>', 'seed of the episodes', wholeNumber('--seed'), 1)
-    .option('--draws <n>', 'of a run: how often it and its reference draw each task for their comparison', wholeNumber('--draws'), 1)
+    .option(
+      '--draws <n>',
+      'of a run: number of times that it and its reference draw each task for their comparison',
+      wholeNumber('--draws'),
+      1,
+    )
     .action((run: string | undefined, options: EvalOptions) => {
       if (run === undefined && options.checkpoint !== undefined) throw new CallError('--checkpoint belongs to a run; give the run');
       if (options.beam < 1 || options.beam > 64) throw new CallError(`--beam takes 1 to 64, found ${options.beam}`);

@@ -10,7 +10,7 @@ import { pairedDifferences, successValue } from './pairing.ts';
 export interface Against {
   /** Tasks that both played. */
   readonly n: number;
-  /** How often each task was drawn by either. */
+  /** Number of times each task was drawn by either. */
   readonly draws: number;
   readonly clusters: number;
   /** Success of the run less that of the reference, with its 95% interval. */
