@@ -2,7 +2,7 @@
 // how undecided), and blue against orange around zero (log-ratio, advantage). Colour is never alone: the line under a word
 // grows with the number, and is dotted below zero.
 
-import type { Word } from '../../preload/contract/replay.ts';
+import type { ReplayStep, Word } from '../../preload/contract/replay.ts';
 import { formatValue } from '../format.ts';
 
 export const PAINTS = ['probability', 'logRatio', 'advantage', 'entropy'] as const;
@@ -85,4 +85,14 @@ export function numberOf(word: Word, paint: Paint): string {
 
 function signed(value: number, plus: boolean): string {
   return `${plus && value > 0 ? '+' : ''}${formatValue(Math.abs(value) < 5e-5 ? 0 : value)}`;
+}
+
+/**
+ * Whether the tokens say something else than the recorded action: in training names may trade places (policy.aids), and tokens are kept as the
+ * agent saw and wrote them, actions as what they mean in the world.
+ */
+export function renamed({ words, action }: Pick<ReplayStep, 'words' | 'action'>): boolean {
+  const letters = (text: string): string => text.toLowerCase().replaceAll(/[^\p{L}\p{N}]/gu, '');
+  const said = words.flatMap(({ part, text }) => (part === 'action' && !/^<.*>$/.test(text.trim()) ? [text] : [])).join('');
+  return said !== '' && !letters(said).includes(letters(action));
 }

@@ -53,7 +53,14 @@ export function StepView({ replay, position, drawing, onDrawing, paint, onPaint,
             <header className={styles.panelHead}>
               <PaintChoice paint={paint} onPaint={onPaint} />
             </header>
-            <Words key={position} step={step} paint={paint} scale={scale} advantage={replay.advantage} />
+            <Words
+              key={position}
+              step={step}
+              paint={paint}
+              scale={scale}
+              advantage={replay.advantage}
+              training={replay.purpose === 'train'}
+            />
             <dl className={styles.outcome}>
               <dt>Reward</dt>
               <dd>

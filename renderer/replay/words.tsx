@@ -7,7 +7,7 @@ import type { ReplayStep, Word } from '../../preload/contract/replay.ts';
 import { Cell, Head, Row, Table } from '../components/table.tsx';
 import { formatValue } from '../format.ts';
 import { useView } from '../state/view.ts';
-import { MEANING, numberOf, type Paint, strength, tint } from './paint.ts';
+import { MEANING, numberOf, type Paint, renamed, strength, tint } from './paint.ts';
 import util from '../theme/utilities.module.css';
 import styles from './step.module.css';
 
@@ -18,11 +18,13 @@ interface WordsProps {
   scale: number;
   /** Of the whole episode, where the algorithm has one. */
   advantage: number | null;
+  /** Played for training, where names may trade places. */
+  training: boolean;
 }
 
 const tableSchema = z.boolean();
 
-export function Words({ step, paint, scale, advantage }: WordsProps) {
+export function Words({ step, paint, scale, advantage, training }: WordsProps) {
   const [chosen, choose] = useState(0);
   const [table, onTable] = useView('replay.table', tableSchema, false);
   const word = step.words[Math.min(chosen, step.words.length - 1)];
@@ -53,6 +55,9 @@ export function Words({ step, paint, scale, advantage }: WordsProps) {
         {thought.length > 0 && <span className={styles.partName}>Action</span>}
         <div className={styles.said}>{part('action')}</div>
       </div>
+      {training && renamed(step) && (
+        <p className={util.muted}>Names traded places in this training episode: these are the tokens as the agent saw and wrote them.</p>
+      )}
       {known ? <Legend paint={paint} scale={scale} /> : <p className={util.muted}>{missing(paint, advantage)}</p>}
       {word && <WordDetails word={word} />}
       <details className={styles.details} open={table} onToggle={(event) => onTable(event.currentTarget.open)}>

@@ -1,0 +1,18 @@
+// When Replay says that the tokens it shows are under other names than the page beside them.
+
+import { expect, test } from 'vitest';
+import type { Word } from '../../preload/contract/replay.ts';
+import { renamed } from '../../renderer/replay/paint.ts';
+
+const nothing = { probability: null, entropy: null, logRatio: null, value: null, advantage: null, alternatives: [] };
+const words = (part: Word['part'], ...texts: string[]): Word[] => texts.map((text) => ({ ...nothing, part, text }));
+
+test.each([
+  ['tokens of a small policy', words('action', 'search', 'red', 'running shoes', '<end>'), 'search red running shoes', false],
+  ['pieces of words', words('action', '\n', 'se', 'arch', ' red', ' he', 'els', '<|im_end|>'), 'search red heels', false],
+  ['other words', words('action', 'se', 'arch', ' simple', ' timer', '<|im_end|>'), 'search red heels', true],
+  ['another id', words('action', 'buy', '12'), 'buy 55', true],
+  ['a thought alone', words('thought', 'red'), 'search red heels', false],
+])('%s', (_, said, action, expected) => {
+  expect(renamed({ words: said, action })).toBe(expected);
+});
