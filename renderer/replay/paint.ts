@@ -96,3 +96,7 @@ export function renamed({ words, action }: Pick<ReplayStep, 'words' | 'action'>)
   const said = words.flatMap(({ part, text }) => (part === 'action' && !/^<.*>$/.test(text.trim()) ? [text] : [])).join('');
   return said !== '' && !letters(said).includes(letters(action));
 }
+
+/** A token of nothing but white space would be blank on the screen. */
+export const visible = (text: string): string =>
+  text.trim() === '' ? text.replaceAll('\n', '↵').replaceAll('\t', '⇥').replaceAll(' ', '␣') : text;

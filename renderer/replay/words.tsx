@@ -7,7 +7,7 @@ import type { ReplayStep, Word } from '../../preload/contract/replay.ts';
 import { Cell, Head, Row, Table } from '../components/table.tsx';
 import { formatValue } from '../format.ts';
 import { useView } from '../state/view.ts';
-import { MEANING, numberOf, type Paint, renamed, strength, tint } from './paint.ts';
+import { MEANING, numberOf, type Paint, renamed, strength, tint, visible } from './paint.ts';
 import util from '../theme/utilities.module.css';
 import styles from './step.module.css';
 
@@ -108,7 +108,7 @@ function PaintedWord({ word, paint, scale, chosen, onChoose }: PaintedWordProps)
 function shownText(text: string): string {
   if (text === '<end>') return '⏎';
   if (text === '</think>') return '·';
-  return text.replace(/^##/, '');
+  return visible(text).replace(/^##/, '');
 }
 
 function Legend({ paint, scale }: { paint: Paint; scale: number }) {
@@ -145,7 +145,7 @@ function WordDetails({ word }: { word: Word }) {
         <div>
           <dt>token</dt>
           <dd>
-            <code>{word.text}</code>
+            <code>{visible(word.text)}</code>
           </dd>
         </div>
         {(['probability', 'logRatio', 'advantage', 'entropy'] as const).map((paint) => (
@@ -194,7 +194,7 @@ function WordTable({ words }: { words: readonly Word[] }) {
         {words.map((word, index) => (
           <Row key={index}>
             <Cell>
-              <code>{word.text}</code>
+              <code>{visible(word.text)}</code>
             </Cell>
             <Cell numeric>{numberOf(word, 'probability')}</Cell>
             <Cell numeric>{numberOf(word, 'logRatio')}</Cell>

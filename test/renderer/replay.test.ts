@@ -1,8 +1,8 @@
-// When Replay says that the tokens it shows are under other names than the page beside them.
+// Replay's tokens: when it says that they are under other names than the page beside them, and that none is blank.
 
 import { expect, test } from 'vitest';
 import type { Word } from '../../preload/contract/replay.ts';
-import { renamed } from '../../renderer/replay/paint.ts';
+import { renamed, visible } from '../../renderer/replay/paint.ts';
 
 const nothing = { probability: null, entropy: null, logRatio: null, value: null, advantage: null, alternatives: [] };
 const words = (part: Word['part'], ...texts: string[]): Word[] => texts.map((text) => ({ ...nothing, part, text }));
@@ -15,4 +15,8 @@ test.each([
   ['a thought alone', words('thought', 'red'), 'search red heels', false],
 ])('%s', (_, said, action, expected) => {
   expect(renamed({ words: said, action })).toBe(expected);
+});
+
+test('white space is shown, words stay as they are', () => {
+  expect(['\n', '\n\n', ' ', '\t', ' red', 'red'].map(visible)).toEqual(['↵', '↵↵', '␣', '⇥', ' red', 'red']);
 });
