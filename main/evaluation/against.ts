@@ -39,7 +39,8 @@ export function againstReference(
   if (!table) return undefined;
   const { value, low: below, high: above, p, clusters: count } = differenceOf(table);
   const all = table.rows.flat();
-  const n = new Set(run.map(({ task }) => task)).size;
+  const both = new Set(reference.map(({ task }) => task));
+  const n = new Set(run.flatMap(({ task }) => (both.has(task) ? [task] : []))).size;
   const draws = Math.round(all.length / n);
   const each = draws > 1 ? `, drawn ${draws} times each,` : '';
   const [low, high] = [Math.max(-1, below), Math.min(1, above)];

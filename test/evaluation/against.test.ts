@@ -66,6 +66,11 @@ test('several draws of a task make the difference surer, and are not counted as 
   expect(width(four)).toBeLessThan(width());
 });
 
+test('only tasks that both played are counted', () => {
+  const all = plays(8, () => true);
+  expect(againstReference({}, all, all.slice(6))).toMatchObject({ n: 2, draws: 1, clusters: 2 });
+});
+
 test('without a task in common there is nothing to say', () => {
   const others = plays(3, () => true).map((play) => ({ ...play, task: `${play.task}-other` }));
   expect(
