@@ -48,6 +48,11 @@ const Policy = group(
           true,
           'Shuffle interchangeable names (ids) in every training episode, so that they carry no information beyond the page.',
         ),
+        similarIds: knob(
+          z.boolean(),
+          false,
+          'Language models: shuffle ids only among those that begin alike (415 with 421), because that is how they stand together on real pages; copying one among very different ids is easier than what comes up then.',
+        ),
         relabelWords: knob(
           z.boolean(),
           false,
@@ -332,6 +337,8 @@ const runSchema = (algorithm: ReturnType<typeof algorithmSchema>) =>
         if ('klEstimator' in algorithm && 'klCoefficient' in algorithm && algorithm.klEstimator === 'full' && algorithm.klCoefficient !== 0)
           refuse('algorithm.klEstimator', 'expected k3 for a language model, whose vocabulary is too large for the full KL');
       }
+      if (config.policy.aids.similarIds && config.policy.kind !== 'model')
+        refuse('policy.aids.similarIds', 'expected false: an id is one token for a small policy, so none begin alike');
       if (config.training.minP > 0 && config.device !== 'cpu')
         refuse('training.minP', 'expected 0: min-p sampling is for the CPU (device cpu)');
       if (config.evaluation.beam.width > 1 && (kind === 'model' || config.device !== 'cpu'))
@@ -446,6 +453,11 @@ function algorithmIdentity(algorithm: RunConfig['algorithm']): object {
   return algorithm.id === 'astar-po' && group === 1 ? rest : algorithm;
 }
 
+/** The same of the aids: ids traded places with all others. */
+function aidsIdentity({ similarIds, ...rest }: RunConfig['policy']['aids']): Omit<RunConfig['policy']['aids'], 'similarIds'> {
+  return { ...rest, ...(similarIds && { similarIds }) };
+}
+
 /** Runs with equal keys have the same reference; known without opening the world, unlike the recipe. */
 export const referenceKey = ({ world, policy, reference }: RunConfig): string =>
   contentHash({ world, policy: unpricedPolicy(policy), reference: recipeSettings(reference) });
@@ -453,7 +465,7 @@ export const referenceKey = ({ world, policy, reference }: RunConfig): string =>
 /** A policy without the price of invalid actions, which changes neither its reference nor its speed. */
 export function unpricedPolicy(policy: RunConfig['policy']): object {
   const { invalidPenalty: _price, ...model } = policy.model;
-  return { ...policy, model };
+  return { ...policy, model, aids: aidsIdentity(policy.aids) };
 }
 
 /** Short name of everything that decides a run's numbers: the config without its name. */
@@ -461,8 +473,8 @@ export function configHash(config: RunConfig): string {
   const { name: _name, algorithm, policy, reference, training, evaluation, ...rest } = config;
   // A small Transformer is what every config meant before there were language models, LSTMs and words by their letters: its hash stays.
   const { kind, model, architecture, aids: allAids, ...others } = policy;
-  const { letters, ...aids } = allAids;
-  const scratch = { ...others, aids: letters > 0 ? allAids : aids };
+  const { letters, ...aids } = aidsIdentity(allAids);
+  const scratch = { ...others, aids: { ...aids, ...(letters > 0 && { letters }) } };
   const network =
     kind === 'scratch'
       ? { ...scratch, ...(architecture !== 'transformer' && { architecture }) }

@@ -103,7 +103,7 @@ function chatCodec(
     template: chatTemplate(text, prompt, endTokens),
     prompt,
     names: [
-      ...(policy.aids.relabelIds ? [environment.interchangeable.map((name) => [name])] : []),
+      ...(policy.aids.relabelIds ? idGroups(environment.interchangeable, policy.aids.similarIds) : []),
       ...(policy.aids.relabelWords ? (environment.concepts ?? []) : []),
     ]
       .map(swappable)
@@ -112,6 +112,12 @@ function chatCodec(
       namesIn: (task) => (environment.comparable?.(task) ?? []).map((names) => names.map((name) => [name])),
     }),
   };
+}
+
+/** The ids that trade places: all of them, or those that differ in their last two characters alone. */
+export function idGroups(ids: readonly string[], similar: boolean): string[][][] {
+  const groups = similar ? [...Map.groupBy(ids, (id) => id.slice(0, -2)).values()] : [ids];
+  return groups.map((group) => group.map((id) => [id]));
 }
 
 const endOfThought = (text: ModelText, thoughts: boolean) => (ids: readonly number[]) =>

@@ -51,6 +51,7 @@ export function referenceRecipe(setup: RunSetup): string {
     tokenizer: contentHash(codec.tokenizer.json),
     prompt: codec.prompt,
     relabel: config.policy.aids.relabelIds,
+    ...(config.policy.aids.similarIds && { similarIds: true }),
     ...(config.policy.aids.relabelWords && { relabelWords: true }),
     ...(config.policy.aids.relabelPrices && { relabelPrices: true }),
     model: describeModel(referenceModel),

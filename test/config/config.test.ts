@@ -154,6 +154,12 @@ test('settings that came later leave the hashes of configs without them as they 
   expect(() => applyOverrides(model, ['training.reward=binary', 'policy.model.invalidPenalty=0.1'])).toThrow(
     /policy\.model\.invalidPenalty: expected 0 with training\.reward=binary/,
   );
+  const similar = applyOverrides(model, ['policy.aids.similarIds=true']);
+  expect(configHash(similar)).not.toBe(configHash(model));
+  expect(referenceKey(similar)).not.toBe(referenceKey(model));
+  expect(() => applyOverrides(config, ['policy.aids.similarIds=true'])).toThrow(
+    /policy\.aids\.similarIds: expected false: an id is one token/,
+  );
   const often = applyOverrides(config, ['reference.tiers=constrained:3']);
   expect(configHash(often)).not.toBe(configHash(config));
   expect(referenceKey(often)).not.toBe(referenceKey(config));

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { parseConfig } from '../../main/config/config.ts';
 import type { ScratchCodec } from '../../main/policy/scratch-text.ts';
+import { idGroups } from '../../main/training/model-policy.ts';
 import { openRun } from '../../main/training/run-setup.ts';
 
 function codecOf(aids: Record<string, boolean>): ScratchCodec {
@@ -17,6 +18,19 @@ test('each aid decides separately what is permuted: ids, words, prices', () => {
   expect(groupsOf({ relabelIds: true })).toEqual([497]);
   expect(groupsOf({ relabelIds: false, relabelWords: true })).toEqual([41, 2, 54, 9]);
   expect(groupsOf({ relabelIds: false, relabelPrices: true })).toEqual([19]);
+});
+
+test('a language model’s ids trade places with all others, or with those that begin alike', () => {
+  const ids = Array.from({ length: 497 }, (_, i) => String(i + 1));
+  expect(idGroups(ids, false)).toEqual([ids.map((id) => [id])]);
+  const similar = idGroups(ids, true);
+  expect(similar.map((group) => group.length)).toEqual([99, 100, 100, 100, 98]);
+  expect(
+    similar
+      .at(-1)
+      ?.flat()
+      .every((id) => /^4..$/.test(id)),
+  ).toBe(true);
 });
 
 test('prices are not permuted where the comparison is not marked', () => {
