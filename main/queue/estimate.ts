@@ -9,7 +9,8 @@ import { freeBytes } from '../store/disk-space.ts';
 import { estimate as diskEstimate, measuredBytesPerStep } from '../store/maintenance.ts';
 import type { Run } from '../store/runs.ts';
 import type { Store } from '../store/store.ts';
-import { parseConfig, type RunConfig, unpricedPolicy } from '../config/config.ts';
+import { parseConfig, type RunConfig } from '../config/config.ts';
+import { unpricedPolicy } from '../config/identity.ts';
 import { type Measurement, measurement, readShippedSpeeds, shippedSpeed } from './speeds.ts';
 
 export interface Estimate {

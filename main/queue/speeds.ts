@@ -4,7 +4,8 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { z } from 'zod';
 import { contentHash } from '../canonical.ts';
-import { type RunConfig, unpricedPolicy } from '../config/config.ts';
+import { type RunConfig } from '../config/config.ts';
+import { unpricedPolicy } from '../config/identity.ts';
 import { resourceFile } from '../paths.ts';
 
 /** What one measurement says of a kind of run. */

@@ -1,6 +1,7 @@
 // A run of the store as a comparison wants it: its final evaluation task by task, where its curves end, its config.
 
-import { armHash, completeConfig } from '../config/config.ts';
+import { completeConfig } from '../config/config.ts';
+import { armHash } from '../config/identity.ts';
 import type { Member } from '../evaluation/arms.ts';
 import { type ClusteredResult, TaskClusters } from '../evaluation/clusters.ts';
 import type { Contender } from '../evaluation/compare.ts';

@@ -1,7 +1,7 @@
 // How large must a study be? From the spread that the pairs of a finished study had (or that the caller assumes) to the power of studies with more
 // or fewer seeds and tasks: the same t test that decides the claims (evaluation/inference.ts), before anything is run.
 
-import { armHash } from '../config/config.ts';
+import { armHash } from '../config/identity.ts';
 import { armDifferences } from '../evaluation/arms.ts';
 import { armsOf } from '../report/side-by-side.ts';
 import { quantile } from '../statistics.ts';

@@ -5,7 +5,7 @@ import { existsSync, mkdirSync, rmSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { CheckpointError } from '../engine/checkpoint.ts';
 import { type TrainingState, freshState } from '../engine/training-step.ts';
-import { referenceKey } from '../config/config.ts';
+import { referenceKey } from '../config/identity.ts';
 import { Random } from '../random.ts';
 import { UNFINISHED } from './host.ts';
 import type { RunSetup } from './run-setup.ts';

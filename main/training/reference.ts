@@ -21,7 +21,7 @@ import { Random } from '../random.ts';
 import { EpisodeInPlay } from '../rollout/episode.ts';
 import { drawAt, rollout } from '../rollout/rollout.ts';
 import { contentHash, sha256 } from '../canonical.ts';
-import { recipeSettings } from '../config/config.ts';
+import { recipeSettings } from '../config/identity.ts';
 import { type CloneState, freshClone } from './clone-state.ts';
 import type { ReferenceFile } from './host.ts';
 import { lanesFor } from './batch-shapes.ts';

@@ -2,15 +2,8 @@ import { expect, test } from 'vitest';
 import { z } from 'zod';
 import { algorithms } from '../../main/algorithm/registry.ts';
 import { findWorld } from '../../main/environment/registry.ts';
-import {
-  RunConfig,
-  canonicalConfig,
-  configHash,
-  learningRateAt,
-  parseConfig,
-  referenceKey,
-  temperatureAt,
-} from '../../main/config/config.ts';
+import { RunConfig, learningRateAt, parseConfig, temperatureAt } from '../../main/config/config.ts';
+import { canonicalConfig, configHash, referenceKey } from '../../main/config/identity.ts';
 import { configMarkdown } from '../../main/config/describe.ts';
 import { worldIssues } from '../../main/config/orders.ts';
 import { applyOverrides, diffConfigs } from '../../main/config/overrides.ts';

@@ -2,7 +2,8 @@
 // up from letters, in scores, samples and gradients; configs of before mean what they meant.
 
 import { expect, it } from 'vitest';
-import { configHash, parseConfig } from '../../main/config/config.ts';
+import { parseConfig } from '../../main/config/config.ts';
+import { configHash } from '../../main/config/identity.ts';
 import { neg } from '../../main/engine/operators.ts';
 import type { Flat } from '../../main/engine/parameters.ts';
 import { Trainer, freshState } from '../../main/engine/training-step.ts';

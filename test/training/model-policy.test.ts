@@ -2,7 +2,8 @@
 // whole run trains, repeats and resumes. The model is tiny and random; what it says is nonsense within the world's grammar.
 
 import { describe, expect, test } from 'vitest';
-import { ConfigError, configHash } from '../../main/config/config.ts';
+import { ConfigError } from '../../main/config/config.ts';
+import { configHash } from '../../main/config/identity.ts';
 import { Trainer, freshState } from '../../main/engine/training-step.ts';
 import { neg } from '../../main/engine/operators.ts';
 import { PackedBatch } from '../../main/policy/batch.ts';

@@ -2,7 +2,7 @@
 
 import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
-import { configHash } from '../../main/config/config.ts';
+import { configHash } from '../../main/config/identity.ts';
 import { readCheckpoint } from '../../main/engine/checkpoint.ts';
 import { Store } from '../../main/store/store.ts';
 import { obtainReference } from '../../main/training/obtain-reference.ts';
