@@ -116,6 +116,12 @@ const Reference = group(
       false,
       'Have the demonstrator’s mistakes played but not imitated: what is cloned is how to continue from where they lead. For worlds whose demonstrators say which actions are mistakes; the games do.',
     ),
+    group: knob(
+      whole(1, 64),
+      1,
+      'Demonstrations of each task in a row, under the same names; they differ in their mistakes. Language models compute once what they share (the pages), so imperfect demonstrations cost less.',
+      'episodes',
+    ),
     tiers: knob(
       z
         .string()

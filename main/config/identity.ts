@@ -22,13 +22,14 @@ export const armHash = (stored: unknown): string => experimentHash(stored, 'seed
 export const canonicalConfig = (config: RunConfig): string => canonicalJson(config);
 
 /** The settings of a reference without those that came after version 0.1.0 and are as if they did not exist: hashes of older ones stay. */
-export function recipeSettings({ from, skipMistakes, hold, tiers, ...rest }: RunConfig['reference']): object {
+export function recipeSettings({ from, skipMistakes, hold, tiers, group, ...rest }: RunConfig['reference']): object {
   return {
     ...rest,
     ...(from !== '' && { from }),
     ...(skipMistakes && { skipMistakes }),
     ...(hold !== 0.5 && { hold }),
     ...(tiers !== '' && { tiers }),
+    ...(group > 1 && { group }),
   };
 }
 

@@ -22,6 +22,8 @@ export interface DemonstrationOptions {
   readonly split?: Split;
   readonly level?: number;
   readonly imperfection?: Imperfection;
+  /** So many of a task in a row, which begin alike and differ in their mistakes. */
+  readonly group?: number;
   /** How often tasks of a tier come up in a round, such as `constrained:3, plain:0`; of those that are not named: once. */
   readonly tiers?: string;
 }
@@ -44,24 +46,25 @@ function roundOf(environment: Environment, split: Split, level: number, wanted: 
 
 /** `count` episodes over the tasks of a split: a whole round of them in random order before any comes up again. */
 export function* demonstrations(world: World, environment: Environment, options: DemonstrationOptions): Generator<Demonstration> {
-  const { count, seed, split = 'train', level = environment.levels - 1 } = options;
+  const { count, seed, split = 'train', level = environment.levels - 1, group = 1 } = options;
   const imperfection = mistakesOf(world, options.imperfection);
   if (split === 'test') throw new Error('Demonstrations are never made on test tasks: take the split train or validation');
   const tasks = roundOf(environment, split, level, options.tiers ?? '');
   const order = Random.from('demonstration-order', environment.name, seed);
   let round: readonly Task[] = [];
   for (let number = 0; number < count; number++) {
-    if (number % tasks.length === 0) round = order.shuffle(tasks);
-    const task = round[number % tasks.length];
+    const place = Math.floor(number / group);
+    if (number % (group * tasks.length) === 0) round = order.shuffle(tasks);
+    const task = round[place % tasks.length];
     if (!task) break;
     const random = Random.from('demonstration', environment.name, seed, number);
     const turns: Demonstration['turns'][number][] = [];
-    let turn = environment.reset(task, number, level);
+    let turn = environment.reset(task, place, level);
     while (!turn.done) {
       const said = world.demonstrate(environment, turn, imperfection, random.next);
       turns.push({ observation: turn.observation, ...said });
       turn = environment.step(turn.state, said.action);
     }
-    yield { task, seed: number, success: turn.success, turns };
+    yield { task, seed: place, success: turn.success, turns };
   }
 }

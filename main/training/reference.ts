@@ -113,13 +113,13 @@ export async function cloneReference(
   try {
     // Without demonstrations the reference is the untrained policy.
     const steps = reference.demonstrations === 0 ? 0 : reference.steps;
-    const samples = demonstrated(setup);
+    const groups = inGroups(demonstrated(setup), reference.group);
     const order = Random.from('cloning', reference.seed);
     let queue: TrainingEpisode[] = [];
     let measured: number | undefined;
     const done = state.step;
     for (let step = 0; step < steps; step++) {
-      if (queue.length < reference.batch) queue = order.shuffle(samples);
+      if (queue.length < reference.batch) queue = order.shuffle(groups).flat();
       const drawn = queue.splice(0, reference.batch);
       const due = (step + 1) % reference.checkEvery === 0 || step + 1 === reference.steps;
       // What was done before is drawn again, so that the order stays the same, and only checked where that is missing.
@@ -175,14 +175,14 @@ export function cloningRate(
 
 /** The demonstrations as rows to learn from. */
 export function demonstrated({ world, environment, codec, config }: RunSetup): TrainingEpisode[] {
-  const { demonstrations: count, imperfection, seed, skipMistakes, tiers } = config.reference;
+  const { demonstrations: count, imperfection, seed, skipMistakes, tiers, group } = config.reference;
   const samples: TrainingEpisode[] = [];
   if (count > 0 && world.demonstrates === false) {
     throw new Error(
       `Nobody can demonstrate the world ${world.name}: set reference.demonstrations=0, and the reference is the untrained policy, or name a checkpoint in reference.from`,
     );
   }
-  for (const { task, seed: episode, turns } of demonstrations(world, environment, { count, seed, imperfection, tiers })) {
+  for (const { task, seed: episode, turns } of demonstrations(world, environment, { count, seed, imperfection, tiers, group })) {
     // A chat is tokenised under the names it shows; a small policy's tokens are renamed anew at every step instead.
     const request = { task, seed: episode, purpose: 'train' as const, update: 0, relabel: 'chat' in codec, level: undefined };
     const playing = new EpisodeInPlay(environment, codec, request);
@@ -197,6 +197,10 @@ export function demonstrated({ world, environment, codec, config }: RunSetup): T
   }
   return samples;
 }
+
+/** So many that follow each other, together. Of demonstrations left out for their mistakes the next ones take the place. */
+const inGroups = <T>(items: readonly T[], size: number): T[][] =>
+  Array.from({ length: Math.ceil(items.length / size) }, (_, i) => items.slice(i * size, (i + 1) * size));
 
 const spoken = ({ rows }: EpisodeInPlay): AgentToken[] => rows.flatMap(({ agent }) => agent);
 

@@ -153,6 +153,9 @@ test('settings that came later leave the hashes of configs without them as they 
   expect(() => applyOverrides(config, ['policy.aids.similarIds=true'])).toThrow(
     /policy\.aids\.similarIds: expected false: an id is one token/,
   );
+  const grouped = applyOverrides(config, ['reference.group=3']);
+  expect(configHash(grouped)).not.toBe(configHash(config));
+  expect(referenceKey(grouped)).not.toBe(referenceKey(config));
   const often = applyOverrides(config, ['reference.tiers=constrained:3']);
   expect(configHash(often)).not.toBe(configHash(config));
   expect(referenceKey(often)).not.toBe(referenceKey(config));

@@ -83,3 +83,29 @@ test('the learning rate of cloning rises, is held for a part of the steps and fa
       .every((rate) => rate === 1),
   ).toBe(true);
 });
+
+test('demonstrations in groups are of one task under the same names, and differ in their mistakes', () => {
+  const { world, environment } = openRun(smallest({ world: { name: 'shop' } }));
+  const made = (group: number) => [
+    ...demonstrations(world, environment, {
+      count: 90,
+      seed: 1,
+      group,
+      imperfection: { wrongWord: 0, earlyPurchase: 0.5, uselessClick: 0 },
+    }),
+  ];
+  const groups = Array.from({ length: 30 }, (_, i) => made(3).slice(3 * i, 3 * i + 3));
+  for (const group of groups) {
+    expect(new Set(group.map(({ task }) => task.id)).size).toBe(1);
+    expect(new Set(group.map(({ seed }) => seed)).size).toBe(1); // by which ids, words and prices trade places
+  }
+  expect(new Set(groups.map(([first]) => first?.task.id)).size).toBe(30);
+  expect(new Set(groups.map(([first]) => first?.seed)).size).toBe(30);
+  const mixed = groups.filter((group) => new Set(group.map(({ turns }) => turns.map(({ action }) => action).join())).size > 1);
+  expect(mixed.length).toBeGreaterThan(15); // three of four, but for hasty purchases that were right
+  expect(
+    made(1)
+      .map(({ task }) => task.id)
+      .slice(0, 30),
+  ).toEqual(groups.map(([first]) => first?.task.id));
+});
