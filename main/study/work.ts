@@ -205,10 +205,7 @@ class Training {
     // Also what another lab left behind while this one waited.
     recover(this.#store);
     const known = this.#store.runs.get(id);
-    if (known.state === 'done') {
-      this.#pace.spare(known.updates);
-      return known;
-    }
+    if (known.state === 'done') return this.#doneElsewhere(known);
     const ended = new Promise<Run>((resolve) => this.#endings.set(id, resolve));
     this.#live.add(id);
     try {
@@ -216,11 +213,19 @@ class Training {
       return await ended;
     } catch (error) {
       if (error instanceof RunLocked) return error;
+      // Another lab may have ended it since the look above.
+      const now = this.#store.runs.get(id);
+      if (now.state === 'done') return this.#doneElsewhere(now);
       throw error;
     } finally {
       this.#live.delete(id);
       this.#endings.delete(id);
     }
+  }
+
+  #doneElsewhere(run: Run): Run {
+    this.#pace.spare(run.updates);
+    return run;
   }
 
   /** What trains finishes its update and saves a checkpoint. */

@@ -40,7 +40,10 @@ export function Dialog({ open, onClose, title, bare = false, width = 520, action
       className={styles.dialog}
       style={{ width }}
       aria-labelledby={id}
-      onClose={onClose}
+      onClose={() => {
+        // The browser tells of a closing a moment later; opened again by then, it stays open.
+        if (ref.current?.open !== true) onClose();
+      }}
       onMouseDown={(event) => {
         if (event.target === event.currentTarget) onClose();
       }}

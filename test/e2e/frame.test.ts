@@ -70,6 +70,19 @@ describe('the frame', () => {
     expect(await shown(heading('Compare'))).toBe(true);
   });
 
+  test('the palette stays when its keys are pressed again before the browser has told of its closing', async () => {
+    const input = await openPalette(lab);
+    await lab.page.evaluate(async () => {
+      for (let time = 0; time < 2; time++) {
+        document.activeElement?.dispatchEvent(new KeyboardEvent('keydown', { key: 'k', code: 'KeyK', ctrlKey: true, bubbles: true }));
+        for (let turn = 0; turn < 50; turn++) await Promise.resolve(); // the page draws, and no event comes in between
+      }
+    });
+    await new Promise((resolve) => setTimeout(resolve, 300));
+    expect(await input.isVisible()).toBe(true);
+    await closeDialog(lab);
+  });
+
   test('the palette finds metrics and settings', async () => {
     await openPalette(lab);
     await lab.page.keyboard.type('training.learningRate');

@@ -8,6 +8,8 @@ import { projectFolder } from '../../main/paths.ts';
 import type { RunLocked } from '../../main/store/locks.ts';
 import { trainAll } from '../../main/study/work.ts';
 import { begin } from '../../main/queue/resume.ts';
+import { newRun as rowOf } from '../../main/queue/new-run.ts';
+import { RunQueue } from '../../main/queue/queue.ts';
 import { openStore, temporaryFolder } from '../store/helpers.ts';
 import { launchPretend } from '../store/processes/launch.ts';
 import { newRun } from '../store/samples.ts';
@@ -39,6 +41,26 @@ test('both end well: every run is trained once, by one of them, and waited for b
   const runs = store.runs.list();
   expect(runs.map(({ seed, updates }) => [seed, updates]).sort()).toEqual([1, 2, 3].map((seed) => [seed, 10]));
   expect(runs.flatMap(({ id }) => resumed(store.events.list(id).map(({ text }) => text)))).toEqual([]);
+});
+
+test('a run that the other lab ends between two looks at it is taken as it ended', async () => {
+  const folder = temporaryFolder();
+  const store = openStore(folder);
+  const [first] = wanted(1);
+  if (!first) throw new Error('No run is wanted');
+  const { id } = store.runs.create(rowOf(first.config, first.preset, first.tags));
+  const train = RunQueue.prototype.train;
+  const begun = vi.spyOn(RunQueue.prototype, 'train').mockImplementation(function (this: RunQueue, ...given) {
+    store.write(() => store.runs.change(id, { state: 'done', finishedAt: 1 }));
+    train.apply(this, given);
+  });
+  try {
+    const runs = await trainAll(store, [first], { launch: launchPretend(store), jobs: 1 });
+    expect(runs.map((run) => [run.id, run.state])).toEqual([[id, 'done']]);
+    expect(begun).toHaveBeenCalledTimes(1);
+  } finally {
+    begun.mockRestore();
+  }
 });
 
 test('when the other lab is killed, what it trained is resumed here from its checkpoint', async () => {
