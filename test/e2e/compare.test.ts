@@ -307,10 +307,10 @@ describe('replay, compare and report', () => {
       await setTheme(lab, theme);
       await visit(lab, '/replay/1');
       await lab.page.getByRole('article').waitFor();
-      expect(await until('axe on Replay', async () => ({ problems: await accessibilityProblems(lab) }))).toEqual({ problems: [] });
+      expect(await until('axe on Replay', async () => ({ problems: await accessibilityProblems(lab, theme) }))).toEqual({ problems: [] });
       await visit(lab, '/compare/1,2');
       await lab.page.getByRole('table', { name: 'Final results' }).waitFor();
-      expect(await accessibilityProblems(lab)).toEqual([]);
+      expect(await accessibilityProblems(lab, theme)).toEqual([]);
     },
     120_000,
   );

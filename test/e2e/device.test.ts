@@ -174,7 +174,7 @@ describe('a run on a device', () => {
       ] as const) {
         await resize(lab, width, height);
         await until('the charts to follow the width', async () => (await stickingOut(lab)).length === 0, 10_000);
-        expect(await accessibilityProblems(lab)).toEqual([]);
+        expect(await accessibilityProblems(lab, theme)).toEqual([]);
       }
     }
   }, 60_000);

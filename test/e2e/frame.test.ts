@@ -198,14 +198,14 @@ describe('the frame', () => {
     await setTheme(lab, theme);
     for (const [address] of [...PAGES, ['/clusters'], ['/gallery']] as const) {
       await visit(lab, address);
-      expect([address, await accessibilityProblems(lab)]).toEqual([address, []]);
+      expect([address, await accessibilityProblems(lab, theme)]).toEqual([address, []]);
     }
     await openPalette(lab);
-    expect(await accessibilityProblems(lab)).toEqual([]);
+    expect(await accessibilityProblems(lab, theme)).toEqual([]);
     await closeDialog(lab);
     await lab.page.keyboard.press('Shift+?');
     await lab.page.getByRole('dialog').waitFor();
-    expect(await accessibilityProblems(lab)).toEqual([]);
+    expect(await accessibilityProblems(lab, theme)).toEqual([]);
     await closeDialog(lab);
   });
 });

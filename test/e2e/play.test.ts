@@ -175,12 +175,12 @@ describe('the other worlds', () => {
 
   test.each(['light', 'dark'] as const)('axe finds nothing in a game in the %s theme', async (theme) => {
     await setTheme(lab, theme);
-    expect(await accessibilityProblems(lab)).toEqual([]);
+    expect(await accessibilityProblems(lab, theme)).toEqual([]);
     await button('Play again').click();
     await field().waitFor();
     await say('nonsense');
     await lab.page.getByRole('alert').waitFor();
-    expect(await accessibilityProblems(lab)).toEqual([]);
+    expect(await accessibilityProblems(lab, theme)).toEqual([]);
     await button('Let the oracle finish').click();
     await talk().getByRole('status').waitFor();
   });

@@ -244,7 +244,7 @@ describe('a run from preset to done', () => {
     await setTheme(lab, theme);
     for (const address of ['/runs/1', '/', '/new/run-1']) {
       await visit(lab, address);
-      expect([address, await accessibilityProblems(lab)]).toEqual([address, []]);
+      expect([address, await accessibilityProblems(lab, theme)]).toEqual([address, []]);
     }
   });
 });
@@ -288,7 +288,7 @@ describe('the list', () => {
     await lab.page.getByRole('list', { name: 'Training runs' }).waitFor();
     for (const theme of ['light', 'dark'] as const) {
       await setTheme(lab, theme);
-      expect(await accessibilityProblems(lab)).toEqual([]);
+      expect(await accessibilityProblems(lab, theme)).toEqual([]);
     }
     for (const run of [3, 4, 5]) await lab.page.getByRole('button', { name: `Remove run ${run} from the queue` }).click();
     await until('an empty queue', async () => stored((store) => store.runs.queue().length) === 0);

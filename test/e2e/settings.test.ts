@@ -245,7 +245,7 @@ describe('preferences for runs', () => {
     await visit(lab, '/settings');
     await section('Devices').getByRole('table').first().waitFor();
     await section('WebShop data').getByTestId('data-size').waitFor();
-    expect(await accessibilityProblems(lab)).toEqual([]);
+    expect(await accessibilityProblems(lab, theme)).toEqual([]);
   });
 });
 

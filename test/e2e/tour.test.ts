@@ -124,7 +124,7 @@ describe('the sample study and the guided tour', () => {
     await stop(2, 'Where two arms diverge').waitFor();
     for (const theme of ['light', 'dark'] as const) {
       await setTheme(lab, theme);
-      expect(await accessibilityProblems(lab)).toEqual([]);
+      expect(await accessibilityProblems(lab, theme)).toEqual([]);
     }
     await lab.page.keyboard.press('Escape');
     expect(await gone(stop(2, 'Where two arms diverge'))).toBe(true);
