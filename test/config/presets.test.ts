@@ -52,6 +52,6 @@ test('minimind-shop has none of the copying aids that small policies have, and f
   expect(config.policy.kind).toBe('model'); // which has no marks, no pointer and no phrases
   const { codec } = openRun(config, { dataFolder: data });
   if (!('chat' in codec)) throw new Error('A language model reads a chat');
-  expect(codec.prompt).toMatchObject({ lowerCase: true, emptyThought: false, thoughts: false, constrained: true });
+  expect(codec.prompt).toMatchObject({ lowerCase: true, emptyThought: false, thoughts: true, constrained: true });
   expect(config.evaluation).toMatchObject({ split: 'validation', finalTasks: 500 });
 });
