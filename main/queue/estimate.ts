@@ -69,7 +69,7 @@ export function estimateRun(store: Store, config: RunConfig, elsewhere = readShi
     freeBytes: free,
     basis: shipped
       ? `From ${source}; more threads take less. Measure it here for a better estimate. ${stage}`
-      : `From ${source}, on ${config.device === 'cpu' ? `${availableParallelism()} threads` : config.device}; other work on the machine makes it longer. ${stage}`,
+      : `From ${source}, ${config.device === 'cpu' ? withThreads(similar.length > 0 ? similar : [config]) : `on ${config.device}`}; other work on the machine makes it longer. ${stage}`,
     elsewhere: shipped !== undefined,
   };
 }
@@ -79,8 +79,21 @@ export function probeKey({ world, policy, algorithm, device, threads }: RunConfi
   return `probe.${contentHash({ world: world.name, policy: unpricedPolicy(policy), algorithm: algorithm.id, device, threads }).slice(0, 16)}`;
 }
 
-function similarRuns(store: Store, config: RunConfig): { id: number; measured: Measurement; sameReference: boolean }[] {
-  const found: { id: number; measured: Measurement; sameReference: boolean }[] = [];
+/** How many threads the measured runs had: not always as many as the next one. */
+function withThreads(runs: readonly { threads: number }[]): string {
+  const counts = [...new Set(runs.map(({ threads }) => threads || availableParallelism()))].sort((a, b) => a - b);
+  return `with ${counts.join(' or ')} ${counts.at(-1) === 1 ? 'thread' : 'threads'}`;
+}
+
+interface SimilarRun {
+  readonly id: number;
+  readonly measured: Measurement;
+  readonly sameReference: boolean;
+  readonly threads: number;
+}
+
+function similarRuns(store: Store, config: RunConfig): SimilarRun[] {
+  const found: SimilarRun[] = [];
   const candidates = store.runs
     .list({ worlds: [config.world.name] })
     .filter(({ updates, device }) => updates > 0 && device === config.device);
@@ -98,7 +111,7 @@ function similarRuns(store: Store, config: RunConfig): { id: number; measured: M
       memoryBytes: Math.max(0, ...(series['system/memory']?.values ?? [])) * 1e6,
       stepsPerEpisode: median('rollout.steps'),
     };
-    if (Number.isFinite(measured.secondsPerUpdateEpisode)) found.push({ id, measured, sameReference });
+    if (Number.isFinite(measured.secondsPerUpdateEpisode)) found.push({ id, measured, sameReference, threads: other.threads });
     if (found.length === ENOUGH) break;
   }
   return found;

@@ -18,7 +18,7 @@ test('a run like one that was trained takes as long as that one did; with anothe
   const unknown = applyOverrides(config, ['policy.width=48']);
   expect(estimateRun(store, unknown)).toMatchObject({ seconds: null, elsewhere: false });
 
-  const { id } = store.runs.create(newRun(config, 'shop-tiny'));
+  const { id } = store.runs.create(newRun(applyOverrides(config, ['threads=3']), 'shop-tiny'));
   const startedAt = 1_700_000_000_000;
   store.runs.change(id, { state: 'done', updates: 3, startedAt, position: null });
   for (let update = 1; update <= 3; update++)
@@ -42,6 +42,7 @@ test('a run like one that was trained takes as long as that one did; with anothe
   const again = estimateRun(store, applyOverrides(config, ['seed=2']));
   expect(again.seconds).toBeCloseTo(expected, 6);
   expect(again).toMatchObject({ memoryBytes: 300e6, elsewhere: false });
+  expect(again.basis).toContain('with 3 threads;'); // those of the run that was measured
   const cloned = estimateRun(store, applyOverrides(config, ['reference.seed=9']));
   expect(cloned.seconds).toBeCloseTo(expected + CLONING, 6);
   expect(cloned.basis).toContain(`at most ${config.reference.steps} cloning steps`);
