@@ -40,6 +40,11 @@ export function Dialog({ open, onClose, title, bare = false, width = 520, action
       className={styles.dialog}
       style={{ width }}
       aria-labelledby={id}
+      onCancel={(event) => {
+        // Escape closes it through the page's state, as everything else does: a key pressed at once then finds it closed.
+        event.preventDefault();
+        onClose();
+      }}
       onClose={() => {
         // The browser tells of a closing a moment later; opened again by then, it stays open.
         if (ref.current?.open !== true) onClose();

@@ -83,6 +83,26 @@ describe('the frame', () => {
     await closeDialog(lab);
   });
 
+  test('Escape and at once Ctrl K again: the palette is open, as the keys say', async () => {
+    const input = await openPalette(lab);
+    await lab.page.evaluate(() => {
+      const dialog = document.activeElement?.closest('dialog');
+      if (!dialog) throw new Error('The palette is no dialog');
+      const pressed = (): boolean =>
+        document.body.dispatchEvent(new KeyboardEvent('keydown', { key: 'k', code: 'KeyK', ctrlKey: true, bubbles: true }));
+      // As soon as it is closed, before the browser tells of it.
+      const watch = new MutationObserver(() => {
+        watch.disconnect();
+        pressed();
+      });
+      watch.observe(dialog, { attributeFilter: ['open'] });
+    });
+    await lab.page.keyboard.press('Escape');
+    await new Promise((resolve) => setTimeout(resolve, 300));
+    expect(await input.isVisible()).toBe(true);
+    await closeDialog(lab);
+  });
+
   test('the palette finds metrics and settings', async () => {
     await openPalette(lab);
     await lab.page.keyboard.type('training.learningRate');
