@@ -8,15 +8,15 @@ import react from '@vitejs/plugin-react';
 import { defineConfig } from 'electron-vite';
 
 const entries = {
-  index: 'main/index.ts',
+  index: 'main/shell/index.ts',
   worker: 'main/process/worker.ts',
-  cli: 'main/cli.ts',
+  cli: 'main/commands/cli.ts',
   'cluster-task': 'main/cluster/task-program.ts',
-  'device-check': 'main/engine/device-check.ts',
-  'engine-lane': 'main/engine/lane-thread.ts',
+  'device-check': 'main/engine/gpu/device-check.ts',
+  'engine-lane': 'main/engine/runtime/lane-thread.ts',
   'world-thread': 'main/environment/external/thread.ts',
   'report-export': 'main/report/export-program.ts',
-  'webshop-import': 'main/environment/webshop/import-program.ts',
+  'webshop-import': 'main/environment/webshop/search/import-program.ts',
 };
 
 export default defineConfig({

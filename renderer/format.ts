@@ -1,6 +1,6 @@
 // Numbers for people: always the same width and unit wherever a metric appears. Units are those of the glossary.
 
-import { bytes, duration, percent } from '../main/format.ts';
+import { bytes, duration, percent } from '../main/base/format.ts';
 
 export { bytes as formatBytes, duration as formatDuration };
 

@@ -19,23 +19,23 @@ const FOLDERS = ['main', 'preload', 'renderer', 'test', 'scripts'];
 const BORDERS = [
   {
     from: /^main\//,
-    except: /^main\/((index|window|security|menu)\.ts|ipc\/)/,
+    except: /^main\/(shell|ipc)\//,
     to: /^electron(\/|$)/,
     types: true,
-    why: 'only main/{index,window,security,menu}.ts and main/ipc/ import electron, so that the command line and the tests run the same lab',
+    why: 'only main/shell/ and main/ipc/ import electron, so that the command line and the tests run the same lab',
   },
   { from: /^renderer\//, to: /^(electron|node:)/, types: true, why: 'the page is sandboxed: it has neither electron nor Node' },
   {
     from: /^renderer\//,
-    to: /^(main\/(?!(vocabulary|format)\.ts$)|scripts\/)/,
+    to: /^(main\/(?!base\/(vocabulary|format)\.ts$)|scripts\/)/,
     types: true,
     why: 'the page knows the lab only through preload/contract, and shares words and number formats',
   },
   {
     from: /^preload\//,
-    to: /^main\/(?!(vocabulary|format)\.ts$)/,
+    to: /^main\/(?!base\/(vocabulary|format)\.ts$)/,
     types: false,
-    why: 'the contract is bundled into the page; of main/ it may take types, and the words and formats of main/vocabulary.ts and main/format.ts',
+    why: 'the contract is bundled into the page; of main/ it may take types, and the words and formats of main/base/vocabulary.ts and main/base/format.ts',
   },
   { from: /^preload\//, except: /^preload\/index\.ts$/, to: /^(electron|node:)/, types: true, why: 'the contract is shared with the page' },
   { from: /^main\//, to: /^(renderer\/|react)/, types: true, why: 'the lab does not know its window' },
@@ -57,10 +57,10 @@ const BORDERS = [
 ];
 
 /**
- * The parts of main/ from the bottom up: each may import the parts before it, types included, and nothing after it. The files
- * directly in main/ that every part may use (FOUNDATION) lie below all of them; the programs (index.ts, cli.ts) lie above.
+ * The parts of main/ from the bottom up: each may import the parts before it, types included, and nothing after it. The shell lies above all.
  */
 export const LAYERS = [
+  'base',
   'engine',
   'environment',
   'policy',
@@ -72,6 +72,7 @@ export const LAYERS = [
   'evaluation',
   'training',
   'store',
+  'interchange',
   'queue',
   'replay',
   'process',
@@ -80,22 +81,8 @@ export const LAYERS = [
   'study',
   'commands',
   'ipc',
+  'shell',
 ];
-const FOUNDATION = [
-  'canonical.ts',
-  'format.ts',
-  'indexed.ts',
-  'knob.ts',
-  'links.ts',
-  'paths.ts',
-  'program.ts',
-  'random.ts',
-  'slices.ts',
-  'settings.ts',
-  'statistics.ts',
-  'vocabulary.ts',
-];
-
 /**
  * @param {string} root
  * @param {string} folder
@@ -160,22 +147,20 @@ function layerFault(from, to) {
   const source = layerOf(from);
   const target = layerOf(to);
   if (source === undefined || target === undefined || source === target) return undefined;
-  if (target > source)
-    return `main/${LAYERS[target] ?? 'its programs'} lies above ${LAYERS[source] ? `main/${LAYERS[source]}` : 'the foundation'}`;
+  if (target > source) return `main/${LAYERS[target]} lies above main/${LAYERS[source]}`;
   return undefined;
 }
 
 /**
- * The height of a file of main/: -1 is the foundation; undefined outside main/.
+ * The height of a file of main/; undefined outside main/.
  * @param {string} file
  */
 function layerOf(file) {
   const [, part] = /^main\/(.+)$/.exec(file) ?? [];
   if (part === undefined) return undefined;
-  if (FOUNDATION.includes(part)) return -1;
   const layer = LAYERS.indexOf(part.split('/')[0] ?? '');
-  if (part.includes('/') && layer === -1) throw new Error(`main/${part}: its folder is not in the list of layers`);
-  return layer === -1 ? LAYERS.length : layer;
+  if (layer === -1) throw new Error(`main/${part}: its folder is not in the list of layers`);
+  return layer;
 }
 
 /**

@@ -14,11 +14,11 @@ const args = process.argv.slice(2);
 await main(async () => {
   // The overview needs only commander: where that is installed, it is written without starting Electron.
   if (args.length === 1 && ['--help', '-h', 'help'].includes(args[0] ?? '') && existsSync(join(root, 'node_modules/commander'))) {
-    const { addOverview, bareProgram } = await import('../main/commands/overview.mjs');
+    const { addOverview, bareProgram } = await import('../main/commands/shared/overview.mjs');
     addOverview(bareProgram()).outputHelp();
     return 0;
   }
   const electron = await setUp(aside, { build: false, virtualDisplay: false });
-  const words = [join(root, 'main', 'cli.ts'), ...args];
+  const words = [join(root, 'main', 'commands', 'cli.ts'), ...args];
   return foreground(electron.executable, words, nodeEnvironment(electron), process.env.INIT_CWD);
 });

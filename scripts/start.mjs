@@ -12,7 +12,11 @@ await main(async () => {
   const electron = await setUp(aloud, { build: display, virtualDisplay: false });
   if (!display) {
     console.log('No display (neither DISPLAY nor WAYLAND_DISPLAY is set): running "lab demo" in the terminal instead of the window.');
-    return foreground(electron.executable, [join(root, 'main', 'cli.ts'), 'demo', ...process.argv.slice(2)], nodeEnvironment(electron));
+    return foreground(
+      electron.executable,
+      [join(root, 'main', 'commands', 'cli.ts'), 'demo', ...process.argv.slice(2)],
+      nodeEnvironment(electron),
+    );
   }
   const { args, warning } = sandboxSwitches(electron);
   if (warning) console.log(warning);

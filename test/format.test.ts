@@ -15,7 +15,7 @@ import {
   pValue,
   signedPoints,
   terminal,
-} from '../main/format.ts';
+} from '../main/base/format.ts';
 
 test('shares, points, intervals, p-values, durations and sizes read the same wherever they appear', () => {
   expect([percent(0.6241), points(-0.031), signedPoints(0.031), signedPoints(-0.0001)]).toEqual(['62.4%', '−3.1', '+3.1', '0.0']);

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { Random } from '../main/random.ts';
+import { Random } from '../main/base/random.ts';
 
 test('the same keys give the same stream, different keys a different one', () => {
   const draw = (...keys: (number | string)[]) => Array.from({ length: 5 }, Random.from(...keys).next);

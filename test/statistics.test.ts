@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import fc from 'fast-check';
-import { Random } from '../main/random.ts';
+import { Random } from '../main/base/random.ts';
 import {
   aggregate,
   bootstrap,
@@ -13,7 +13,7 @@ import {
   probabilityOfImprovement,
   quantile,
   wilson,
-} from '../main/statistics.ts';
+} from '../main/base/statistics.ts';
 
 test('Wilson: 67 of 100 is 57.3% to 75.4%', () => {
   const { rate, low, high } = wilson(67, 100);

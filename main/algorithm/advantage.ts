@@ -2,7 +2,7 @@
 // Nothing here touches a graph; every function is total: empty input gives empty output and a spread of zero gives
 // zeros, so an empty generation can never turn into NaN.
 
-import { deviation, mean } from '../statistics.ts';
+import { deviation, mean } from '../base/statistics.ts';
 
 const TINY = 1e-8;
 

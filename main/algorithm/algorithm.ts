@@ -9,10 +9,10 @@
 // - a padding episode or token, all of whose inputs are 0, adds nothing to any of them.
 
 import type { z } from 'zod';
-import type { Graph, Tensor } from '../engine/graph.ts';
-import type { LossInput, PolicyTensors } from '../policy/batch.ts';
+import type { Graph, Tensor } from '../engine/graph/graph.ts';
+import type { LossInput, PolicyTensors } from '../policy/transformer/batch.ts';
 import { agentTokenCount, logProbability, type Trajectory } from '../rollout/trajectory.ts';
-import { deviation, mean } from '../statistics.ts';
+import { deviation, mean } from '../base/statistics.ts';
 import { rewardOf, type RewardKind } from './vstar.ts';
 
 /** What an algorithm asks the training loop for. */

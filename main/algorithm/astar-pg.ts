@@ -4,7 +4,7 @@
 // trajectory's length, A is clamped, and its authors clip the gradient at 0.5 (training.clip).
 
 import { z } from 'zod';
-import { between, knob } from '../knob.ts';
+import { between, knob } from '../base/knob.ts';
 import { logProbability } from '../rollout/trajectory.ts';
 import { clamp } from './advantage.ts';
 import { advantageMetrics, inverseLengths, optimalAdvantages, referenceSums, type Algorithm } from './algorithm.ts';

@@ -5,8 +5,8 @@
 // whole trajectory are tens of nats, not thousands (docs/algorithms/astar-po.md).
 
 import { z } from 'zod';
-import { mul, square, sub } from '../engine/operators.ts';
-import { between, knob, whole } from '../knob.ts';
+import { mul, square, sub } from '../engine/graph/operators.ts';
+import { between, knob, whole } from '../base/knob.ts';
 import { advantageMetrics, optimalAdvantages, referenceSums, type Algorithm } from './algorithm.ts';
 import { withTerm } from './terms.ts';
 import { rewardOf } from './vstar.ts';

@@ -2,7 +2,7 @@
 // a threshold. The state is plain data and saved with the checkpoint, so a resumed run is at the same level.
 
 import { z } from 'zod';
-import { between, group, knob, whole } from '../knob.ts';
+import { between, group, knob, whole } from '../base/knob.ts';
 
 export const CurriculumSettings = group(
   {

@@ -3,10 +3,10 @@
 // that share of groups, those with the largest spread of rewards, takes part in the update.
 
 import { z } from 'zod';
-import { between, knob, whole } from '../knob.ts';
+import { between, knob, whole } from '../base/knob.ts';
 import { agentTokenCount } from '../rollout/trajectory.ts';
 import { clamp, groupBy } from './advantage.ts';
-import { deviation, mean } from '../statistics.ts';
+import { deviation, mean } from '../base/statistics.ts';
 import { advantageMetrics, rewardsOf, tokenNumbers, type Algorithm } from './algorithm.ts';
 import { clippedSurrogate, klInputs, klKnobs, klNeeds, regularised } from './terms.ts';
 

@@ -3,7 +3,7 @@
 // is worth more than wandering:  r = 1 for success, else credit · clamp(return, 0, 1).  The loss is weighted SFT's.
 
 import { z } from 'zod';
-import { between, knob } from '../knob.ts';
+import { between, knob } from '../base/knob.ts';
 import { clamp } from './advantage.ts';
 import { optimalAdvantages, type Algorithm } from './algorithm.ts';
 import { klNeeds } from './terms.ts';

@@ -4,10 +4,10 @@
 // trunk (RAGEN trains a separate one), hence one loss with a coefficient for the value part.
 
 import { z } from 'zod';
-import { between, knob, whole } from '../knob.ts';
+import { between, knob, whole } from '../base/knob.ts';
 import { agentTokenCount, type Trajectory } from '../rollout/trajectory.ts';
 import { biLevelGae, clamp, gae, normalise } from './advantage.ts';
-import { deviation, mean } from '../statistics.ts';
+import { deviation, mean } from '../base/statistics.ts';
 import { advantageMetrics, tokenNumbers, type Algorithm } from './algorithm.ts';
 import { clippedSurrogate, klInputs, klKnobs, klNeeds, regularised, valueLoss, withTerm } from './terms.ts';
 import type { RewardKind } from './vstar.ts';

@@ -1,10 +1,10 @@
 // All algorithms by id. A new built-in one is a new file and one line here; config, forms, docs and tests follow from the list. Plug-ins add
 // theirs at run time (main/plugin/).
 
-import type { Graph } from '../engine/graph.ts';
+import type { Graph } from '../engine/graph/graph.ts';
 import type { Trajectory } from '../rollout/trajectory.ts';
 import type { Algorithm, Loss, Needs, Prepared, Progress } from './algorithm.ts';
-import type { LossInput, PolicyTensors } from '../policy/batch.ts';
+import type { LossInput, PolicyTensors } from '../policy/transformer/batch.ts';
 import { astarPg } from './astar-pg.ts';
 import { astarPo } from './astar-po.ts';
 import { grpo } from './grpo.ts';

@@ -3,9 +3,9 @@
 // temperature (1.5 → 1.0 → 0.8), which are settings of the run.  mean of −log π · A + λ · KL(π‖π_ref) − entropy bonus.
 
 import { z } from 'zod';
-import { between, knob } from '../knob.ts';
+import { between, knob } from '../base/knob.ts';
 import { clamp } from './advantage.ts';
-import { mean } from '../statistics.ts';
+import { mean } from '../base/statistics.ts';
 import { advantageMetrics, optimalAdvantages, type Algorithm } from './algorithm.ts';
 import { episodeInputs, klKnobs, klNeeds, regularised, weightedCrossEntropy } from './terms.ts';
 import { rewardOf } from './vstar.ts';

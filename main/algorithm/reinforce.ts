@@ -3,7 +3,7 @@
 // plain maximum and its reward the shaped return; both are settings of the run (vstar.estimator, training.reward).
 
 import { z } from 'zod';
-import { between, knob } from '../knob.ts';
+import { between, knob } from '../base/knob.ts';
 import { clamp } from './advantage.ts';
 import { advantageMetrics, lengthInputs, optimalAdvantages, type Algorithm } from './algorithm.ts';
 import { weightedCrossEntropy, withTerm } from './terms.ts';

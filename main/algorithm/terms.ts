@@ -2,12 +2,12 @@
 // clipped surrogate and the weighted cross-entropy. All are graph nodes; the golden test checks each algorithm that uses them.
 
 import { z } from 'zod';
-import { clip, exp, greater, less, minimum, mul, neg, sub, add, cast, square, maximum } from '../engine/operators.ts';
-import type { Tensor } from '../engine/graph.ts';
-import { between, knob } from '../knob.ts';
+import { clip, exp, greater, less, minimum, mul, neg, sub, add, cast, square, maximum } from '../engine/graph/operators.ts';
+import type { Tensor } from '../engine/graph/graph.ts';
+import { between, knob } from '../base/knob.ts';
 import type { Trajectory } from '../rollout/trajectory.ts';
 import { lengthInputs, tokenNumbers, type Loss, type Needs, type Prepared } from './algorithm.ts';
-import { type LossInput, type PolicyTensors } from '../policy/batch.ts';
+import { type LossInput, type PolicyTensors } from '../policy/transformer/batch.ts';
 
 /** Log-ratios are cut here before they are exponentiated: e^20 is far past any useful ratio and far from overflow. */
 const LOG_RATIO_LIMIT = 20;

@@ -4,9 +4,9 @@
 // training/vstar-stage.ts; this file is only the mathematics.
 
 import { z } from 'zod';
-import { between, group, knob, whole } from '../knob.ts';
+import { between, group, knob, whole } from '../base/knob.ts';
 import type { Trajectory } from '../rollout/trajectory.ts';
-import { mean } from '../statistics.ts';
+import { mean } from '../base/statistics.ts';
 
 export const RewardKind = z.enum(['binary', 'shaped']);
 export type RewardKind = z.infer<typeof RewardKind>;

@@ -3,9 +3,9 @@
 // w = clamp(a + 1, 0.1, 5). The weight is always positive: a bad trajectory is imitated less, never pushed down.
 
 import { z } from 'zod';
-import { between, knob } from '../knob.ts';
+import { between, knob } from '../base/knob.ts';
 import { clamp, normalise } from './advantage.ts';
-import { mean } from '../statistics.ts';
+import { mean } from '../base/statistics.ts';
 import type { Trajectory } from '../rollout/trajectory.ts';
 import { advantageMetrics, optimalAdvantages, type Algorithm, type Prepared } from './algorithm.ts';
 import { episodeInputs, klKnobs, klNeeds, regularised, weightedCrossEntropy } from './terms.ts';

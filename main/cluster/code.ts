@@ -6,7 +6,7 @@ import { createHash } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
-import { projectFolder } from '../paths.ts';
+import { projectFolder } from '../base/paths.ts';
 import type { CodeIdentity } from './submission.ts';
 
 const buildFile = z.object({ version: z.string(), source: z.string() });
@@ -14,7 +14,7 @@ const HASHED = ['main', 'preload', 'resources', 'package-lock.json'];
 
 export function codeIdentity(folder = projectFolder()): CodeIdentity {
   const build = join(folder, 'out', 'main', 'build.json');
-  if (!existsSync(join(folder, 'main', 'cli.ts'))) return buildFile.parse(JSON.parse(readFileSync(build, 'utf8')));
+  if (!existsSync(join(folder, 'main', 'commands', 'cli.ts'))) return buildFile.parse(JSON.parse(readFileSync(build, 'utf8')));
   const { version } = z.object({ version: z.string() }).parse(JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8')));
   return { version, source: sourceHash(folder) };
 }

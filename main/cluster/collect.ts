@@ -2,10 +2,10 @@
 // its uid. What was collected before changes nothing, so collecting may be interrupted and repeated at will.
 
 import { existsSync, readFileSync, rmSync } from 'node:fs';
-import { sha256 } from '../canonical.ts';
-import { ImportError } from '../store/container.ts';
+import { sha256 } from '../base/canonical.ts';
+import { ImportError } from '../interchange/container.ts';
 import type { Store } from '../store/store.ts';
-import { importFile } from '../store/import.ts';
+import { importFile } from '../interchange/import.ts';
 import type { Place } from './place.ts';
 import { readShared } from './shared-file.ts';
 import type { SubmissionStatus, TaskStatus } from './status.ts';

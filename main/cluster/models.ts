@@ -5,9 +5,9 @@ import { existsSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { z } from 'zod';
 import { ConfigError, type RunConfig } from '../config/config.ts';
-import { megabytes } from '../engine/memory.ts';
-import { ModelRegistry } from '../policy/model/registry.ts';
-import { memoryOf, USABLE } from '../training/memory-plan.ts';
+import { megabytes } from '../engine/graph/memory.ts';
+import { ModelRegistry } from '../policy/model/files/registry.ts';
+import { memoryOf, USABLE } from '../training/batching/memory-plan.ts';
 import type { ClusterSettings } from './clusters.ts';
 
 export const modelPlace = z.object({ name: z.string(), source: z.string(), hash: z.string() });

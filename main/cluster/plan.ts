@@ -3,7 +3,7 @@
 
 import { randomUUID } from 'node:crypto';
 import { algorithmOf } from '../algorithm/registry.ts';
-import { contentHash } from '../canonical.ts';
+import { contentHash } from '../base/canonical.ts';
 import type { RunConfig } from '../config/config.ts';
 import type { Store } from '../store/store.ts';
 import type { ReferenceFile } from '../training/host.ts';

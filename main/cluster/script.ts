@@ -3,7 +3,7 @@
 // `--dry-run` shows as they are.
 
 import { join } from 'node:path';
-import { projectFolder } from '../paths.ts';
+import { projectFolder } from '../base/paths.ts';
 import type { ClusterSettings } from './clusters.ts';
 import { EXIT } from './exit.ts';
 

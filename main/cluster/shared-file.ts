@@ -4,8 +4,8 @@
 import { existsSync, mkdirSync, readFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { z } from 'zod';
-import { canonicalJson, parseCanonical, sha256, type Json } from '../canonical.ts';
-import { ContainerReader, ContainerWriter, ImportError } from '../store/container.ts';
+import { canonicalJson, parseCanonical, sha256, type Json } from '../base/canonical.ts';
+import { ContainerReader, ContainerWriter, ImportError } from '../interchange/container.ts';
 import { writeDurably } from '../store/checkpoints.ts';
 import type { Store } from '../store/store.ts';
 import type { ReferenceFile } from '../training/host.ts';

@@ -27,7 +27,7 @@ import {
 } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { z } from 'zod';
-import type { Json } from '../canonical.ts';
+import type { Json } from '../base/canonical.ts';
 import { clusterSettings } from './clusters.ts';
 import { modelPlace } from './models.ts';
 

@@ -4,10 +4,10 @@
 import { existsSync, readdirSync } from 'node:fs';
 import { resolve } from 'node:path';
 import type { Command } from 'commander';
-import { checkStore, type Damage, salvage, type Salvaged } from '../store/check.ts';
+import { checkStore, type Damage, salvage, type Salvaged } from '../interchange/check.ts';
 import { databaseFile, isReadOnly } from '../store/database.ts';
 import { Store } from '../store/store.ts';
-import { answer, CallError, dataFolder } from './output.ts';
+import { answer, CallError, dataFolder } from './shared/output.ts';
 
 const SHOWN = 40;
 

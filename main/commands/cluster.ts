@@ -7,13 +7,13 @@ import { Cluster } from '../cluster/cluster.ts';
 import { clusterSettings, type ClusterSettings, findCluster, listClusters, removeCluster, saveCluster } from '../cluster/clusters.ts';
 import type { SubmissionStatus } from '../cluster/status.ts';
 import type { Submission } from '../cluster/submission.ts';
-import { percent } from '../format.ts';
+import { percent } from '../base/format.ts';
 import { textTable } from '../report/report.ts';
 import type { Store } from '../store/store.ts';
-import { answer, CallError, note } from './output.ts';
-import { withStore } from './store.ts';
+import { answer, CallError, note } from './shared/output.ts';
+import { withStore } from './shared/store.ts';
 import { countsText, waitFor } from './on-cluster.ts';
-import { collect, wholeNumber } from './work.ts';
+import { collect, wholeNumber } from './shared/work.ts';
 
 export function register(program: Command): void {
   const cluster = program.command('cluster').description('Slurm clusters that runs and studies can be sent to (--on), and what was sent');

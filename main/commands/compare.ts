@@ -5,8 +5,8 @@ import { compare } from '../evaluation/compare.ts';
 import { budgetsOf } from '../report/budget.ts';
 import { contenderOf } from '../report/contenders.ts';
 import { budgetText, comparisonText } from '../report/report.ts';
-import { answer, CallError } from './output.ts';
-import { findRun, withStore } from './store.ts';
+import { answer, CallError } from './shared/output.ts';
+import { findRun, withStore } from './shared/store.ts';
 
 export function register(program: Command): void {
   program

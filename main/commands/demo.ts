@@ -6,13 +6,13 @@ import { AGENT_NAMES, createAgent } from '../environment/agents.ts';
 import { evaluationSeed, playAgent, tabulate } from '../evaluation/evaluate.ts';
 import { evaluatePolicy } from '../evaluation/play.ts';
 import { policyOfRun, referencePolicy, type StoredPolicy } from '../replay/policies.ts';
-import { duration, percent } from '../format.ts';
+import { duration, percent } from '../base/format.ts';
 import { summaryText } from '../report/report.ts';
 import { newRun } from '../queue/new-run.ts';
 import { FLAGSHIP, loadPreset } from '../config/presets.ts';
 import { worldHash } from '../training/run-setup.ts';
-import { answer, note } from './output.ts';
-import { withStore } from './store.ts';
+import { answer, note } from './shared/output.ts';
+import { withStore } from './shared/store.ts';
 import { trainHere } from './train.ts';
 
 const PRESET = 'shop-minute';

@@ -6,10 +6,10 @@ import { createRequire } from 'node:module';
 import { arch, release, type } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import type { Command } from 'commander';
-import { type Device, listDevices } from '../engine/device.ts';
-import { bytes as size } from '../format.ts';
-import { projectFolder } from '../paths.ts';
-import { answer, dataFolder } from './output.ts';
+import { type Device, listDevices } from '../engine/gpu/device.ts';
+import { bytes as size } from '../base/format.ts';
+import { projectFolder } from '../base/paths.ts';
+import { answer, dataFolder } from './shared/output.ts';
 
 interface Problem {
   /** `error`: the lab can't work; `warning`: one part of it can't. */

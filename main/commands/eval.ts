@@ -4,7 +4,7 @@
 import { Option, type Command } from 'commander';
 import { AGENT_NAMES, type AgentName, createAgent } from '../environment/agents.ts';
 import type { Environment, Task, World } from '../environment/environment.ts';
-import type { Split } from '../vocabulary.ts';
+import type { Split } from '../base/vocabulary.ts';
 import { WORLDS } from '../environment/registry.ts';
 import { againstReference } from '../evaluation/against.ts';
 import { conductedEpisodes, conductOf } from '../evaluation/conduct.ts';
@@ -18,9 +18,9 @@ import { parseConfig } from '../config/config.ts';
 import { loadPreset } from '../config/presets.ts';
 import type { EvaluationReport, EvaluationResult } from '../evaluation/evaluation-report.ts';
 import { openRun, worldHash } from '../training/run-setup.ts';
-import { answer, CallError, dataFolder, note } from './output.ts';
-import { findRun, withStore } from './store.ts';
-import { addWorldOptions, makeEnvironment, namedWorld, type WorldOptions, worldSettings } from './world-options.ts';
+import { answer, CallError, dataFolder, note } from './shared/output.ts';
+import { findRun, withStore } from './shared/store.ts';
+import { addWorldOptions, makeEnvironment, namedWorld, type WorldOptions, worldSettings } from './shared/world-options.ts';
 
 interface EvalOptions extends WorldOptions {
   readonly world?: string;

@@ -8,15 +8,15 @@ import { EVALUATION_EXPORTS } from '../report/exports.ts';
 import { writeWhole } from '../report/report-files.ts';
 import type { Run } from '../store/runs.ts';
 import type { Store } from '../store/store.ts';
-import { episodesCsv, episodesJsonLines, metricsCsv, metricsJsonLines } from '../store/tables.ts';
-import { tensorboardFile } from '../store/tensorboard.ts';
-import type { ImportResult } from '../store/import.ts';
-import { exportRuns } from '../store/transfer.ts';
+import { episodesCsv, episodesJsonLines, metricsCsv, metricsJsonLines } from '../interchange/tables.ts';
+import { tensorboardFile } from '../interchange/tensorboard.ts';
+import type { ImportResult } from '../interchange/import.ts';
+import { exportRuns } from '../interchange/transfer.ts';
 import { spawnChild } from '../process/child.ts';
 import { importElsewhere } from '../process/import-elsewhere.ts';
-import { onInterrupt } from './interrupt.ts';
-import { answer, CallError } from './output.ts';
-import { findRun, withStore } from './store.ts';
+import { onInterrupt } from './shared/interrupt.ts';
+import { answer, CallError } from './shared/output.ts';
+import { findRun, withStore } from './shared/store.ts';
 
 interface ExportOptions {
   readonly study?: string;

@@ -4,17 +4,17 @@ import { readFileSync } from 'node:fs';
 import { Option } from 'commander';
 import type { Command } from 'commander';
 import { z } from 'zod';
-import type { Flat } from '../engine/parameters.ts';
+import type { Flat } from '../engine/graph/parameters.ts';
 import { openAdapter } from '../policy/model/adapter.ts';
 import { generateTokens, scoreTokens } from '../policy/model/continuation.ts';
 import { modelNetwork } from '../policy/model/model-network.ts';
-import { PRECISIONS, type Precision } from '../policy/model/quantise.ts';
-import { ModelRegistry } from '../policy/model/registry.ts';
+import { PRECISIONS, type Precision } from '../policy/model/files/quantise.ts';
+import { ModelRegistry } from '../policy/model/files/registry.ts';
 import { ModelText } from '../policy/model/text.ts';
-import type { PolicyNetwork } from '../policy/network.ts';
+import type { PolicyNetwork } from '../policy/transformer/network.ts';
 import { asCall } from './models.ts';
-import { CallError, answer, dataFolder } from './output.ts';
-import { wholeNumber } from './work.ts';
+import { CallError, answer, dataFolder } from './shared/output.ts';
+import { wholeNumber } from './shared/work.ts';
 
 interface Options {
   readonly model: string;

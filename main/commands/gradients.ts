@@ -3,13 +3,13 @@
 
 import type { Command } from 'commander';
 import { parseConfig } from '../config/config.ts';
-import { percent } from '../format.ts';
+import { percent } from '../base/format.ts';
 import { originOf } from '../queue/branch.ts';
 import { CheckpointFiles } from '../store/checkpoints.ts';
 import type { Store } from '../store/store.ts';
 import { measureGradients } from '../training/gradient-noise.ts';
-import { answer, CallError, note } from './output.ts';
-import { findRun, withStore } from './store.ts';
+import { answer, CallError, note } from './shared/output.ts';
+import { findRun, withStore } from './shared/store.ts';
 
 interface Options {
   readonly checkpoint?: string;

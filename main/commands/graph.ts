@@ -3,13 +3,13 @@
 
 import { writeFileSync } from 'node:fs';
 import type { Command } from 'commander';
-import { encode, liveNodes } from '../engine/onnx.ts';
-import { ADAMW } from '../engine/optimizer.ts';
-import { stepGraph } from '../engine/training-graphs.ts';
-import { policyObjective } from '../policy/network.ts';
+import { encode, liveNodes } from '../engine/graph/onnx.ts';
+import { ADAMW } from '../engine/runtime/optimizer.ts';
+import { stepGraph } from '../engine/graph/training-graphs.ts';
+import { policyObjective } from '../policy/transformer/network.ts';
 import { FLAGSHIP, loadPreset, presetIds } from '../config/presets.ts';
 import { openRun } from '../training/run-setup.ts';
-import { CallError, answer } from './output.ts';
+import { CallError, answer } from './shared/output.ts';
 
 interface GraphOptions {
   readonly out: string;

@@ -3,16 +3,16 @@
 
 import { Option } from 'commander';
 import type { Command } from 'commander';
-import { EXPORTS, exportModel } from '../policy/model/export.ts';
-import type { ExportFormat } from '../policy/model/export.ts';
-import { ModelRegistry } from '../policy/model/registry.ts';
-import type { ModelRecord } from '../policy/model/registry.ts';
-import { fetchModel } from '../policy/model/fetch.ts';
-import { ModelError } from '../policy/model/tensor-source.ts';
+import { EXPORTS, exportModel } from '../policy/model/files/export.ts';
+import type { ExportFormat } from '../policy/model/files/export.ts';
+import { ModelRegistry } from '../policy/model/files/registry.ts';
+import type { ModelRecord } from '../policy/model/files/registry.ts';
+import { fetchModel } from '../policy/model/files/fetch.ts';
+import { ModelError } from '../policy/model/files/tensor-source.ts';
 import { trainedModelOfRun } from '../replay/policies.ts';
-import { CallError, answer, dataFolder, note } from './output.ts';
-import { findRun, withStore } from './store.ts';
-import { wholeNumber } from './work.ts';
+import { CallError, answer, dataFolder, note } from './shared/output.ts';
+import { findRun, withStore } from './shared/store.ts';
+import { wholeNumber } from './shared/work.ts';
 
 export function register(program: Command): void {
   const models = program

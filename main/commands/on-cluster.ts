@@ -9,7 +9,7 @@ import type { SubmissionStatus } from '../cluster/status.ts';
 import type { Submission } from '../cluster/submission.ts';
 import type { Store } from '../store/store.ts';
 import type { RemoteFailure, WantedRun, WorkOptions } from '../study/work.ts';
-import { answer, note, noteLine } from './output.ts';
+import { answer, note, noteLine } from './shared/output.ts';
 
 export interface OnOptions {
   readonly on?: string;

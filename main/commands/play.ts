@@ -7,8 +7,8 @@ import { Option, type Command } from 'commander';
 import type { Environment, Task, Turn, World } from '../environment/environment.ts';
 import { describe } from '../environment/grammar.ts';
 import { WORLDS } from '../environment/registry.ts';
-import { answer, CallError, dataFolder, note, wantsJson } from './output.ts';
-import { addWorldOptions, makeEnvironment, namedWorld, type WorldOptions } from './world-options.ts';
+import { answer, CallError, dataFolder, note, wantsJson } from './shared/output.ts';
+import { addWorldOptions, makeEnvironment, namedWorld, type WorldOptions } from './shared/world-options.ts';
 
 const SPLITS = ['test', 'validation', 'train'] as const;
 const LARGEST_SCRIPT = 16 * 1024 * 1024;

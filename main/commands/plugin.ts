@@ -12,7 +12,7 @@ import { checkPlugin } from '../plugin/check.ts';
 import { KINDS, type Kind, quoted, writeSkeleton } from '../plugin/skeleton.ts';
 import { checkStudies } from '../study/check.ts';
 import { studyIds } from '../study/definition.ts';
-import { answer, CallError, dataFolder, note } from './output.ts';
+import { answer, CallError, dataFolder, note } from './shared/output.ts';
 
 export function register(program: Command): void {
   const world = program.command('world').description('worlds from your folders: list, show, add, remove').action(listWorlds);

@@ -3,7 +3,7 @@
 import type { Command } from 'commander';
 import { allPresets, loadPreset, type Preset, SIZES, sized } from '../config/presets.ts';
 import { presetsMarkdown } from '../config/presets-page.ts';
-import { answer } from './output.ts';
+import { answer } from './shared/output.ts';
 
 export function register(program: Command): void {
   program

@@ -2,13 +2,13 @@
 // deleting moves runs into the trash, from where they can be restored until `clean` empties it.
 
 import type { Command } from 'commander';
-import { bytes as size, interval, percent } from '../format.ts';
-import { wilson } from '../statistics.ts';
+import { bytes as size, interval, percent } from '../base/format.ts';
+import { wilson } from '../base/statistics.ts';
 import type { RunFilter, RunSummary } from '../store/runs.ts';
-import { type RunState, runStates } from '../vocabulary.ts';
-import { jsonNumber } from '../store/tables.ts';
-import { answer, CallError } from './output.ts';
-import { findRun, withStore } from './store.ts';
+import { type RunState, runStates } from '../base/vocabulary.ts';
+import { jsonNumber } from '../interchange/tables.ts';
+import { answer, CallError } from './shared/output.ts';
+import { findRun, withStore } from './shared/store.ts';
 
 interface ListOptions {
   readonly state?: string;

@@ -2,10 +2,10 @@
 
 import type { Command } from 'commander';
 import { changesFromPreset, type PresetChange } from '../config/presets.ts';
-import { duration, percent } from '../format.ts';
+import { duration, percent } from '../base/format.ts';
 import type { Run, RunSummary } from '../store/runs.ts';
-import { answer } from './output.ts';
-import { findRun, withStore } from './store.ts';
+import { answer } from './shared/output.ts';
+import { findRun, withStore } from './shared/store.ts';
 
 export function register(program: Command): void {
   program

@@ -6,7 +6,7 @@ import { type Command, Option } from 'commander';
 import { parseSeeds } from '../config/orders.ts';
 import { type Size, SIZES } from '../config/presets.ts';
 import { evaluatePolicy } from '../evaluation/play.ts';
-import { duration, percent } from '../format.ts';
+import { duration, percent } from '../base/format.ts';
 import { estimateRun } from '../queue/estimate.ts';
 import { policyOfRun } from '../replay/policies.ts';
 import { textTable } from '../report/report.ts';
@@ -15,9 +15,9 @@ import { evaluationOn, loadSystems, measureSystem, type System, systemConfig } f
 import { SOURCES_HEADER, sourcesMarkdown, sourcesRow } from '../study/sources-page.ts';
 import { runFinder, trainAll } from '../study/work.ts';
 import { worldHash } from '../training/run-setup.ts';
-import { answer, CallError, note } from './output.ts';
-import { withStore } from './store.ts';
-import { addJobs, collect, working } from './work.ts';
+import { answer, CallError, note } from './shared/output.ts';
+import { withStore } from './shared/store.ts';
+import { addJobs, collect, working } from './shared/work.ts';
 
 interface Options {
   readonly train?: boolean;

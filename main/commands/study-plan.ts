@@ -1,13 +1,13 @@
 // `lab study plan`: seeds × tasks that find a difference, before anything is run.
 
 import type { Command } from 'commander';
-import { percent, points } from '../format.ts';
+import { percent, points } from '../base/format.ts';
 import { textTable } from '../report/report.ts';
 import { ASSUMED, measuredComponents, planStudy } from '../study/planner.ts';
 import { readRecord } from '../study/record.ts';
-import { answer, CallError } from './output.ts';
-import { withStore } from './store.ts';
-import { wholeNumber } from './work.ts';
+import { answer, CallError } from './shared/output.ts';
+import { withStore } from './shared/store.ts';
+import { wholeNumber } from './shared/work.ts';
 
 interface PlanOptions {
   readonly difference: number;

@@ -8,11 +8,11 @@ import type { Command } from 'commander';
 import { z } from 'zod';
 import { writeFiles } from '../report/report-files.ts';
 import { reportFiles } from '../report/study-report.ts';
-import { bytes as size, duration, interval, percent } from '../format.ts';
+import { bytes as size, duration, interval, percent } from '../base/format.ts';
 import { textTable } from '../report/report.ts';
 import type { Store } from '../store/store.ts';
 import type { Study } from '../store/studies.ts';
-import { exportRuns } from '../store/transfer.ts';
+import { exportRuns } from '../interchange/transfer.ts';
 import { hasDefinition, loadDefinition, parseDefinition, Settings, type StudyDefinition, studyIds } from '../study/definition.ts';
 import { studyPage } from '../study/page.ts';
 import { readRecord, type StudyRecord } from '../study/record.ts';
@@ -21,11 +21,11 @@ import { armConfig, armsToTune, type PlanOptions, planRuns } from '../study/plan
 import { trialConfig } from '../study/tune.ts';
 import { finishedRuns } from '../study/work.ts';
 import { thinning } from '../study/sample.ts';
-import { answer, CallError, note } from './output.ts';
-import { findRun, withStore } from './store.ts';
+import { answer, CallError, note } from './shared/output.ts';
+import { findRun, withStore } from './shared/store.ts';
 import { addOn, answerDryRun, type OnOptions, remoteWork } from './on-cluster.ts';
 import { registerPlan } from './study-plan.ts';
-import { addJobs, collect, wholeNumber, words, working } from './work.ts';
+import { addJobs, collect, wholeNumber, words, working } from './shared/work.ts';
 
 interface RunOptions extends OnOptions {
   readonly definition?: string;

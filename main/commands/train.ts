@@ -5,7 +5,7 @@
 import { readFileSync, statSync } from 'node:fs';
 import { type Command, Option } from 'commander';
 import { tabulate } from '../evaluation/evaluate.ts';
-import { duration, interval, percent } from '../format.ts';
+import { duration, interval, percent } from '../base/format.ts';
 import { evaluationText } from '../report/report.ts';
 import { adviceFor, deviceSpent, deviceText, timeRows, timeSpent } from '../report/timing.ts';
 import type { Store } from '../store/store.ts';
@@ -17,17 +17,17 @@ import { applyOverrides } from '../config/overrides.ts';
 import { loadPreset, presetIds, type Size, SIZES, sized } from '../config/presets.ts';
 import { RunQueue } from '../queue/queue.ts';
 import { estimateRun } from '../queue/estimate.ts';
-import { megabytes } from '../engine/memory.ts';
-import { ModelError } from '../policy/model/tensor-source.ts';
-import { type FittedRun, fitMemory, planText } from '../training/memory-plan.ts';
+import { megabytes } from '../engine/graph/memory.ts';
+import { ModelError } from '../policy/model/files/tensor-source.ts';
+import { type FittedRun, fitMemory, planText } from '../training/batching/memory-plan.ts';
 import type { RunReport } from '../training/reports.ts';
 import { branchConfig, branchIssues } from '../queue/branch.ts';
 import { newRun, writerOptions } from '../queue/new-run.ts';
-import { CallError, answer, exitWith, note, noteLine } from './output.ts';
-import { onInterrupt } from './interrupt.ts';
+import { CallError, answer, exitWith, note, noteLine } from './shared/output.ts';
+import { onInterrupt } from './shared/interrupt.ts';
 import { addOn, answerDryRun, type OnOptions, sendTo, waitFor } from './on-cluster.ts';
-import { findRun, withStore } from './store.ts';
-import { addDataOptions, dataSetting } from './world-options.ts';
+import { findRun, withStore } from './shared/store.ts';
+import { addDataOptions, dataSetting } from './shared/world-options.ts';
 
 interface TrainOptions extends OnOptions {
   readonly seeds?: string;

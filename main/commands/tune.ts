@@ -5,7 +5,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import type { Command } from 'commander';
-import { interval, percent } from '../format.ts';
+import { interval, percent } from '../base/format.ts';
 import { textTable } from '../report/report.ts';
 import { variantIds } from '../study/definition.ts';
 import { trialSettings } from '../study/search-space.ts';
@@ -13,9 +13,9 @@ import { overridesOf } from '../study/plan.ts';
 import { type Subject, tune, type Tuning } from '../study/tune.ts';
 import { applyOverrides } from '../config/overrides.ts';
 import { loadPreset, presetIds } from '../config/presets.ts';
-import { answer, CallError, note } from './output.ts';
-import { withStore } from './store.ts';
-import { addJobs, collect, wholeNumber, words, working } from './work.ts';
+import { answer, CallError, note } from './shared/output.ts';
+import { withStore } from './shared/store.ts';
+import { addJobs, collect, wholeNumber, words, working } from './shared/work.ts';
 
 interface TuneOptions {
   readonly preset: string;

@@ -2,8 +2,8 @@
 
 import type { Command } from 'commander';
 import { textTable } from '../report/report.ts';
-import { answer, note } from './output.ts';
-import { findRun, withStore } from './store.ts';
+import { answer, note } from './shared/output.ts';
+import { findRun, withStore } from './shared/store.ts';
 
 /** Rows of the table for people; --json has all of them. */
 const SHOWN = 40;

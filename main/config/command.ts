@@ -1,7 +1,7 @@
 // Configs as the command that trains them: a preset and what differs from it, so that what the window starts can be started from a
 // shell as well. A command is given only if it makes exactly these runs: it is applied here and compared.
 
-import { canonicalJson } from '../canonical.ts';
+import { canonicalJson } from '../base/canonical.ts';
 import type { RunConfig } from './config.ts';
 import { applyOverrides, flatten } from './overrides.ts';
 import { loadPreset, presetIds } from './presets.ts';

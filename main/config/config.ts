@@ -9,9 +9,9 @@ import { RewardKind, scheduled, VstarSettings } from '../algorithm/vstar.ts';
 import { configuredMistakes } from '../environment/demonstrations.ts';
 import type { Plain } from '../environment/environment.ts';
 import { DEFAULT_WORLD, WORLDS } from '../environment/registry.ts';
-import { between, group, knob, whole } from '../knob.ts';
+import { between, group, knob, whole } from '../base/knob.ts';
 import { LanguageModel } from './language-model.ts';
-import { retentions, splits } from '../vocabulary.ts';
+import { retentions, splits } from '../base/vocabulary.ts';
 
 const Plain: z.ZodType<Plain> = z.json();
 

@@ -2,10 +2,10 @@
 // and docs/configuration.md are all made of this list, so none of them can disagree with what is validated.
 
 import { z } from 'zod';
-import type { KnobKind } from '../vocabulary.ts';
+import type { KnobKind } from '../base/vocabulary.ts';
 import type { World } from '../environment/environment.ts';
 import { WORLDS } from '../environment/registry.ts';
-import { between, knob } from '../knob.ts';
+import { between, knob } from '../base/knob.ts';
 import { RunConfig } from './config.ts';
 
 export interface Knob {

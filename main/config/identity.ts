@@ -1,7 +1,7 @@
 // Which configs mean the same: names and hashes by which runs, arms and references are found again. Settings that came after version 0.1.0 and are
 // as if they did not exist are left out, so that the hashes of older configs stay.
 
-import { canonicalJson, contentHash } from '../canonical.ts';
+import { canonicalJson, contentHash } from '../base/canonical.ts';
 import { completeConfig, type RunConfig } from './config.ts';
 import { modelIdentity } from './language-model.ts';
 

@@ -1,8 +1,8 @@
 // The settings of a language model as a policy: which one, what of it is trained, how it reads and answers.
 
 import { z } from 'zod';
-import { between, group, knob, whole } from '../knob.ts';
-import { PRECISIONS } from '../policy/model/quantise.ts';
+import { between, group, knob, whole } from '../base/knob.ts';
+import { PRECISIONS } from '../policy/model/files/quantise.ts';
 
 export const LanguageModel = group(
   {

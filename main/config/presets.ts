@@ -4,7 +4,7 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
-import { resourceFile } from '../paths.ts';
+import { resourceFile } from '../base/paths.ts';
 import { completeConfig, ConfigError, parseConfig, type RunConfig } from './config.ts';
 import { applyOverrides, diffConfigs } from './overrides.ts';
 

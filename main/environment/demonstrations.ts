@@ -1,9 +1,9 @@
 // Demonstrated episodes with human-like mistakes, from which a reference policy is cloned. Never on test targets: asking
 // for the test split is an error.
 
-import { Random } from '../random.ts';
+import { Random } from '../base/random.ts';
 import type { Demonstration, Environment, Imperfection, Task, World } from './environment.ts';
-import type { Split } from '../vocabulary.ts';
+import type { Split } from '../base/vocabulary.ts';
 
 /** Probability of each mistake: as given, else as the world declares. */
 export const mistakesOf = ({ mistakes }: World, given: Imperfection = {}): Imperfection =>

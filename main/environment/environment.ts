@@ -4,7 +4,7 @@
 // in registry.ts.
 
 import type { ZodObject } from 'zod';
-import type { Split } from '../vocabulary.ts';
+import type { Split } from '../base/vocabulary.ts';
 import type { WorldData } from './data.ts';
 import type { FailureClass } from './failures.ts';
 import type { DrawnPage, PageContext } from './page.ts';

@@ -3,7 +3,7 @@
 
 import { z } from 'zod';
 import type { Environment, Plain, Task, Turn } from './environment.ts';
-import { players, splits } from '../vocabulary.ts';
+import { players, splits } from '../base/vocabulary.ts';
 import { readable } from './refusal.ts';
 
 const plain: z.ZodType<Plain> = z.json();

@@ -1,8 +1,8 @@
 // What the worlds on a grid share: directions, names of cells, and tasks that come from a seed. A cell is named by a word of two
 // letters (row, column), so that a small policy reads a place as one token; language models may prefer the grid itself.
 
-import { Random } from '../random.ts';
-import type { Split } from '../vocabulary.ts';
+import { Random } from '../base/random.ts';
+import type { Split } from '../base/vocabulary.ts';
 import type { Grammar, Plain, Turn } from './environment.ts';
 import { tidy } from './grammar.ts';
 import type { DrawnPage, PageCell } from './page.ts';

@@ -1,6 +1,6 @@
 // What a run has gained over its reference: both on the same tasks, task by task, with tasks that belong together counted as one.
 
-import { points, pValue, signedPoints } from '../format.ts';
+import { points, pValue, signedPoints } from '../base/format.ts';
 import { differenceOf } from './arms.ts';
 import { TaskClusters } from './clusters.ts';
 import type { EvaluationResult } from './evaluation-report.ts';

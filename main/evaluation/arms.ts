@@ -2,8 +2,8 @@
 // both have, with the interval over seeds and clusters of tasks and p corrected for the number of comparisons (Holm). Where an arm
 // has a single run, only tasks are a sample, and that is said.
 
-import { points, pValue, signedPoints } from '../format.ts';
-import { type Estimate, holm, interquartileMean, type Interval, mean, wilson } from '../statistics.ts';
+import { points, pValue, signedPoints } from '../base/format.ts';
+import { type Estimate, holm, interquartileMean, type Interval, mean, wilson } from '../base/statistics.ts';
 import type { ClusteredResult } from './clusters.ts';
 import { ALPHA, clusteredDifference, type Difference, type DifferenceTable, meanDifference } from './inference.ts';
 import { type PairedTable, pairedDifferences, type ResultsBySeed, sharedPlays, successValue } from './pairing.ts';

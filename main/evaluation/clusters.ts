@@ -2,7 +2,7 @@
 // says nothing, or is no longer installed, has clusters of one task.
 
 import { z } from 'zod';
-import { canonicalJson } from '../canonical.ts';
+import { canonicalJson } from '../base/canonical.ts';
 import { completeConfig } from '../config/config.ts';
 import { WORLDS } from '../environment/registry.ts';
 import type { EvaluationResult } from './evaluation-report.ts';

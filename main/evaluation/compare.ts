@@ -4,12 +4,12 @@
 import { type Mismatch, mismatches } from './comparable.ts';
 import { diffConfigs, type Difference } from '../config/overrides.ts';
 import { type Arm, type ArmPair, compareArms } from './arms.ts';
-import { points, pValue, signedPoints } from '../format.ts';
+import { points, pValue, signedPoints } from '../base/format.ts';
 import { ALPHA, clusteredDifference } from './inference.ts';
 import type { ClusteredResult } from './clusters.ts';
 import type { EvaluationResult } from './evaluation-report.ts';
 import { successOf } from './evaluate.ts';
-import { type Aggregate, type Estimate, type Interval, type Proportion, aggregate, improvementEstimate, mean } from '../statistics.ts';
+import { type Aggregate, type Estimate, type Interval, type Proportion, aggregate, improvementEstimate, mean } from '../base/statistics.ts';
 
 /** What a comparison needs to know of a run. */
 export interface Contender {

@@ -3,8 +3,8 @@
 
 import type { Environment, Task } from '../environment/environment.ts';
 import type { PlayedStep } from '../environment/failures.ts';
-import { mean, type Proportion, rankCorrelation, wilson } from '../statistics.ts';
-import type { Split } from '../vocabulary.ts';
+import { mean, type Proportion, rankCorrelation, wilson } from '../base/statistics.ts';
+import type { Split } from '../base/vocabulary.ts';
 import { isReachable } from './evaluate.ts';
 import type { EvaluationResult } from './evaluation-report.ts';
 

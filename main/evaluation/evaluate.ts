@@ -1,13 +1,13 @@
 // From episodes to an evaluation: each trajectory becomes one result with its failure class, and a list of results becomes the
 // table that the command line, the window and the reports show. Who acted (a policy, an agent without learning) does not matter.
 
-import { Random } from '../random.ts';
+import { Random } from '../base/random.ts';
 import type { Agent, Environment, Facts, Task } from '../environment/environment.ts';
 import type { EvaluationResult } from './evaluation-report.ts';
 import type { Trajectory } from '../rollout/trajectory.ts';
 import type { Played } from '../environment/failures.ts';
 import { diagnose, type Diagnosis, failureNames, inOrder } from './failures.ts';
-import { type Proportion, mean, wilson } from '../statistics.ts';
+import { type Proportion, mean, wilson } from '../base/statistics.ts';
 
 export interface EvaluationTable {
   readonly success: Proportion;

@@ -3,7 +3,7 @@
 
 import { z } from 'zod';
 import { trajectorySchema } from '../rollout/trajectory.ts';
-import { evaluationKinds, splits } from '../vocabulary.ts';
+import { evaluationKinds, splits } from '../base/vocabulary.ts';
 
 const count = z.int().min(0);
 /** Also NaN and the infinities. */

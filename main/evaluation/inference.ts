@@ -5,7 +5,7 @@
 // are seeds (or clusters, if fewer): an estimated freedom is too sure of itself when three seeds happen to agree.
 // test/study/inference.test.ts checks both against simulated studies; docs/STATISTICS.md has the table.
 
-import { type Estimate, mean, noncentralTail, signFlip, studentQuantile, studentTail } from '../statistics.ts';
+import { type Estimate, mean, noncentralTail, signFlip, studentQuantile, studentTail } from '../base/statistics.ts';
 
 /** Differences by seed (rows) and task (columns), and the cluster of each task. */
 export interface DifferenceTable {

@@ -1,7 +1,7 @@
 // Two sides on the same tasks: arms seed by seed, or single runs. Tasks about one product or of one template succeed and fail
 // together, so they enter as one cluster (evaluation/inference.ts says how sure a difference is).
 
-import { type Estimate, mean } from '../statistics.ts';
+import { type Estimate, mean } from '../base/statistics.ts';
 import type { ClusteredResult } from './clusters.ts';
 import type { EvaluationResult } from './evaluation-report.ts';
 import { type Difference, type DifferenceTable, meanDifference } from './inference.ts';

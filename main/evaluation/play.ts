@@ -2,8 +2,8 @@
 // true names. What comes out is the report that the store keeps and the table that people read.
 
 import type { Task } from '../environment/environment.ts';
-import type { Split } from '../vocabulary.ts';
-import type { BeamSettings } from '../policy/beam.ts';
+import type { Split } from '../base/vocabulary.ts';
+import type { BeamSettings } from '../policy/sampling/beam.ts';
 import { type Actor, type RolloutOptions, drawAt, rollout } from '../rollout/rollout.ts';
 import type { EvaluationReport } from './evaluation-report.ts';
 import { diagnoseTrajectory, evaluationSeed, resultOf } from './evaluate.ts';

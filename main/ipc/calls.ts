@@ -21,7 +21,7 @@ import { systemCalls } from '../../preload/contract/system.ts';
 import { workerCalls } from '../../preload/contract/worker.ts';
 import { transferCalls } from '../../preload/contract/transfer.ts';
 import { worldDataCalls } from '../../preload/contract/world-data.ts';
-import type { SettingsFile } from '../settings.ts';
+import type { SettingsFile } from '../base/settings.ts';
 import { createContext } from './context.ts';
 import type { Context } from './context.ts';
 import { dispatch } from './dispatch.ts';

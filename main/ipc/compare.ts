@@ -18,7 +18,7 @@ import type { Handlers } from './dispatch.ts';
 import { createReports } from './report.ts';
 import { groupsOfKnown, knownRuns } from './known.ts';
 import { plain } from './runs.ts';
-import { inSlices } from '../slices.ts';
+import { inSlices } from '../base/slices.ts';
 
 export function compareHandlers(context: Context): Handlers<typeof compareCalls> {
   const known = (runs: readonly number[]): number[] => knownRuns(context, runs);

@@ -3,7 +3,7 @@
 
 import { BrowserWindow } from 'electron';
 import type { EventName, Payload } from '../../preload/contract.ts';
-import type { SettingsFile } from '../settings.ts';
+import type { SettingsFile } from '../base/settings.ts';
 import { Supervisor } from '../process/supervisor.ts';
 import { broadcast } from './events.ts';
 import { openLab } from './lab.ts';

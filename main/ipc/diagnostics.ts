@@ -5,7 +5,7 @@ import { existsSync, readdirSync, statSync } from 'node:fs';
 import { cpus, freemem, release, totalmem } from 'node:os';
 import { join } from 'node:path';
 import { app } from 'electron';
-import { bytes } from '../format.ts';
+import { bytes } from '../base/format.ts';
 import { freeBytes } from '../store/disk-space.ts';
 import type { Context } from './context.ts';
 

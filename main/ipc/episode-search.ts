@@ -3,7 +3,7 @@
 
 import type { EpisodeFilter } from '../store/episodes.ts';
 import type { Store } from '../store/store.ts';
-import { inSlices } from '../slices.ts';
+import { inSlices } from '../base/slices.ts';
 
 export class EpisodeSearch {
   /** The texts of the run that was searched last, and what was found: scrolling and typing ask again. */

@@ -3,7 +3,7 @@
 
 import { ipcMain } from 'electron';
 import { CALL_CHANNEL } from '../../preload/channels.ts';
-import type { SettingsFile } from '../settings.ts';
+import type { SettingsFile } from '../base/settings.ts';
 import type { Calls } from './calls.ts';
 import type { Caller } from './dispatch.ts';
 

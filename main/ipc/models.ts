@@ -4,8 +4,8 @@
 import { existsSync } from 'node:fs';
 import { dialog } from 'electron';
 import type { ModelList, ModelRow, modelCalls } from '../../preload/contract/models.ts';
-import { FETCHABLE } from '../policy/model/fetchable.ts';
-import { defaultName, ModelRegistry } from '../policy/model/registry.ts';
+import { FETCHABLE } from '../policy/model/files/fetchable.ts';
+import { defaultName, ModelRegistry } from '../policy/model/files/registry.ts';
 import { type Job, fromWorker } from '../process/messages.ts';
 import type { Context } from './context.ts';
 import { CallFailure } from './dispatch.ts';

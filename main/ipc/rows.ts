@@ -3,7 +3,7 @@
 import type { Proportion } from '../../preload/contract/definition.ts';
 import { type RunRow, runRow } from '../../preload/contract/runs.ts';
 import { armHash } from '../config/identity.ts';
-import { wilson } from '../statistics.ts';
+import { wilson } from '../base/statistics.ts';
 import type { RunStore, RunSummary, Successes } from '../store/runs.ts';
 import type { Store } from '../store/store.ts';
 

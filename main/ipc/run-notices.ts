@@ -1,7 +1,7 @@
 // Which changes of a run are worth a notification, and what it says. Knows nothing of Electron.
 
 import type { RunSummary } from '../store/runs.ts';
-import { percent } from '../format.ts';
+import { percent } from '../base/format.ts';
 
 type Noted = Pick<RunSummary, 'id' | 'name' | 'state' | 'reason' | 'test'>;
 

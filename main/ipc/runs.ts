@@ -3,12 +3,12 @@
 import { z } from 'zod';
 import type { Difference, runCalls, RunEvent, Stage } from '../../preload/contract/runs.ts';
 import { algorithmOf } from '../algorithm/registry.ts';
-import type { Json } from '../canonical.ts';
+import type { Json } from '../base/canonical.ts';
 import { alertById } from '../metrics/alerts.ts';
 import { adviceFor, deviceSpent, deviceText } from '../report/timing.ts';
 import type { RunEvent as StoredEvent } from '../store/events.ts';
 import type { Run, RunStore } from '../store/runs.ts';
-import { stages } from '../vocabulary.ts';
+import { stages } from '../base/vocabulary.ts';
 import { checkConfig, completeConfig } from '../config/config.ts';
 import { flatten } from '../config/overrides.ts';
 import { changesFromPreset } from '../config/presets.ts';

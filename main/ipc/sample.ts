@@ -1,6 +1,6 @@
 // The sample study on its way into the database. Runs are identified by their uid, so a second time changes nothing.
 
-import { sampleStudyFile } from '../paths.ts';
+import { sampleStudyFile } from '../base/paths.ts';
 import type { Context } from './context.ts';
 import { CallFailure } from './dispatch.ts';
 import { importRuns } from './transfer.ts';

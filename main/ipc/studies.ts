@@ -3,7 +3,7 @@
 import { existsSync } from 'node:fs';
 import type { Study as StudyRow, studyCalls } from '../../preload/contract/compare.ts';
 import { armDifferences } from '../evaluation/arms.ts';
-import { sampleStudyFile } from '../paths.ts';
+import { sampleStudyFile } from '../base/paths.ts';
 import { armsOf } from '../report/side-by-side.ts';
 import type { Study } from '../store/studies.ts';
 import { bringingUpToDate } from '../study/findings.ts';
@@ -14,7 +14,7 @@ import { CallFailure } from './dispatch.ts';
 import type { Handlers } from './dispatch.ts';
 import { groupsOfKnown, knownRuns } from './known.ts';
 import { importSample } from './sample.ts';
-import { inSlices } from '../slices.ts';
+import { inSlices } from '../base/slices.ts';
 
 export function studyHandlers(context: Context): Handlers<typeof studyCalls> {
   let opening: Promise<number> | null = null;

@@ -9,7 +9,7 @@ import { app } from 'electron';
 import { z } from 'zod';
 import type { StudyDefinitionRow, StudyJob, studyRunCalls, WantedStudy } from '../../preload/contract/study-runs.ts';
 import type { Size } from '../config/presets.ts';
-import { projectFolder } from '../paths.ts';
+import { projectFolder } from '../base/paths.ts';
 import { loadSystems, measureSystem, type MeasuredSystem } from '../study/sources.ts';
 import { breakdowns, SOURCES_HEADER, sourcesRow } from '../study/sources-page.ts';
 import { runFinder } from '../study/work.ts';
@@ -124,7 +124,7 @@ function commandOf(dataFolder: string, folder: string, { study, on, seeds, updat
 }
 
 function launch(args: readonly string[]): ChildProcess {
-  const cli = import.meta.url.endsWith('.ts') ? 'main/cli.ts' : 'out/main/cli.js';
+  const cli = import.meta.url.endsWith('.ts') ? 'main/commands/cli.ts' : 'out/main/cli.js';
   return spawn(process.execPath, [join(projectFolder(), cli), ...args], {
     env: { ...process.env, ELECTRON_RUN_AS_NODE: '1', NODE_NO_WARNINGS: '1', ORT_DISABLE_TELEMETRY: '1' },
     stdio: ['ignore', 'pipe', 'pipe'],

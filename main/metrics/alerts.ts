@@ -4,8 +4,8 @@
 // is about. Works on the recorded history alone; a run keeps the little that is needed in its checkpoints, so that a resumed one agrees.
 
 import { z } from 'zod';
-import { at } from '../indexed.ts';
-import { deviation, fisher, mean, wilson } from '../statistics.ts';
+import { at } from '../base/indexed.ts';
+import { deviation, fisher, mean, wilson } from '../base/statistics.ts';
 
 /** The metrics of one update that the rules look at, and how many episodes, actions … they rest on. */
 export type Observed = Readonly<Record<string, number>>;

@@ -3,7 +3,7 @@
 // `system/` are measurements of the machine: they alone may differ between two runs of one config.
 
 import { allFailures } from '../environment/registry.ts';
-import type { Direction } from '../vocabulary.ts';
+import type { Direction } from '../base/vocabulary.ts';
 
 export interface Metric {
   readonly id: string;

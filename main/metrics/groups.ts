@@ -2,7 +2,7 @@
 // latest four episodes. It lags behind by as many visits, and it is what such an algorithm has. Saved with the checkpoint.
 
 import { z } from 'zod';
-import { deviation, mean } from '../statistics.ts';
+import { deviation, mean } from '../base/statistics.ts';
 import type { Trajectory } from '../rollout/trajectory.ts';
 
 const SIZE = 4;

@@ -2,7 +2,7 @@
 // of it. What a rollout looks like (success, lengths, valid and effective actions, spread inside groups) is measured here, the same for every algorithm.
 
 import { groupBy } from '../algorithm/advantage.ts';
-import { deviation, mean, passAtK } from '../statistics.ts';
+import { deviation, mean, passAtK } from '../base/statistics.ts';
 import { agentTokenCount, type Trajectory } from '../rollout/trajectory.ts';
 import { glossary } from './glossary.ts';
 

@@ -4,8 +4,8 @@
 import { createAgent } from '../environment/agents.ts';
 import { demonstrations } from '../environment/demonstrations.ts';
 import type { Environment, Task, Turn, World } from '../environment/environment.ts';
-import { Random } from '../random.ts';
-import { splits } from '../vocabulary.ts';
+import { Random } from '../base/random.ts';
+import { splits } from '../base/vocabulary.ts';
 
 export interface CheckResult {
   readonly name: string;

@@ -1,12 +1,12 @@
 // What the tests of algorithms and `lab plugin check` share: trajectories made of plain numbers, and an algorithm's loss run as a real ONNX session on
 // given tensors, one row per kept episode plus a row of padding, with gradients for every tensor of the policy.
 
-import { add, div, mul, reduceSum } from '../engine/operators.ts';
-import { gradients } from '../engine/gradients.ts';
-import { Graph, type Tensor } from '../engine/graph.ts';
-import { float, floats, scalarValue, Session, type Value } from '../engine/session.ts';
+import { add, div, mul, reduceSum } from '../engine/graph/operators.ts';
+import { gradients } from '../engine/graph/gradients.ts';
+import { Graph, type Tensor } from '../engine/graph/graph.ts';
+import { float, floats, scalarValue, Session, type Value } from '../engine/runtime/session.ts';
 import type { Prepared } from '../algorithm/algorithm.ts';
-import type { PolicyTensors } from '../policy/batch.ts';
+import type { PolicyTensors } from '../policy/transformer/batch.ts';
 import type { BoundAlgorithm } from '../algorithm/registry.ts';
 import type { Trajectory } from '../rollout/trajectory.ts';
 

@@ -5,7 +5,7 @@
 import { mkdirSync, readdirSync, readFileSync, renameSync, statSync, writeFileSync } from 'node:fs';
 import { delimiter, join, resolve } from 'node:path';
 import { z } from 'zod';
-import { sha256 } from '../canonical.ts';
+import { sha256 } from '../base/canonical.ts';
 import { codeHash } from '../environment/external/code-hash.ts';
 import { NAMED, PLUGIN_FILE, PLUGIN_FOLDER } from './present.ts';
 

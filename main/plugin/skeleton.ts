@@ -2,7 +2,7 @@
 
 import { copyFileSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { resourceFile } from '../paths.ts';
+import { resourceFile } from '../base/paths.ts';
 
 export const KINDS = ['world', 'algorithm', 'study'] as const;
 export type Kind = (typeof KINDS)[number];

@@ -6,11 +6,11 @@ import * as advantage from '../algorithm/advantage.ts';
 import * as algorithm from '../algorithm/algorithm.ts';
 import * as terms from '../algorithm/terms.ts';
 import * as vstar from '../algorithm/vstar.ts';
-import * as operators from '../engine/operators.ts';
+import * as operators from '../engine/graph/operators.ts';
 import { admits, tidy } from '../environment/grammar.ts';
-import { between, knob, whole } from '../knob.ts';
-import { Random } from '../random.ts';
-import { deviation, mean } from '../statistics.ts';
+import { between, knob, whole } from '../base/knob.ts';
+import { Random } from '../base/random.ts';
+import { deviation, mean } from '../base/statistics.ts';
 
 export const toolbox = {
   /** The version of this interface. */

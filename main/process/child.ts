@@ -3,7 +3,7 @@
 
 import { fork } from 'node:child_process';
 import { join } from 'node:path';
-import { projectFolder } from '../paths.ts';
+import { projectFolder } from '../base/paths.ts';
 import type { WorkerProcess } from './supervisor.ts';
 
 /** The worker beside this code: the source when this is the source, the bundle when this is the bundle. */

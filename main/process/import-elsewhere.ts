@@ -2,8 +2,8 @@
 // given, and ending the process cancels it: the database forgets an unfinished transaction, the checkpoint files are deleted here.
 
 import { z } from 'zod';
-import { ImportError } from '../store/container.ts';
-import type { ImportResult } from '../store/import.ts';
+import { ImportError } from '../interchange/container.ts';
+import type { ImportResult } from '../interchange/import.ts';
 import { sweepStrayCheckpoints } from '../store/maintenance.ts';
 import { Store } from '../store/store.ts';
 import { fromWorker } from './messages.ts';

@@ -20,9 +20,9 @@ interface SelfTestJob {
 export async function runSelfTest(job: SelfTestJob): Promise<SelfTestResult> {
   const begin = performance.now();
   // The engine is loaded here and not above: a process that cannot load it still answers, with the reason.
-  const { Graph } = await import('../engine/graph.ts');
-  const { matmul } = await import('../engine/operators.ts');
-  const { Session, float, floats, supportedBackends } = await import('../engine/session.ts');
+  const { Graph } = await import('../engine/graph/graph.ts');
+  const { matmul } = await import('../engine/graph/operators.ts');
+  const { Session, float, floats, supportedBackends } = await import('../engine/runtime/session.ts');
   const graph = new Graph('self-test');
   graph.output('c', matmul(graph.input('a', 'float32', [1, 3]), graph.input('b', 'float32', [3, 1])));
   const session = await Session.create(graph, { threads: 1 });

@@ -2,7 +2,7 @@
 // folder, passes commands on, and turns every way a run can end into a report. The process ends with its run.
 
 import { isDiskFull } from '../store/database.ts';
-import { DeviceError } from '../engine/session.ts';
+import { DeviceError } from '../engine/runtime/session.ts';
 import { CheckpointFiles } from '../store/checkpoints.ts';
 import { Store } from '../store/store.ts';
 import { adviceFor } from '../metrics/alerts.ts';

@@ -75,12 +75,12 @@ async function play({ world: name, settings, task: id, most, ...player }: Extrac
 }
 
 async function devices(): Promise<JobResult> {
-  const { listDevices } = await import('../engine/device.ts');
+  const { listDevices } = await import('../engine/gpu/device.ts');
   return { devices: await listDevices() };
 }
 
 async function check({ dataFolder }: Extract<Job, { kind: 'check' }>): Promise<JobResult> {
-  const [{ Store }, { checkStore }] = await Promise.all([import('../store/store.ts'), import('../store/check.ts')]);
+  const [{ Store }, { checkStore }] = await Promise.all([import('../store/store.ts'), import('../interchange/check.ts')]);
   const store = Store.read(dataFolder);
   try {
     return { damaged: checkStore(store) };
@@ -93,7 +93,7 @@ async function check({ dataFolder }: Extract<Job, { kind: 'check' }>): Promise<J
 const IMPORT_CEILING = 450 * 1024 * 1024;
 
 async function importRuns({ dataFolder, file }: Extract<Job, { kind: 'import' }>): Promise<JobResult> {
-  const [{ Store }, { importFile }] = await Promise.all([import('../store/store.ts'), import('../store/import.ts')]);
+  const [{ Store }, { importFile }] = await Promise.all([import('../store/store.ts'), import('../interchange/import.ts')]);
   const store = Store.open(dataFolder);
   try {
     const { runs, study } = importFile(store, file, {
@@ -107,7 +107,7 @@ async function importRuns({ dataFolder, file }: Extract<Job, { kind: 'import' }>
 }
 
 async function exportToFile({ dataFolder, file, runs, checkpoints }: Extract<Job, { kind: 'export' }>): Promise<JobResult> {
-  const [{ Store }, { exportRuns }] = await Promise.all([import('../store/store.ts'), import('../store/transfer.ts')]);
+  const [{ Store }, { exportRuns }] = await Promise.all([import('../store/store.ts'), import('../interchange/transfer.ts')]);
   const store = Store.read(dataFolder);
   try {
     return { ...exportRuns(store, runs, file, { checkpoints }) };
@@ -118,10 +118,10 @@ async function exportToFile({ dataFolder, file, runs, checkpoints }: Extract<Job
 
 async function changeModel({ dataFolder, action, path, name }: Extract<Job, { kind: 'model' }>): Promise<JobResult> {
   if (action === 'fetch') {
-    const { fetchModel } = await import('../policy/model/fetch.ts');
+    const { fetchModel } = await import('../policy/model/files/fetch.ts');
     return { ...(await fetchModel(dataFolder, name, () => {})) };
   }
-  const registry = new (await import('../policy/model/registry.ts')).ModelRegistry(dataFolder);
+  const registry = new (await import('../policy/model/files/registry.ts')).ModelRegistry(dataFolder);
   let last = -1;
   const progress = (share: number, what: string): void => {
     const percent = Math.floor(share * 50) + (what === 'reading' ? 0 : 50);

@@ -2,7 +2,7 @@
 // this queue uses. Through WebGPU the runtime's binding offers no choice among cards, so there all runs share one.
 
 import { z } from 'zod';
-import { cardCount, isNumbered } from '../engine/device.ts';
+import { cardCount, isNumbered } from '../engine/gpu/device.ts';
 import type { Run } from '../store/runs.ts';
 
 const named = z.object({ device: z.string() });

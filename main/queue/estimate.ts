@@ -4,7 +4,7 @@
 
 import { availableParallelism } from 'node:os';
 import { algorithmOf } from '../algorithm/registry.ts';
-import { contentHash } from '../canonical.ts';
+import { contentHash } from '../base/canonical.ts';
 import { freeBytes } from '../store/disk-space.ts';
 import { estimate as diskEstimate, measuredBytesPerStep } from '../store/maintenance.ts';
 import type { Run } from '../store/runs.ts';

@@ -3,7 +3,7 @@
 
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { projectFolder } from '../paths.ts';
+import { projectFolder } from '../base/paths.ts';
 import type { RunWriterOptions } from '../store/run-writer.ts';
 import type { NewRun, Run } from '../store/runs.ts';
 import { type RunConfig, parseConfig } from '../config/config.ts';

@@ -10,7 +10,7 @@ import { RunWriter, type RunWriterOptions } from '../store/run-writer.ts';
 import type { NewRun, Run } from '../store/runs.ts';
 import type { Store } from '../store/store.ts';
 import { type RunCommand, type RunReport, runReport } from '../training/reports.ts';
-import type { RunState } from '../vocabulary.ts';
+import type { RunState } from '../base/vocabulary.ts';
 import { deviceOf, withCard } from './cards.ts';
 import { recover } from './recover.ts';
 import { begin, checkResumable, NoSoundCheckpoint, type StartingPoint } from './resume.ts';

@@ -3,10 +3,10 @@
 
 import { existsSync, readFileSync } from 'node:fs';
 import { z } from 'zod';
-import { contentHash } from '../canonical.ts';
+import { contentHash } from '../base/canonical.ts';
 import { type RunConfig } from '../config/config.ts';
 import { unpricedPolicy } from '../config/identity.ts';
-import { resourceFile } from '../paths.ts';
+import { resourceFile } from '../base/paths.ts';
 
 /** What one measurement says of a kind of run. */
 export const measurement = z.object({

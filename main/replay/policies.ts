@@ -2,16 +2,16 @@
 // reference of a config. For evaluation, for replay's "what if", and for anyone who wants to play against them.
 
 import { availableParallelism } from 'node:os';
-import type { TrainingState } from '../engine/training-step.ts';
-import type { TrainedModel } from '../policy/model/export.ts';
-import { ModelRegistry } from '../policy/model/registry.ts';
-import { ModelError } from '../policy/model/tensor-source.ts';
-import { Sampler } from '../policy/sampler.ts';
+import type { TrainingState } from '../engine/runtime/training-step.ts';
+import type { TrainedModel } from '../policy/model/files/export.ts';
+import { ModelRegistry } from '../policy/model/files/registry.ts';
+import { ModelError } from '../policy/model/files/tensor-source.ts';
+import { Sampler } from '../policy/sampling/sampler.ts';
 import type { Actor } from '../rollout/rollout.ts';
 import type { Store } from '../store/store.ts';
 import { parseConfig } from '../config/config.ts';
-import { cloneReference, keepReference, referenceRecipe } from '../training/reference.ts';
-import { storedPolicy } from '../training/stored-policy.ts';
+import { cloneReference, keepReference, referenceRecipe } from '../training/reference/reference.ts';
+import { storedPolicy } from '../training/reference/stored-policy.ts';
 import { loadState, loadWeights } from '../training/weights.ts';
 import { trainedPart } from '../training/model-policy.ts';
 import { type RunSetup, openRun } from '../training/run-setup.ts';

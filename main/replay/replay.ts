@@ -4,22 +4,22 @@
 
 import type { Replay, ReplayStep, Word } from '../../preload/contract/replay.ts';
 import type { Environment, Facts, Task, Turn } from '../environment/environment.ts';
-import type { TokenNames } from '../policy/episode-text.ts';
-import { mark, Tokenizer } from '../policy/tokenizer.ts';
-import { readCheckpoint } from '../engine/checkpoint.ts';
+import type { TokenNames } from '../policy/text/episode-text.ts';
+import { mark, Tokenizer } from '../policy/text/tokenizer.ts';
+import { readCheckpoint } from '../engine/runtime/checkpoint.ts';
 import { EXTERNAL_FAILURES, USUAL_FAILURES } from '../environment/failures.ts';
 import { WorldFault } from '../environment/external/messages.ts';
 import { type Step, type Trajectory } from '../rollout/trajectory.ts';
-import { TOP_ALTERNATIVES } from '../policy/draw.ts';
+import { TOP_ALTERNATIVES } from '../policy/sampling/draw.ts';
 import type { Run } from '../store/runs.ts';
 import type { Store } from '../store/store.ts';
 import { parseConfig } from '../config/config.ts';
-import { defaultDataFolder } from '../paths.ts';
+import { defaultDataFolder } from '../base/paths.ts';
 import { openRun, readingKey } from '../training/run-setup.ts';
 import { isReachable } from '../evaluation/evaluate.ts';
 import { type DrawnPage, drawPage } from '../environment/page.ts';
 import { diagnose, failureMeaning } from '../evaluation/failures.ts';
-import { splits } from '../vocabulary.ts';
+import { splits } from '../base/vocabulary.ts';
 
 /** What is needed to read the episodes of a run. */
 export interface Reader {

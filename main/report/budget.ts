@@ -6,7 +6,7 @@ import { algorithmOf } from '../algorithm/registry.ts';
 import { ConfigError, parseConfig, type RunConfig } from '../config/config.ts';
 import type { Run } from '../store/runs.ts';
 import type { Store } from '../store/store.ts';
-import { mean } from '../statistics.ts';
+import { mean } from '../base/statistics.ts';
 
 export interface Budget {
   /** Training episodes played. */

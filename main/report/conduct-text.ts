@@ -1,8 +1,8 @@
 // How episodes went, as rows of a table: the same for one evaluation in the terminal and for the means of several.
 
 import type { Conduct } from '../evaluation/conduct.ts';
-import { interval, percent } from '../format.ts';
-import type { Proportion } from '../statistics.ts';
+import { interval, percent } from '../base/format.ts';
+import type { Proportion } from '../base/statistics.ts';
 
 const counted = (share: Proportion): string => `${percent(share.rate)} (${interval(share)}; ${share.k} of ${share.n})`;
 

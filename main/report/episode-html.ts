@@ -1,7 +1,7 @@
 // One episode as a single HTML file that opens anywhere and needs nothing else: task, outcome, and every step with what the agent
 // saw, did (each token shaded by its probability, with its numbers in the tooltip), got, and what the oracle would have done.
 
-import { html as escape, percent } from '../format.ts';
+import { html as escape, percent } from '../base/format.ts';
 import type { readReplay } from '../replay/replay.ts';
 
 type Replay = ReturnType<typeof readReplay>;

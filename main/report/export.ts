@@ -3,8 +3,8 @@
 // failed, nothing is left.
 
 import { z } from 'zod';
-import { startProgram } from '../program.ts';
-import { reportFormats } from '../vocabulary.ts';
+import { startProgram } from '../base/program.ts';
+import { reportFormats } from '../base/vocabulary.ts';
 
 const look = z.object({ colour: z.number().optional(), dash: z.array(z.number()).optional() });
 

@@ -2,7 +2,7 @@
 // command line draws the same figures as the window. Colours are Okabe–Ito in the window's shades for white; every line has a dash
 // as well. A figure grows with what it shows: with thirty arms the legend has three columns and nothing is cut off.
 
-import { html as escape, percent } from '../format.ts';
+import { html as escape, percent } from '../base/format.ts';
 
 const COLOURS = ['#0072b2', '#d55e00', '#009e73', '#b85c92', '#b87900', '#2b8cc4', '#857a00', '#3a3c40'];
 const DASHES: readonly (readonly number[])[] = [[], [7, 3], [2, 3], [9, 3, 2, 3]];

@@ -1,8 +1,8 @@
 // Performance profiles: the share of an arm's runs, in all worlds, whose success is above τ (Agarwal et al. 2021), with a pointwise
 // 95% bootstrap band. Runs are resampled within their world, so every world keeps its weight.
 
-import { Random } from '../random.ts';
-import { quantile } from '../statistics.ts';
+import { Random } from '../base/random.ts';
+import { quantile } from '../base/statistics.ts';
 import type { Store } from '../store/store.ts';
 
 export interface Profile {

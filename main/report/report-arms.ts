@@ -1,7 +1,7 @@
 // Arms in a report: success with its interval over seeds and clusters of tasks, each against the baseline arm, and the same as CSV.
 
 import { type ArmPair, type ArmSummary, compareArms, summarise } from '../evaluation/arms.ts';
-import { interval, percent, pValue, signedPoints } from '../format.ts';
+import { interval, percent, pValue, signedPoints } from '../base/format.ts';
 import type { FigureBar } from './figures.ts';
 import { csv } from './report.ts';
 import type { Contender } from '../evaluation/compare.ts';

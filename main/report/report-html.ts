@@ -2,7 +2,7 @@
 // Both print well: the window makes the PDFs from these files.
 
 import type { ReportTable, StudyReport } from './study-report.ts';
-import { html as escape, percent } from '../format.ts';
+import { html as escape, percent } from '../base/format.ts';
 
 const BASE = `
   body { font: 15px/1.5 system-ui, 'Segoe UI', 'Liberation Sans', sans-serif; color: #1c1d1f; background: #fff; margin: 0; font-variant-numeric: tabular-nums; }

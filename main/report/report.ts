@@ -6,8 +6,8 @@ import { BUDGET_NAMES, BUDGETS, type Budgets } from './budget.ts';
 import type { Comparison } from '../evaluation/compare.ts';
 import type { EvaluationTable } from '../evaluation/evaluate.ts';
 import { failureMeaning, inOrder } from '../evaluation/failures.ts';
-import { codeLine, csvLine, interval, latex, markdown, percent, terminal, type Cell } from '../format.ts';
-import type { Proportion } from '../statistics.ts';
+import { codeLine, csvLine, interval, latex, markdown, percent, terminal, type Cell } from '../base/format.ts';
+import type { Proportion } from '../base/statistics.ts';
 
 /** One column per row of cells, padded so that a terminal lines them up. The first column is text, the others are numbers. */
 export function textTable(header: readonly string[], rows: readonly (readonly string[])[]): string {

@@ -11,8 +11,8 @@ import { RunConfig } from '../config/config.ts';
 import { playAgent, tabulate } from '../evaluation/evaluate.ts';
 import { diagnose, inOrder } from '../evaluation/failures.ts';
 import { type FailureExample, type NamedTable, type ReportInput } from './report.ts';
-import { interval, percent } from '../format.ts';
-import { wilson } from '../statistics.ts';
+import { interval, percent } from '../base/format.ts';
+import { wilson } from '../base/statistics.ts';
 import { timeRows, timeSpent } from './timing.ts';
 
 /** Examples of each failure class that are looked up. */

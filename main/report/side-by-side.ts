@@ -10,7 +10,7 @@ import { mismatches } from '../evaluation/comparable.ts';
 import { pairRuns } from '../evaluation/compare.ts';
 import { successOf, tabulate } from '../evaluation/evaluate.ts';
 import { diffConfigs, type Difference, flatConfigs } from '../config/overrides.ts';
-import { mean, wilson } from '../statistics.ts';
+import { mean, wilson } from '../base/statistics.ts';
 import { budgetOf, meanBudget, unequalBudgets } from './budget.ts';
 import { contenderOf, evaluatedRun, type StoredContender } from './contenders.ts';
 

@@ -5,7 +5,7 @@
 import { z } from 'zod';
 import type { Run } from '../store/runs.ts';
 import type { Store } from '../store/store.ts';
-import { episodesJsonLines } from '../store/tables.ts';
+import { episodesJsonLines } from '../interchange/tables.ts';
 import { RunConfig } from '../config/config.ts';
 import { presetBase, trainCommands } from '../config/command.ts';
 import { compare, type Comparison, type Contender } from '../evaluation/compare.ts';
@@ -15,14 +15,14 @@ import { tabulate } from '../evaluation/evaluate.ts';
 import { failureMeaning, inOrder } from '../evaluation/failures.ts';
 import { barFigure, type FigureLine, lineFigure } from './figures.ts';
 import { readReplay } from '../replay/replay.ts';
-import { codeLine, interval, markdown, percent, pValue, signedPoints } from '../format.ts';
+import { codeLine, interval, markdown, percent, pValue, signedPoints } from '../base/format.ts';
 import { csv, latexTable, markdownTable, mismatchText } from './report.ts';
 import { armBars, type ComparedArms, armComparison, armCsv, armTable } from './report-arms.ts';
 import { grouped, meanLine, MOST_RUNS, type ReportView, type RunGroup, viewed } from './report-groups.ts';
 import { armProfiles, scoredArms, TAUS } from './profiles.ts';
 import { reportHtml, slidesHtml } from './report-html.ts';
-import { wilson } from '../statistics.ts';
-import { readVerdict, type ReportFormat, reportFormats } from '../vocabulary.ts';
+import { wilson } from '../base/statistics.ts';
+import { readVerdict, type ReportFormat, reportFormats } from '../base/vocabulary.ts';
 
 export interface ReportTable {
   readonly header: readonly string[];

@@ -2,10 +2,10 @@
 // The parts add up to the whole; only the world's share lies inside rollout, V* and evaluation, which step through it.
 
 import { checkConfig } from '../config/config.ts';
-import { bytes, duration } from '../format.ts';
+import { bytes, duration } from '../base/format.ts';
 import type { Run } from '../store/runs.ts';
 import type { Store } from '../store/store.ts';
-import { memoryLimit } from '../training/session-pool.ts';
+import { memoryLimit } from '../training/batching/session-pool.ts';
 
 export const TIME_PARTS = ['rollout', 'scoring', 'update', 'vstar', 'evaluation', 'storage', 'other', 'environment'] as const;
 export type TimePart = (typeof TIME_PARTS)[number];

@@ -4,16 +4,16 @@
 
 import type { Environment, Grammar, Task, Turn, View } from '../environment/environment.ts';
 import { grammarOfView } from '../environment/grammar.ts';
-import { type DrawnToken, TOP_ALTERNATIVES } from '../policy/draw.ts';
-import type { AnswerPath, EpisodeText } from '../policy/episode-text.ts';
-import type { TokenMask } from '../policy/grammar-mask.ts';
+import { type DrawnToken, TOP_ALTERNATIVES } from '../policy/sampling/draw.ts';
+import type { AnswerPath, EpisodeText } from '../policy/text/episode-text.ts';
+import type { TokenMask } from '../policy/text/grammar-mask.ts';
 import { type ChatCodec, ChatText } from '../policy/model/chat-text.ts';
-import type { EncodedRow } from '../policy/prompt.ts';
-import type { Feed } from '../policy/sampler.ts';
-import { type ScratchCodec, ScratchText } from '../policy/scratch-text.ts';
-import { Random } from '../random.ts';
+import type { EncodedRow } from '../policy/text/prompt.ts';
+import type { Feed } from '../policy/sampling/sampler.ts';
+import { type ScratchCodec, ScratchText } from '../policy/text/scratch-text.ts';
+import { Random } from '../base/random.ts';
 import { type Step, type StepTokens, type Trajectory } from './trajectory.ts';
-import { type Purpose } from '../vocabulary.ts';
+import { type Purpose } from '../base/vocabulary.ts';
 
 /** What an episode needs to know of the policy: how it reads and writes. */
 export type TextCodec = ScratchCodec | ChatCodec;

@@ -2,9 +2,9 @@
 // episode do not depend on the company it was played in.
 
 import type { Environment } from '../environment/environment.ts';
-import type { BeamSettings } from '../policy/beam.ts';
-import type { DrawSettings } from '../policy/draw.ts';
-import type { EpisodeSampler, SampledEpisode } from '../policy/sampler.ts';
+import type { BeamSettings } from '../policy/sampling/beam.ts';
+import type { DrawSettings } from '../policy/sampling/draw.ts';
+import type { EpisodeSampler, SampledEpisode } from '../policy/sampling/sampler.ts';
 import { type Episode, EpisodeInPlay, type EpisodeRequest, type TextCodec } from './episode.ts';
 
 /** Who acts, where, and how it speaks. */

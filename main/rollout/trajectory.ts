@@ -3,7 +3,7 @@
 // the types are derived from it, and whatever arrives from another process or a file is parsed by it.
 
 import { z } from 'zod';
-import { purposes, splits } from '../vocabulary.ts';
+import { purposes, splits } from '../base/vocabulary.ts';
 
 const floats: z.ZodType<Float32Array> = z.instanceof(Float32Array);
 const integers: z.ZodType<Int32Array> = z.instanceof(Int32Array);

@@ -15,7 +15,7 @@ import {
   writeSync,
 } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { sha256 } from '../canonical.ts';
+import { sha256 } from '../base/canonical.ts';
 import type { CheckpointFile } from '../training/host.ts';
 import type { Connection } from './database.ts';
 

@@ -20,8 +20,8 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
-import { migrationsFolder } from '../paths.ts';
-import { sha256 } from '../canonical.ts';
+import { migrationsFolder } from '../base/paths.ts';
+import { sha256 } from '../base/canonical.ts';
 
 export type Connection = Sqlite.Database;
 

@@ -3,7 +3,7 @@
 // a filter without an index reads 100,000 of them in well under 100 ms.
 
 import type { Trajectory } from '../rollout/trajectory.ts';
-import type { EpisodeOrder, Purpose } from '../vocabulary.ts';
+import type { EpisodeOrder, Purpose } from '../base/vocabulary.ts';
 import type { Connection } from './database.ts';
 import { type Dictionary, fromColumn } from './dictionary.ts';
 import { type EpisodeColumns, episodeRange, readPurpose, readSplit, runOfEpisode, splitActions } from './trajectories.ts';

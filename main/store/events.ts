@@ -1,7 +1,7 @@
 // Events of a run: lines of its log, alerts, curriculum levels, checkpoints. The charts draw them as marks.
 
-import { canonicalJson, type Json, parseCanonical } from '../canonical.ts';
-import type { EventKind, Severity } from '../vocabulary.ts';
+import { canonicalJson, type Json, parseCanonical } from '../base/canonical.ts';
+import type { EventKind, Severity } from '../base/vocabulary.ts';
 import type { Connection } from './database.ts';
 
 export interface RunEvent {

@@ -3,7 +3,7 @@
 // do so only in proportion to its size.
 
 import { z } from 'zod';
-import { type Json, parseCanonical } from '../canonical.ts';
+import { type Json, parseCanonical } from '../base/canonical.ts';
 
 export const MEGABYTE = 1024 * 1024;
 const DEEPEST = 64;

@@ -3,7 +3,7 @@
 
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { canonicalJson, parseCanonical, sha256 } from '../canonical.ts';
+import { canonicalJson, parseCanonical, sha256 } from '../base/canonical.ts';
 import type { ReferenceFile } from '../training/host.ts';
 import type { Connection } from './database.ts';
 

@@ -3,7 +3,7 @@
 // beforehand what a run will take on disk.
 
 import type { Trajectory } from '../rollout/trajectory.ts';
-import type { Retention } from '../vocabulary.ts';
+import type { Retention } from '../base/vocabulary.ts';
 
 export interface RetentionSettings {
   readonly keep: Retention;

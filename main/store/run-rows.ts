@@ -1,9 +1,9 @@
 // Rows of the table `runs` as records and back: the columns of the list, and the spark line as a few packed pairs.
 
 import { z } from 'zod';
-import { parseCanonical } from '../canonical.ts';
+import { parseCanonical } from '../base/canonical.ts';
 import { ByteReader, ByteWriter } from './pack.ts';
-import type { RunState } from '../vocabulary.ts';
+import type { RunState } from '../base/vocabulary.ts';
 import type { StoredConfig, RunSummary } from './runs.ts';
 
 export interface Row {

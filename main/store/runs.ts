@@ -3,8 +3,8 @@
 
 import type { Statement } from 'better-sqlite3';
 import { randomUUID } from 'node:crypto';
-import { canonicalJson, contentHash, type Json, parseCanonical } from '../canonical.ts';
-import type { RunState } from '../vocabulary.ts';
+import { canonicalJson, contentHash, type Json, parseCanonical } from '../base/canonical.ts';
+import type { RunState } from '../base/vocabulary.ts';
 import type { Connection } from './database.ts';
 import { object, packSpark, type Row, strings, summary, SUMMARY_COLUMNS, unpackSpark } from './run-rows.ts';
 

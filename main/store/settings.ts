@@ -2,7 +2,7 @@
 // longer fits counts as absent, so an old setting never breaks a new version.
 
 import type { z } from 'zod';
-import { canonicalJson, parseCanonical } from '../canonical.ts';
+import { canonicalJson, parseCanonical } from '../base/canonical.ts';
 import type { Connection } from './database.ts';
 
 export class SettingStore {

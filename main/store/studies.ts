@@ -1,7 +1,7 @@
 // Studies: named sets of runs that are compared, with the plan they were made from.
 
 import { randomUUID } from 'node:crypto';
-import { canonicalJson, type Json, parseCanonical } from '../canonical.ts';
+import { canonicalJson, type Json, parseCanonical } from '../base/canonical.ts';
 import type { Connection } from './database.ts';
 
 export interface Study {

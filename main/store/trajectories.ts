@@ -4,8 +4,8 @@
 import type { Statement } from 'better-sqlite3';
 import type { Facts } from '../environment/environment.ts';
 import { agentTokenCount, logProbability, type Step, type StepTokens, type Trajectory } from '../rollout/trajectory.ts';
-import { type Purpose } from '../vocabulary.ts';
-import { canonicalJson, parseCanonical } from '../canonical.ts';
+import { type Purpose } from '../base/vocabulary.ts';
+import { canonicalJson, parseCanonical } from '../base/canonical.ts';
 import type { Connection } from './database.ts';
 import { type Dictionary, fromColumn, toColumn } from './dictionary.ts';
 import { isBlock, openBlock, readTokens, TokenBlock, unpackTokens } from './pack.ts';

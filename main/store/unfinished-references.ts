@@ -2,10 +2,10 @@
 
 import { existsSync, readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { parseCanonical } from '../canonical.ts';
+import { parseCanonical } from '../base/canonical.ts';
 import { checkConfig } from '../config/config.ts';
 import { referenceKey } from '../config/identity.ts';
-import { CheckpointError, readCheckpoint } from '../engine/checkpoint.ts';
+import { CheckpointError, readCheckpoint } from '../engine/runtime/checkpoint.ts';
 import { UNFINISHED } from '../training/host.ts';
 import type { Connection } from './database.ts';
 

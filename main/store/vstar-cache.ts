@@ -4,7 +4,7 @@
 import { createHash } from 'node:crypto';
 import type { VstarKey, VstarSamples } from '../training/host.ts';
 import type { VstarEntry } from '../training/reports.ts';
-import { canonicalJson } from '../canonical.ts';
+import { canonicalJson } from '../base/canonical.ts';
 import type { Connection } from './database.ts';
 import { type Dictionary, fromColumn, toColumn } from './dictionary.ts';
 

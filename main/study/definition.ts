@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { z } from 'zod';
 import { algorithms } from '../algorithm/registry.ts';
 import { allFailures } from '../environment/registry.ts';
-import { resourceFile } from '../paths.ts';
+import { resourceFile } from '../base/paths.ts';
 import { ConfigError } from '../config/config.ts';
 import { pluginStudyFolders } from '../plugin/load.ts';
 

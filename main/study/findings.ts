@@ -1,7 +1,7 @@
 // What the runs of a study say: every arm's test success over its seeds, and every claim's tests with their verdicts.
 // Reads the store only; the same runs always give the same numbers.
 
-import { aggregate } from '../statistics.ts';
+import { aggregate } from '../base/statistics.ts';
 import { successOf } from '../evaluation/evaluate.ts';
 import { budgetOf, meanBudget } from '../report/budget.ts';
 import type { RunSummary } from '../store/runs.ts';
@@ -13,9 +13,9 @@ import type { ClaimRecord, StudyRecord, TestRecord } from './record.ts';
 import { TaskClusters } from '../evaluation/clusters.ts';
 import { ALPHA } from '../evaluation/inference.ts';
 import { type Chances, chancesOf, correctedChances, judge, LEAST_SEEDS, pairArms, type Paired, together } from './verdict.ts';
-import { atOnce } from '../slices.ts';
-import { points, pValue, signedPoints } from '../format.ts';
-import type { Verdict } from '../vocabulary.ts';
+import { atOnce } from '../base/slices.ts';
+import { points, pValue, signedPoints } from '../base/format.ts';
+import type { Verdict } from '../base/vocabulary.ts';
 
 type ArmRecord = StudyRecord['arms'][number];
 

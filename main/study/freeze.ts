@@ -2,7 +2,7 @@
 // it are kept with the study, and whatever is changed later is listed in the report. Discussions are written after the results,
 // so they do not count.
 
-import { contentHash } from '../canonical.ts';
+import { contentHash } from '../base/canonical.ts';
 import { diffConfigs } from '../config/overrides.ts';
 import type { StudyDefinition } from './definition.ts';
 import type { StudyRecord } from './record.ts';

@@ -2,10 +2,10 @@
 // the learning curves, the tuning, and every claim with its experiment, figure, paired statistics and verdict. Of its
 // text only claims and discussion are typed by a person, in the study's definition.
 
-import { aggregate, mean } from '../statistics.ts';
+import { aggregate, mean } from '../base/statistics.ts';
 import { type EvaluationTable, tabulate } from '../evaluation/evaluate.ts';
 import { barFigure, type FigureBar, type FigureLine, lineFigure } from '../report/figures.ts';
-import { duration, markdown, percent, points } from '../format.ts';
+import { duration, markdown, percent, points } from '../base/format.ts';
 import { BUDGET_NAMES, BUDGETS, unequalBudgets } from '../report/budget.ts';
 import { markdownTable } from '../report/report.ts';
 import type { ReportFile } from '../report/study-report.ts';
@@ -15,7 +15,7 @@ import { parseConfig } from '../config/config.ts';
 import { BASELINES, measureWords } from './definition.ts';
 import { resultsOf } from './findings.ts';
 import type { ClaimRecord, StudyRecord } from './record.ts';
-import type { Verdict } from '../vocabulary.ts';
+import type { Verdict } from '../base/vocabulary.ts';
 import type { ResultsBySeed } from '../evaluation/pairing.ts';
 import { RULE, valueOf } from './verdict.ts';
 

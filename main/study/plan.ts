@@ -4,7 +4,7 @@
 import { type RunConfig } from '../config/config.ts';
 import { applyOverrides } from '../config/overrides.ts';
 import { loadPreset } from '../config/presets.ts';
-import { quantile } from '../statistics.ts';
+import { quantile } from '../base/statistics.ts';
 import type { Arm, Settings, StudyDefinition } from './definition.ts';
 
 /** What the caller may change about a definition without editing it. */

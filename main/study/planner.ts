@@ -4,7 +4,7 @@
 import { armHash } from '../config/identity.ts';
 import { armDifferences } from '../evaluation/arms.ts';
 import { armsOf } from '../report/side-by-side.ts';
-import { quantile } from '../statistics.ts';
+import { quantile } from '../base/statistics.ts';
 import type { Store } from '../store/store.ts';
 import { resultsOf } from './findings.ts';
 import { ALPHA, type Components, componentsOf, type DifferenceTable, powerOf, type Size } from '../evaluation/inference.ts';

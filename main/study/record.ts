@@ -4,7 +4,7 @@
 
 import { z } from 'zod';
 import { EQUALISABLE, EXPECTATIONS, Measure, Settings } from './definition.ts';
-import { readVerdict, verdicts } from '../vocabulary.ts';
+import { readVerdict, verdicts } from '../base/vocabulary.ts';
 
 const share = z.number();
 const estimate = z.object({ value: z.number(), low: z.number(), high: z.number() });

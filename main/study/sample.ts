@@ -1,7 +1,7 @@
 // A study small enough to hand round: everything that charts, tables and the task matrix need, but of each run's episodes only
 // a few, with every kind of failure that occurred among them, and no weights unless asked for.
 
-import type { ExportOptions } from '../store/transfer.ts';
+import type { ExportOptions } from '../interchange/transfer.ts';
 import type { Run } from '../store/runs.ts';
 import type { Store } from '../store/store.ts';
 

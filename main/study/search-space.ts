@@ -4,7 +4,7 @@
 // and continues where it was when more trials are asked for. A knob that all algorithms share gets the same values in all.
 
 import { pluginSearchSpace, type SearchKnob } from '../plugin/load.ts';
-import { Random } from '../random.ts';
+import { Random } from '../base/random.ts';
 import type { Settings } from './definition.ts';
 
 const log = (key: string, low: number, high: number): SearchKnob => ({ key, low, high, scale: 'log' });

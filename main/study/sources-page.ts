@@ -2,8 +2,8 @@
 // least and the most beside them: three seeds have no interval worth its name.
 
 import { failureMeaning, inOrder } from '../evaluation/failures.ts';
-import { percent, signedPoints } from '../format.ts';
-import { mean } from '../statistics.ts';
+import { percent, signedPoints } from '../base/format.ts';
+import { mean } from '../base/statistics.ts';
 import { markdownTable } from '../report/report.ts';
 import type { MeasuredRun, MeasuredSystem } from './sources.ts';
 

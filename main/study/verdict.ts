@@ -3,8 +3,8 @@
 // other, equivalent when a margin was stated beforehand and a difference that large is ruled out, and inconclusive else. Every test
 // is judged twice: by itself, and corrected for the number of tests in the study (Holm).
 
-import { holm, mcnemar } from '../statistics.ts';
-import type { Verdict } from '../vocabulary.ts';
+import { holm, mcnemar } from '../base/statistics.ts';
+import type { Verdict } from '../base/vocabulary.ts';
 import type { EvaluationResult } from '../evaluation/evaluation-report.ts';
 import type { Measure, Test } from './definition.ts';
 import { ALPHA, componentsOf, detectableDifference, type Difference, equivalenceP, notHigherP, outsideP } from '../evaluation/inference.ts';

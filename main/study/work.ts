@@ -8,15 +8,15 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { algorithmOf } from '../algorithm/registry.ts';
 import { RunLocked } from '../store/locks.ts';
 import type { Run, RunSummary } from '../store/runs.ts';
-import type { RunState } from '../vocabulary.ts';
+import type { RunState } from '../base/vocabulary.ts';
 import type { Store } from '../store/store.ts';
-import { contentHash } from '../canonical.ts';
+import { contentHash } from '../base/canonical.ts';
 import { checkConfig, type RunConfig } from '../config/config.ts';
 import { experimentHash } from '../config/identity.ts';
 import { newRun, writerOptions } from '../queue/new-run.ts';
 import { type Launch, RunQueue } from '../queue/queue.ts';
 import { recover } from '../queue/recover.ts';
-import { checkTogether } from '../training/memory-plan.ts';
+import { checkTogether } from '../training/batching/memory-plan.ts';
 
 export interface WantedRun {
   readonly config: RunConfig;

@@ -4,7 +4,7 @@
 // signal as large as its noise.
 
 import { type RunConfig, temperatureAt } from '../config/config.ts';
-import { Random } from '../random.ts';
+import { Random } from '../base/random.ts';
 import { groupNames } from './group-names.ts';
 import { drawAt, rollout } from '../rollout/rollout.ts';
 import type { TrainingHost } from './host.ts';

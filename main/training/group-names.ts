@@ -2,7 +2,7 @@
 // begin alike, and what they share is computed once.
 
 import type { RunConfig } from '../config/config.ts';
-import { Random } from '../random.ts';
+import { Random } from '../base/random.ts';
 
 /** For `EpisodeRequest.relabel`. `place` tells groups apart, the seed among it. */
 export function groupNames({ policy }: RunConfig, group: number, ...place: readonly (string | number)[]): number | true {

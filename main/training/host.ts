@@ -1,7 +1,7 @@
 // What training needs of the world outside, as interfaces: where reports go, where commands come from, and the files and caches that a
 // run shares with others. The store implements them; training never sees a database.
 
-import type { Json } from '../canonical.ts';
+import type { Json } from '../base/canonical.ts';
 import type { RunCommand, RunReport } from './reports.ts';
 
 /** A checkpoint's file, complete and flushed. */

@@ -1,21 +1,21 @@
 // One improvement of the policy: what the episodes were worth to the reference and the critic (scoring), what the algorithm
 // makes of it (prepare), and the optimizer steps over it (epochs and minibatches, where the algorithm has several).
 
-import { at, field } from '../indexed.ts';
+import { at, field } from '../base/indexed.ts';
 import type { Prepared, Progress } from '../algorithm/algorithm.ts';
-import type { DeviceCounters } from '../engine/device-counters.ts';
-import { sideBySide } from '../engine/lane-shares.ts';
-import type { Flat } from '../engine/parameters.ts';
-import type { MemoryPool } from '../engine/session-cache.ts';
-import type { Poll, StepReport, Trainer } from '../engine/training-step.ts';
-import type { FedBatch } from '../policy/batch.ts';
-import type { ActingWeights } from '../policy/open-sampler.ts';
-import { Scorer } from '../policy/scorer.ts';
-import { networkOf } from '../policy/network.ts';
-import { Random } from '../random.ts';
+import type { DeviceCounters } from '../engine/gpu/device-counters.ts';
+import { sideBySide } from '../engine/runtime/lane-shares.ts';
+import type { Flat } from '../engine/graph/parameters.ts';
+import type { MemoryPool } from '../engine/runtime/session-cache.ts';
+import type { Poll, StepReport, Trainer } from '../engine/runtime/training-step.ts';
+import type { FedBatch } from '../policy/transformer/batch.ts';
+import type { ActingWeights } from '../policy/sampling/open-sampler.ts';
+import { Scorer } from '../policy/transformer/scorer.ts';
+import { networkOf } from '../policy/transformer/network.ts';
+import { Random } from '../base/random.ts';
 import type { Episode } from '../rollout/episode.ts';
 import type { Trajectory } from '../rollout/trajectory.ts';
-import { type TrainingEpisode, MinibatchTrainer, type LossDefinition, minibatchSettings } from './minibatch.ts';
+import { type TrainingEpisode, MinibatchTrainer, type LossDefinition, minibatchSettings } from './batching/minibatch.ts';
 import type { RunSetup } from './run-setup.ts';
 
 /**

@@ -4,7 +4,7 @@
 import { z } from 'zod';
 import { CurriculumState, advanceCurriculum, startCurriculum } from '../algorithm/curriculum.ts';
 import type { RunConfig } from '../config/config.ts';
-import { field } from '../indexed.ts';
+import { field } from '../base/indexed.ts';
 import { Validation, alertsOf, bestValidation, remember } from '../metrics/alerts.ts';
 import type { EvaluationReport } from '../evaluation/evaluation-report.ts';
 import { GroupMemory } from '../metrics/groups.ts';

@@ -2,16 +2,16 @@
 // is the same model with the weights of the reference (no adapter, or the cloned one): it costs no second model.
 
 import type { RunConfig } from '../config/config.ts';
-import type { Flat } from '../engine/parameters.ts';
+import type { Flat } from '../engine/graph/parameters.ts';
 import type { Environment, World } from '../environment/environment.ts';
 import { TARGETS, type LoraShape, readAdapter } from '../policy/model/adapter.ts';
 import { ActionAutomaton } from '../policy/model/automaton.ts';
 import { type ChatCodec, type ChatSettings, chatTemplate, swappable } from '../policy/model/chat-text.ts';
 import { modelNetwork } from '../policy/model/model-network.ts';
-import { ModelRegistry, type OpenModel } from '../policy/model/registry.ts';
+import { ModelRegistry, type OpenModel } from '../policy/model/files/registry.ts';
 import { ModelText } from '../policy/model/text.ts';
-import { readAll } from '../policy/model/tensor-source.ts';
-import type { PolicyNetwork } from '../policy/network.ts';
+import { readAll } from '../policy/model/files/tensor-source.ts';
+import type { PolicyNetwork } from '../policy/transformer/network.ts';
 
 export interface ModelPolicy {
   readonly codec: ChatCodec;

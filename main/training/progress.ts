@@ -1,6 +1,6 @@
 // Reports how far a long piece of work is and how long it will still take, at most four times a second.
 
-import type { Stage } from '../vocabulary.ts';
+import type { Stage } from '../base/vocabulary.ts';
 import type { RunReport } from './reports.ts';
 
 /** What a run says it does; a detail in brackets may follow. */

@@ -4,8 +4,8 @@
 // after the newest checkpoint is dropped and happens again, so what a checkpoint covers must have been reported before it.
 
 import { z } from 'zod';
-import { reportedEventKinds, severities } from '../vocabulary.ts';
-import type { Json } from '../canonical.ts';
+import { reportedEventKinds, severities } from '../base/vocabulary.ts';
+import type { Json } from '../base/canonical.ts';
 import { evaluationReport } from '../evaluation/evaluation-report.ts';
 import { trajectorySchema } from '../rollout/trajectory.ts';
 

@@ -2,21 +2,21 @@
 // Training, evaluation and replay all begin here, so that the same config always means the same policy.
 
 import { type BoundAlgorithm, algorithmOf } from '../algorithm/registry.ts';
-import type { Flat, ParameterLayout } from '../engine/parameters.ts';
+import type { Flat, ParameterLayout } from '../engine/graph/parameters.ts';
 import type { Environment, Plain, World } from '../environment/environment.ts';
 import { penalised } from '../environment/penalised.ts';
 import { findWorld } from '../environment/registry.ts';
-import { GrammarMasks } from '../policy/grammar-mask.ts';
-import { nameGroup } from '../policy/prompt.ts';
-import { Tokenizer, type TokenizerOptions, trainTokenizer } from '../policy/tokenizer.ts';
-import { spellingsOf } from '../policy/spelling.ts';
-import { type PolicyModel, networkOf } from '../policy/network.ts';
-import type { ScratchCodec } from '../policy/scratch-text.ts';
-import type { ModelConfig } from '../policy/transformer.ts';
+import { GrammarMasks } from '../policy/text/grammar-mask.ts';
+import { nameGroup } from '../policy/text/prompt.ts';
+import { Tokenizer, type TokenizerOptions, trainTokenizer } from '../policy/text/tokenizer.ts';
+import { spellingsOf } from '../policy/text/spelling.ts';
+import { type PolicyModel, networkOf } from '../policy/transformer/network.ts';
+import type { ScratchCodec } from '../policy/text/scratch-text.ts';
+import type { ModelConfig } from '../policy/transformer/transformer.ts';
 import type { TextCodec } from '../rollout/episode.ts';
-import { canonicalJson, contentHash } from '../canonical.ts';
+import { canonicalJson, contentHash } from '../base/canonical.ts';
 import type { RunConfig } from '../config/config.ts';
-import { defaultDataFolder } from '../paths.ts';
+import { defaultDataFolder } from '../base/paths.ts';
 import { modelPolicy } from './model-policy.ts';
 
 /** Words that occur more rarely are spelled in pieces, in worlds with too many words to give each one token. */

@@ -1,6 +1,6 @@
 // A checkpoint of everything a run needs to continue exactly: weights, optimizer state and memory.
 
-import { describeModel } from '../policy/network.ts';
+import { describeModel } from '../policy/transformer/network.ts';
 import type { TrainingMemory } from './memory.ts';
 import type { TrainingRun } from './training-run.ts';
 import { saveState } from './weights.ts';

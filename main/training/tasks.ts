@@ -5,7 +5,7 @@
 
 import type { RunConfig } from '../config/config.ts';
 import type { Environment, Task } from '../environment/environment.ts';
-import { Random } from '../random.ts';
+import { Random } from '../base/random.ts';
 
 export interface TaskSamplingSettings {
   readonly mode: 'uniform' | 'prioritised' | 'mixed';

@@ -5,8 +5,8 @@
 
 import { type RunConfig, learningRateAt, temperatureAt } from '../config/config.ts';
 import { diagnoseTrajectory } from '../evaluation/evaluate.ts';
-import { at } from '../indexed.ts';
-import { Random } from '../random.ts';
+import { at } from '../base/indexed.ts';
+import { Random } from '../base/random.ts';
 import { groupNames } from './group-names.ts';
 import { drawAt, rollout } from '../rollout/rollout.ts';
 import { StopRequested } from './commands.ts';

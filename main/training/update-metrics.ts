@@ -3,13 +3,13 @@
 import type { Prepared } from '../algorithm/algorithm.ts';
 import { scheduled } from '../algorithm/vstar.ts';
 import type { RunConfig } from '../config/config.ts';
-import type { DeviceCounts } from '../engine/device-counters.ts';
-import type { StepReport } from '../engine/training-step.ts';
+import type { DeviceCounts } from '../engine/gpu/device-counters.ts';
+import type { StepReport } from '../engine/runtime/training-step.ts';
 import { evaluationMetrics, tabulateIn } from '../evaluation/evaluate.ts';
 import type { EvaluationReport } from '../evaluation/evaluation-report.ts';
 import { rolloutMetrics } from '../metrics/recorder.ts';
 import { type Trajectory, tokenCount } from '../rollout/trajectory.ts';
-import { at } from '../indexed.ts';
+import { at } from '../base/indexed.ts';
 import type { TrainingRun, UpdateTime } from './training-run.ts';
 import type { VstarStage } from './vstar-stage.ts';
 

@@ -2,11 +2,11 @@
 // and their number, so they are looked up first and sampled only when nobody has before. With one sample count all
 // training tasks are valued before the first update; with a schedule (8 → 4 → 2) each task when it is first met.
 
-import { at } from '../indexed.ts';
-import { contentHash } from '../canonical.ts';
+import { at } from '../base/indexed.ts';
+import { contentHash } from '../base/canonical.ts';
 import { vstarOf } from '../algorithm/vstar.ts';
 import type { Task } from '../environment/environment.ts';
-import { Random } from '../random.ts';
+import { Random } from '../base/random.ts';
 import { groupNames } from './group-names.ts';
 import { type Actor, type RolloutOptions, drawAt, rollout } from '../rollout/rollout.ts';
 import type { Trajectory } from '../rollout/trajectory.ts';

@@ -1,9 +1,9 @@
 // Weights on their way to and from files: a policy as a safetensors file that PyTorch reads by name, and the whole state
 // of a run (weights, Adam's moments, step, and what else training must remember) as a checkpoint.
 
-import { type StoredTensor, readCheckpoint, writeCheckpoint } from '../engine/checkpoint.ts';
-import type { Flat, ParameterLayout } from '../engine/parameters.ts';
-import type { TrainingState } from '../engine/training-step.ts';
+import { type StoredTensor, readCheckpoint, writeCheckpoint } from '../engine/runtime/checkpoint.ts';
+import type { Flat, ParameterLayout } from '../engine/graph/parameters.ts';
+import type { TrainingState } from '../engine/runtime/training-step.ts';
 import { TrainingMemory } from './memory.ts';
 
 function* named(layout: ParameterLayout, flat: Flat, prefix: string): Generator<[string, StoredTensor]> {

@@ -2,7 +2,7 @@
 // (named selections), and the report.
 
 import { z } from 'zod';
-import { verdicts, reportFormats } from '../../main/vocabulary.ts';
+import { verdicts, reportFormats } from '../../main/base/vocabulary.ts';
 import { anyNumber, nothing, proportion } from './definition.ts';
 
 const run = z.int().min(1);

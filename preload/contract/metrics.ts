@@ -2,7 +2,7 @@
 // arrays: they need no checking one by one, and 10,000 points cross in a moment.
 
 import { z } from 'zod';
-import { directions } from '../../main/vocabulary.ts';
+import { directions } from '../../main/base/vocabulary.ts';
 import { nothing } from './definition.ts';
 
 export const axis = z.enum(['update', 'episodes', 'time']);

@@ -4,7 +4,7 @@
 import { z } from 'zod';
 import { nothing } from './definition.ts';
 import { drawnPage } from './replay.ts';
-import { players, splits } from '../../main/vocabulary.ts';
+import { players, splits } from '../../main/base/vocabulary.ts';
 
 const split = z.enum(splits);
 

@@ -2,7 +2,7 @@
 // adding to the queue, and the words pause, one update, resume, stop.
 
 import { z } from 'zod';
-import { knobKinds } from '../../main/vocabulary.ts';
+import { knobKinds } from '../../main/base/vocabulary.ts';
 import { nothing } from './definition.ts';
 
 const json = z.json();

@@ -3,7 +3,7 @@
 
 import { z } from 'zod';
 import type { DrawnPage as WorldPage } from '../../main/environment/page.ts';
-import { episodeOrders, purposes } from '../../main/vocabulary.ts';
+import { episodeOrders, purposes } from '../../main/base/vocabulary.ts';
 import { anyNumber, nothing, proportion } from './definition.ts';
 
 const run = z.int().min(1);

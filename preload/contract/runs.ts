@@ -2,7 +2,7 @@
 // whole (a row is small) and kept fresh by `runs.changed`, so that filtering and sorting answer at once.
 
 import { z } from 'zod';
-import { evaluationKinds, eventKinds, purposes, runStates, severities, stages } from '../../main/vocabulary.ts';
+import { evaluationKinds, eventKinds, purposes, runStates, severities, stages } from '../../main/base/vocabulary.ts';
 import { anyNumber, nothing, proportion } from './definition.ts';
 
 const runId = z.int().min(1);

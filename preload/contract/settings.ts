@@ -2,7 +2,7 @@
 // all runs.
 
 import { z } from 'zod';
-import { retentions } from '../../main/vocabulary.ts';
+import { retentions } from '../../main/base/vocabulary.ts';
 import { nothing } from './definition.ts';
 
 const part = z.object({

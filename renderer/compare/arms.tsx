@@ -4,7 +4,7 @@
 import { Fragment, useState } from 'react';
 import type { Answer } from '../../preload/contract.ts';
 import type { ComparedArm, ComparedPair, ComparedRun } from '../../preload/contract/compare.ts';
-import { pValue, signedPoints } from '../../main/format.ts';
+import { pValue, signedPoints } from '../../main/base/format.ts';
 import { IconButton } from '../components/button.tsx';
 import { Select } from '../components/field.tsx';
 import { Icon } from '../components/icons.tsx';

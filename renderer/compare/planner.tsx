@@ -3,7 +3,7 @@
 
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
-import { percent, points } from '../../main/format.ts';
+import { percent, points } from '../../main/base/format.ts';
 import type { Answer } from '../../preload/contract.ts';
 import { callOptions } from '../bridge.ts';
 import { Field, NumberInput } from '../components/field.tsx';

@@ -5,7 +5,7 @@ import { useMemo } from 'react';
 import { z } from 'zod';
 import type { Answer } from '../../preload/contract.ts';
 import type { Pair } from '../../preload/contract/compare.ts';
-import { pValue, signedPoints } from '../../main/format.ts';
+import { pValue, signedPoints } from '../../main/base/format.ts';
 import { callOptions } from '../bridge.ts';
 import { Section } from '../components/page.tsx';
 import { RunLabel } from '../components/run-label.tsx';

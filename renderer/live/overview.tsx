@@ -2,8 +2,8 @@
 
 import type { Proportion } from '../../preload/contract/definition.ts';
 import type { LiveProgress, RunRow, Stage } from '../../preload/contract/runs.ts';
-import { percent, points } from '../../main/format.ts';
-import { stages as allStages } from '../../main/vocabulary.ts';
+import { percent, points } from '../../main/base/format.ts';
+import { stages as allStages } from '../../main/base/vocabulary.ts';
 import { RunStateBadge } from '../components/run-state.tsx';
 import { Progress, Stat, Stats } from '../components/stat.tsx';
 import { formatDuration, formatValue } from '../format.ts';

@@ -6,7 +6,7 @@ import { call, callOptions } from '../bridge.ts';
 import type { Claim } from '../../preload/contract/compare.ts';
 import { countVerdicts, headline } from '../compare/claims.tsx';
 import { align } from '../compare/divergence.ts';
-import { points } from '../../main/format.ts';
+import { points } from '../../main/base/format.ts';
 import { formatValue } from '../format.ts';
 import { filterEpisodes } from '../replay/list-view.ts';
 import { writeView } from '../state/view.ts';

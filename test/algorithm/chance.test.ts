@@ -3,8 +3,8 @@
 import { expect, test } from 'vitest';
 import { smoothMaximum, vstarOf } from '../../main/algorithm/vstar.ts';
 import { optimisticVstar } from '../../main/metrics/alerts.ts';
-import { Random } from '../../main/random.ts';
-import { mean } from '../../main/statistics.ts';
+import { Random } from '../../main/base/random.ts';
+import { mean } from '../../main/base/statistics.ts';
 import { train } from '../../main/training/train.ts';
 import { smallest, TestHost } from '../training/host.ts';
 

@@ -4,8 +4,8 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { algorithms, algorithmOf } from '../../main/algorithm/registry.ts';
-import { Graph } from '../../main/engine/graph.ts';
-import { mul, reduceSum } from '../../main/engine/operators.ts';
+import { Graph } from '../../main/engine/graph/graph.ts';
+import { mul, reduceSum } from '../../main/engine/graph/operators.ts';
 import { shortEpisode } from './batch.ts';
 
 for (const { id, settings } of algorithms) {

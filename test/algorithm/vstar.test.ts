@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { biLevelGae, gae, normalise } from '../../main/algorithm/advantage.ts';
-import { deviation } from '../../main/statistics.ts';
+import { deviation } from '../../main/base/statistics.ts';
 import { advanceCurriculum, CurriculumSettings, startCurriculum } from '../../main/algorithm/curriculum.ts';
 import { tokenRewards } from '../../main/algorithm/ppo.ts';
 import { rewardOf, scheduled, smoothMaximum, vstarOf } from '../../main/algorithm/vstar.ts';

@@ -2,10 +2,10 @@
 // device; a card turns them into time by four numbers. docs/GPU.md states the assumptions and the table.
 
 import { fromBinary } from '@bufbuild/protobuf';
-import { BYTES_PER_ELEMENT } from '../../main/engine/graph.ts';
-import type { Dimension, Graph, Tensor } from '../../main/engine/graph.ts';
-import { ModelSchema } from '../../main/engine/onnx-schema.ts';
-import { encode, liveNodes } from '../../main/engine/onnx.ts';
+import { BYTES_PER_ELEMENT } from '../../main/engine/graph/graph.ts';
+import type { Dimension, Graph, Tensor } from '../../main/engine/graph/graph.ts';
+import { ModelSchema } from '../../main/engine/graph/onnx-schema.ts';
+import { encode, liveNodes } from '../../main/engine/graph/onnx.ts';
 
 export interface Work {
   readonly kernels: number;

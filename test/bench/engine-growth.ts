@@ -3,8 +3,8 @@
 // a peak never falls. The peer is not compiled here: compiling takes longer than all steps of a point.
 
 import { z } from 'zod';
-import { modelLayout } from '../../main/policy/transformer.ts';
-import type { ModelConfig } from '../../main/policy/transformer.ts';
+import { modelLayout } from '../../main/policy/transformer/transformer.ts';
+import type { ModelConfig } from '../../main/policy/transformer/transformer.ts';
 import { SMALL, ofMillions } from './engine-sizes.ts';
 import { type Python, type Side, startOurs, startPeer } from './peer-process.ts';
 import { median } from './report.ts';

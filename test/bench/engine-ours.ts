@@ -3,13 +3,13 @@
 
 import { createInterface } from 'node:readline';
 import { z } from 'zod';
-import { Graph } from '../../main/engine/graph.ts';
-import { matmul } from '../../main/engine/operators.ts';
-import { Session, float } from '../../main/engine/session.ts';
-import { Sampler } from '../../main/policy/sampler.ts';
-import { modelLayout } from '../../main/policy/transformer.ts';
-import type { ModelConfig } from '../../main/policy/transformer.ts';
-import { Random } from '../../main/random.ts';
+import { Graph } from '../../main/engine/graph/graph.ts';
+import { matmul } from '../../main/engine/graph/operators.ts';
+import { Session, float } from '../../main/engine/runtime/session.ts';
+import { Sampler } from '../../main/policy/sampling/sampler.ts';
+import { modelLayout } from '../../main/policy/transformer/transformer.ts';
+import type { ModelConfig } from '../../main/policy/transformer/transformer.ts';
+import { Random } from '../../main/base/random.ts';
 import { Monologue } from './monologue.ts';
 import { type StepCase, stepCase } from './step-case.ts';
 

@@ -6,11 +6,11 @@ import { mkdtempSync, readFileSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { z } from 'zod';
-import { Graph } from '../../main/engine/graph.ts';
-import type { Tensor } from '../../main/engine/graph.ts';
-import { add, matmul } from '../../main/engine/operators.ts';
-import { Session, float } from '../../main/engine/session.ts';
-import type { ModelConfig } from '../../main/policy/transformer.ts';
+import { Graph } from '../../main/engine/graph/graph.ts';
+import type { Tensor } from '../../main/engine/graph/graph.ts';
+import { add, matmul } from '../../main/engine/graph/operators.ts';
+import { Session, float } from '../../main/engine/runtime/session.ts';
+import type { ModelConfig } from '../../main/policy/transformer/transformer.ts';
 import { median } from './report.ts';
 import { stepCase } from './step-case.ts';
 

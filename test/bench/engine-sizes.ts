@@ -1,6 +1,6 @@
 // The models that the engine's benchmarks train.
 
-import type { ModelConfig } from '../../main/policy/transformer.ts';
+import type { ModelConfig } from '../../main/policy/transformer/transformer.ts';
 
 const model = { gate: 'swiglu', valueHead: false, aids: { matchFlag: false, pointer: false, tokenShift: 0 } } as const;
 

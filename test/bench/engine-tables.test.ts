@@ -1,7 +1,7 @@
 // The numbers behind the tables of `bench engine --roofline` and `--growth`.
 
 import { expect, test } from 'vitest';
-import { modelLayout } from '../../main/policy/transformer.ts';
+import { modelLayout } from '../../main/policy/transformer/transformer.ts';
 import { exponent } from './engine-growth.ts';
 import { operatorRows, productFlops } from './engine-roofline.ts';
 import { ofMillions } from './engine-sizes.ts';

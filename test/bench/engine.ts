@@ -5,7 +5,7 @@
 import { availableParallelism } from 'node:os';
 import { parseArgs } from 'node:util';
 import { z } from 'zod';
-import type { ModelConfig } from '../../main/policy/transformer.ts';
+import type { ModelConfig } from '../../main/policy/transformer/transformer.ts';
 import { growth } from './engine-growth.ts';
 import { roofline, rooflineTable } from './engine-roofline.ts';
 import { MEDIUM, SMALL, TINY } from './engine-sizes.ts';

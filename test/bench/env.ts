@@ -12,8 +12,8 @@ import type { Environment, Plain, Turn, World } from '../../main/environment/env
 import { closeWorlds, externalWorld } from '../../main/environment/external/external.ts';
 import { readManifest } from '../../main/environment/external/manifest.ts';
 import { WORLDS } from '../../main/environment/registry.ts';
-import { projectFolder } from '../../main/paths.ts';
-import { Random } from '../../main/random.ts';
+import { projectFolder } from '../../main/base/paths.ts';
+import { Random } from '../../main/base/random.ts';
 import { Store } from '../../main/store/store.ts';
 import { type BenchRow, median, report } from './report.ts';
 
@@ -172,7 +172,9 @@ function shareOfTraining(): number {
   ];
   try {
     const args = ['train', '--preset', 'shop-astar-po', '--data', folder, '--json', ...changes.flatMap((change) => ['--set', change])];
-    const { status, stderr } = spawnSync(process.execPath, [join(projectFolder(), 'main', 'cli.ts'), ...args], { encoding: 'utf8' });
+    const { status, stderr } = spawnSync(process.execPath, [join(projectFolder(), 'main', 'commands', 'cli.ts'), ...args], {
+      encoding: 'utf8',
+    });
     if (status !== 0) throw new Error(`The training run failed:\n${stderr}`);
     const store = Store.read(folder);
     const run = store.runs.list()[0]?.id ?? 1;

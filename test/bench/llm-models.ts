@@ -4,15 +4,15 @@
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseModelConfig, weightSpecs } from '../../main/policy/model/architecture.ts';
-import { ggufTensors, modelMetadata } from '../../main/policy/model/gguf-export.ts';
-import { writeGguf } from '../../main/policy/model/gguf-write.ts';
-import type { EncodedTensor } from '../../main/policy/model/gguf-write.ts';
-import { ModelRegistry } from '../../main/policy/model/registry.ts';
-import type { NewTensor } from '../../main/policy/model/safetensors.ts';
-import { writeSafetensors } from '../../main/policy/model/safetensors.ts';
-import { openSource } from '../../main/policy/model/source.ts';
-import { Random } from '../../main/random.ts';
-import { projectFolder } from '../../main/paths.ts';
+import { ggufTensors, modelMetadata } from '../../main/policy/model/files/gguf-export.ts';
+import { writeGguf } from '../../main/policy/model/files/gguf-write.ts';
+import type { EncodedTensor } from '../../main/policy/model/files/gguf-write.ts';
+import { ModelRegistry } from '../../main/policy/model/files/registry.ts';
+import type { NewTensor } from '../../main/policy/model/files/safetensors.ts';
+import { writeSafetensors } from '../../main/policy/model/files/safetensors.ts';
+import { openSource } from '../../main/policy/model/files/source.ts';
+import { Random } from '../../main/base/random.ts';
+import { projectFolder } from '../../main/base/paths.ts';
 import { TOKENIZERS } from '../policy/model/tokenizers.ts';
 
 export const SHAPES = {

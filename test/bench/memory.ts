@@ -1,4 +1,4 @@
-// What a run with a language model takes of the memory, beside what was planned for it (main/training/memory-plan.ts): random weights in the shapes of
+// What a run with a language model takes of the memory, beside what was planned for it (main/training/batching/memory-plan.ts): random weights in the shapes of
 // MiniMind2 and SmolLM2-135M, each trained for a moment in a process that seems to have no more memory than the plan needs.
 
 import { execFile } from 'node:child_process';

@@ -1,8 +1,8 @@
 // A row that talks to itself: what the benchmarks of sampling draw, without a world.
 
-import type { Drawn } from '../../main/policy/draw.ts';
-import type { Feed, SampledEpisode } from '../../main/policy/sampler.ts';
-import { Random } from '../../main/random.ts';
+import type { Drawn } from '../../main/policy/sampling/draw.ts';
+import type { Feed, SampledEpisode } from '../../main/policy/sampling/sampler.ts';
+import { Random } from '../../main/base/random.ts';
 
 /** Writes `left` tokens after one start token, as the peer does. */
 export class Monologue implements SampledEpisode {

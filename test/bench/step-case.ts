@@ -1,16 +1,16 @@
 // The training step that the engine's benchmarks time: cross-entropy over every position of random tokens, in any size.
 
-import { neg } from '../../main/engine/operators.ts';
-import type { SessionOptions } from '../../main/engine/session.ts';
-import { Trainer, freshState } from '../../main/engine/training-step.ts';
-import type { MicroBatch } from '../../main/engine/training-step.ts';
-import { PackedBatch } from '../../main/policy/batch.ts';
-import type { BatchShape } from '../../main/policy/batch.ts';
-import { policyObjective } from '../../main/policy/network.ts';
-import { modelLayout } from '../../main/policy/transformer.ts';
-import type { ModelConfig } from '../../main/policy/transformer.ts';
-import { cachedRows } from '../../main/training/batch-shapes.ts';
-import { Random } from '../../main/random.ts';
+import { neg } from '../../main/engine/graph/operators.ts';
+import type { SessionOptions } from '../../main/engine/runtime/session.ts';
+import { Trainer, freshState } from '../../main/engine/runtime/training-step.ts';
+import type { MicroBatch } from '../../main/engine/runtime/training-step.ts';
+import { PackedBatch } from '../../main/policy/transformer/batch.ts';
+import type { BatchShape } from '../../main/policy/transformer/batch.ts';
+import { policyObjective } from '../../main/policy/transformer/network.ts';
+import { modelLayout } from '../../main/policy/transformer/transformer.ts';
+import type { ModelConfig } from '../../main/policy/transformer/transformer.ts';
+import { cachedRows } from '../../main/training/batching/batch-shapes.ts';
+import { Random } from '../../main/base/random.ts';
 
 const OPTIMIZER = { beta1: 0.9, beta2: 0.98, epsilon: 1e-8, weightDecay: 0.1, clip: 1 };
 

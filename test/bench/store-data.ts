@@ -1,7 +1,7 @@
 // A year of lifelike runs for the store's benchmark: shop episodes of five steps whose pages come from a catalog (so
 // they repeat as real ones do) and whose tokens are mostly forced by the grammar, as in a real rollout.
 
-import { Random } from '../../main/random.ts';
+import { Random } from '../../main/base/random.ts';
 import type { StepTokens, Trajectory } from '../../main/rollout/trajectory.ts';
 
 export const METRICS = Array.from({ length: 40 }, (_, i) => `metric.${i}`);

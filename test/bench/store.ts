@@ -9,7 +9,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { z } from 'zod';
-import { Random } from '../../main/random.ts';
+import { Random } from '../../main/base/random.ts';
 import type { Trajectory } from '../../main/rollout/trajectory.ts';
 import { episodeRange } from '../../main/store/trajectories.ts';
 import { RunWriter } from '../../main/store/run-writer.ts';

@@ -6,7 +6,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { FLAGSHIP } from '../../main/config/presets.ts';
-import { projectFolder } from '../../main/paths.ts';
+import { projectFolder } from '../../main/base/paths.ts';
 import { Store } from '../../main/store/store.ts';
 import { type BenchRow, median, report } from './report.ts';
 

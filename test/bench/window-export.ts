@@ -4,7 +4,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { reportFormats } from '../../main/vocabulary.ts';
+import { reportFormats } from '../../main/base/vocabulary.ts';
 import type { Input } from '../../preload/contract.ts';
 import { freshDataFolder, launch, type Lab } from '../e2e/app.ts';
 import { seed } from '../e2e/seeded.ts';

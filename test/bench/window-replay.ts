@@ -4,9 +4,9 @@
 
 import { newRun } from '../../main/queue/new-run.ts';
 import { loadPreset } from '../../main/config/presets.ts';
-import { Random } from '../../main/random.ts';
-import { sampleStudyFile } from '../../main/paths.ts';
-import { importFile } from '../../main/store/import.ts';
+import { Random } from '../../main/base/random.ts';
+import { sampleStudyFile } from '../../main/base/paths.ts';
+import { importFile } from '../../main/interchange/import.ts';
 import { Store } from '../../main/store/store.ts';
 import { launch, freshDataFolder, visit, type Lab } from '../e2e/app.ts';
 import { seed } from '../e2e/seeded.ts';

@@ -6,8 +6,8 @@
 import { spawn } from 'node:child_process';
 import { readFileSync, rmSync } from 'node:fs';
 import { chromium } from 'playwright-core';
-import { projectFolder } from '../../main/paths.ts';
-import { Random } from '../../main/random.ts';
+import { projectFolder } from '../../main/base/paths.ts';
+import { Random } from '../../main/base/random.ts';
 import { Store } from '../../main/store/store.ts';
 import { electronExecutable, freshDataFolder, launch, launchEnvironment, SWITCHES, until, visit } from '../e2e/app.ts';
 import type { Lab } from '../e2e/app.ts';

@@ -2,7 +2,7 @@
 
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
-import { sha256 } from '../../main/canonical.ts';
+import { sha256 } from '../../main/base/canonical.ts';
 import { clusterSettings } from '../../main/cluster/clusters.ts';
 import { collectResults } from '../../main/cluster/collect.ts';
 import { openPlace } from '../../main/cluster/place.ts';
@@ -10,7 +10,7 @@ import { planSubmission } from '../../main/cluster/plan.ts';
 import type { SubmissionStatus } from '../../main/cluster/status.ts';
 import { Submission } from '../../main/cluster/submission.ts';
 import { newRun } from '../../main/queue/new-run.ts';
-import { exportRuns } from '../../main/store/transfer.ts';
+import { exportRuns } from '../../main/interchange/transfer.ts';
 import { trainAll, type WantedRun } from '../../main/study/work.ts';
 import { openStore, temporaryFolder } from '../store/helpers.ts';
 import { smallRuns } from './outcome.ts';

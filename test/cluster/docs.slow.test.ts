@@ -5,7 +5,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { projectFolder } from '../../main/paths.ts';
+import { projectFolder } from '../../main/base/paths.ts';
 import { Store } from '../../main/store/store.ts';
 import { temporaryFolder } from '../store/helpers.ts';
 import { SlurmCluster, slurmMissing } from './slurm-cluster.ts';

@@ -3,7 +3,7 @@
 
 import { applyOverrides } from '../../main/config/overrides.ts';
 import { loadPreset } from '../../main/config/presets.ts';
-import { readCheckpoint } from '../../main/engine/checkpoint.ts';
+import { readCheckpoint } from '../../main/engine/runtime/checkpoint.ts';
 import type { Store } from '../../main/store/store.ts';
 import type { WantedRun } from '../../main/study/work.ts';
 

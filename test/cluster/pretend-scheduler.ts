@@ -4,7 +4,7 @@
 
 import { appendFileSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { Random } from '../../main/random.ts';
+import { Random } from '../../main/base/random.ts';
 import { type JobRecord, type Scheduler, type SchedulerAnswer, Silent } from '../../main/cluster/slurm.ts';
 import type { ProgressLine } from '../../main/cluster/submission.ts';
 

@@ -8,7 +8,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { Cluster } from '../../main/cluster/cluster.ts';
 import { clusterSettings, saveCluster } from '../../main/cluster/clusters.ts';
 import type { TaskStatus } from '../../main/cluster/status.ts';
-import { projectFolder } from '../../main/paths.ts';
+import { projectFolder } from '../../main/base/paths.ts';
 import { Store } from '../../main/store/store.ts';
 import { readRecord } from '../../main/study/record.ts';
 import { openStore, temporaryFolder } from '../store/helpers.ts';
@@ -57,7 +57,7 @@ describe.skipIf(missing !== null)(`a study on a cluster${missing === null ? '' :
 });
 
 function lab(data: string, ...args: string[]): Promise<number | null> {
-  const cli = join(projectFolder(), 'main', 'cli.ts');
+  const cli = join(projectFolder(), 'main', 'commands', 'cli.ts');
   const child = spawn(process.execPath, [cli, '--data', data, '--json', ...args], {
     env: { ...process.env, ELECTRON_RUN_AS_NODE: '1', NODE_NO_WARNINGS: '1' },
     stdio: ['ignore', 'ignore', 'inherit'],

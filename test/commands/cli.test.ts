@@ -3,11 +3,13 @@
 import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { projectFolder } from '../../main/paths.ts';
+import { projectFolder } from '../../main/base/paths.ts';
 import { lab as labHere } from './lab.ts';
 
 function lab(...args: string[]): { code: number | null; out: string; err: string } {
-  const { status, stdout, stderr } = spawnSync(process.execPath, [join(projectFolder(), 'main/cli.ts'), ...args], { encoding: 'utf8' });
+  const { status, stdout, stderr } = spawnSync(process.execPath, [join(projectFolder(), 'main/commands/cli.ts'), ...args], {
+    encoding: 'utf8',
+  });
   return { code: status, out: stdout, err: stderr };
 }
 

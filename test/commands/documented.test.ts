@@ -7,7 +7,7 @@ import { Command } from 'commander';
 import { expect, test } from 'vitest';
 import { applyOverrides } from '../../main/config/overrides.ts';
 import { loadPreset } from '../../main/config/presets.ts';
-import { projectFolder } from '../../main/paths.ts';
+import { projectFolder } from '../../main/base/paths.ts';
 import { studyIds } from '../../main/study/definition.ts';
 
 const root = projectFolder();

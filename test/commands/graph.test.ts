@@ -6,8 +6,8 @@ import { join } from 'node:path';
 import { fromBinary } from '@bufbuild/protobuf';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { z } from 'zod';
-import { plot } from '../../main/commands/plot.ts';
-import { ModelSchema } from '../../main/engine/onnx-schema.ts';
+import { plot } from '../../main/commands/shared/plot.ts';
+import { ModelSchema } from '../../main/engine/graph/onnx-schema.ts';
 import { lab } from './lab.ts';
 
 let folder = '';

@@ -1,8 +1,8 @@
-// The command line within the process of a test: the same way from the words to answer and exit code as in main/cli.ts, without a process for
+// The command line within the process of a test: the same way from the words to answer and exit code as in main/commands/cli.ts, without a process for
 // every call. What a process is needed for is tested with one, in cli.test.ts, play.test.ts and test/trust/.
 
 import { vi } from 'vitest';
-import { runCommand } from '../../main/commands/run.ts';
+import { runCommand } from '../../main/commands/shared/run.ts';
 
 export interface Answer {
   readonly code: number;

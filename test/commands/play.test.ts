@@ -6,16 +6,16 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Command } from 'commander';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { CallError } from '../../main/commands/output.ts';
+import { CallError } from '../../main/commands/shared/output.ts';
 import { register } from '../../main/commands/play.ts';
-import { projectFolder } from '../../main/paths.ts';
+import { projectFolder } from '../../main/base/paths.ts';
 
 let folder = '';
 beforeAll(() => void (folder = mkdtempSync(join(tmpdir(), 'play-'))));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 function lab(args: readonly string[], input = ''): { code: number | null; out: string; errors: string } {
-  const { status, stdout, stderr } = spawnSync(process.execPath, [join(projectFolder(), 'main', 'cli.ts'), ...args], {
+  const { status, stdout, stderr } = spawnSync(process.execPath, [join(projectFolder(), 'main', 'commands', 'cli.ts'), ...args], {
     input,
     encoding: 'utf8',
     env: { ...process.env, ELECTRON_RUN_AS_NODE: '1', NODE_NO_WARNINGS: '1' },

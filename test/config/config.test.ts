@@ -8,7 +8,7 @@ import { configMarkdown } from '../../main/config/describe.ts';
 import { worldIssues } from '../../main/config/orders.ts';
 import { applyOverrides, diffConfigs } from '../../main/config/overrides.ts';
 import { allPresets, loadPreset, presetIds, sized } from '../../main/config/presets.ts';
-import { referenceRecipe } from '../../main/training/reference.ts';
+import { referenceRecipe } from '../../main/training/reference/reference.ts';
 import { openRun } from '../../main/training/run-setup.ts';
 
 test('an empty config is a complete run of A*PO in the shop', () => {

@@ -6,9 +6,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { startCurriculum } from '../../main/algorithm/curriculum.ts';
-import { ModelRegistry } from '../../main/policy/model/registry.ts';
+import { ModelRegistry } from '../../main/policy/model/files/registry.ts';
 import { writeTinyModel } from '../policy/model/tiny-model.ts';
-import { Random } from '../../main/random.ts';
+import { Random } from '../../main/base/random.ts';
 import { loadPreset, presetIds } from '../../main/config/presets.ts';
 import { openRun } from '../../main/training/run-setup.ts';
 

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { AxeBuilder } from '@axe-core/playwright';
 import { _electron } from 'playwright-core';
 import type { ElectronApplication, Locator, Page } from 'playwright-core';
-import { projectFolder } from '../../main/paths.ts';
+import { projectFolder } from '../../main/base/paths.ts';
 import { Store } from '../../main/store/store.ts';
 
 export interface Lab {

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { comparedArms, openingComparison, taskMatrix } from '../../main/report/side-by-side.ts';
-import { atOnce } from '../../main/slices.ts';
+import { atOnce } from '../../main/base/slices.ts';
 import { readReplay } from '../../main/replay/replay.ts';
 import { Store } from '../../main/store/store.ts';
 import { formatValue } from '../../renderer/format.ts';

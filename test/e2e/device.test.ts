@@ -7,12 +7,12 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { applyOverrides } from '../../main/config/overrides.ts';
 import { loadPreset } from '../../main/config/presets.ts';
-import { bytes } from '../../main/format.ts';
-import { projectFolder } from '../../main/paths.ts';
+import { bytes } from '../../main/base/format.ts';
+import { projectFolder } from '../../main/base/paths.ts';
 import { newRun } from '../../main/queue/new-run.ts';
 import { deviceSpent, deviceText } from '../../main/report/timing.ts';
 import { Store } from '../../main/store/store.ts';
-import { USABLE, fitMemory } from '../../main/training/memory-plan.ts';
+import { USABLE, fitMemory } from '../../main/training/batching/memory-plan.ts';
 import { accessibilityProblems, freshDataFolder, launch, readStore, resize, setTheme, shown, stickingOut, until, visit } from './app.ts';
 import type { Lab } from './app.ts';
 

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { findTask } from '../../main/environment/game.ts';
 import { findWorld } from '../../main/environment/registry.ts';
-import { ModelRegistry } from '../../main/policy/model/registry.ts';
+import { ModelRegistry } from '../../main/policy/model/files/registry.ts';
 import { modelActions } from '../../main/replay/model-player.ts';
 import { readReplay } from '../../main/replay/replay.ts';
 import { Store } from '../../main/store/store.ts';

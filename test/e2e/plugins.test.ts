@@ -6,7 +6,7 @@ import { cpSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { resourceFile } from '../../main/paths.ts';
+import { resourceFile } from '../../main/base/paths.ts';
 import { type Lab, launch, shown, until, visit } from './app.ts';
 
 const python = spawnSync('python3', ['--version']).status === 0;

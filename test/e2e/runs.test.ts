@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { loadPreset } from '../../main/config/presets.ts';
 import { estimateRun } from '../../main/queue/estimate.ts';
-import { wilson } from '../../main/statistics.ts';
+import { wilson } from '../../main/base/statistics.ts';
 import { Store } from '../../main/store/store.ts';
 import { accessibilityProblems, closeDialog, launch, readStore, setTheme, shown, until, visit } from './app.ts';
 import type { Lab } from './app.ts';

@@ -7,7 +7,7 @@ import type { Server } from 'node:http';
 import { readdirSync, readFileSync, readlinkSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { projectFolder } from '../../main/paths.ts';
+import { projectFolder } from '../../main/base/paths.ts';
 import { electronExecutable, freshDataFolder, launch, launchEnvironment, SWITCHES, until } from './app.ts';
 import type { Lab } from './app.ts';
 

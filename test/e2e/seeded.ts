@@ -6,7 +6,7 @@ import { trainHere } from '../../main/commands/train.ts';
 import { evaluationSeed, playAgent, resultOf } from '../../main/evaluation/evaluate.ts';
 import { diagnose } from '../../main/evaluation/failures.ts';
 import { type AgentName, createAgent } from '../../main/environment/agents.ts';
-import { Random } from '../../main/random.ts';
+import { Random } from '../../main/base/random.ts';
 import { EpisodeInPlay } from '../../main/rollout/episode.ts';
 import type { Trajectory } from '../../main/rollout/trajectory.ts';
 import { Store } from '../../main/store/store.ts';

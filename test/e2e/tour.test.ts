@@ -3,7 +3,7 @@
 
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { openingComparison, taskMatrix } from '../../main/report/side-by-side.ts';
-import { atOnce } from '../../main/slices.ts';
+import { atOnce } from '../../main/base/slices.ts';
 import { readReplay } from '../../main/replay/replay.ts';
 import { Store } from '../../main/store/store.ts';
 import { readRecord } from '../../main/study/record.ts';

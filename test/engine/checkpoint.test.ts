@@ -6,9 +6,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterAll, describe, expect, it } from 'vitest';
-import { CheckpointError, readCheckpoint, writeCheckpoint } from '../../main/engine/checkpoint.ts';
-import type { Checkpoint, StoredTensor, TensorData } from '../../main/engine/checkpoint.ts';
-import { Random } from '../../main/random.ts';
+import { CheckpointError, readCheckpoint, writeCheckpoint } from '../../main/engine/runtime/checkpoint.ts';
+import type { Checkpoint, StoredTensor, TensorData } from '../../main/engine/runtime/checkpoint.ts';
+import { Random } from '../../main/base/random.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'astrolab-checkpoint-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));

@@ -4,12 +4,12 @@
 
 import { InferenceSession } from 'onnxruntime-node';
 import { afterEach, expect, test, vi } from 'vitest';
-import { readCheckpoint } from '../../main/engine/checkpoint.ts';
+import { readCheckpoint } from '../../main/engine/runtime/checkpoint.ts';
 import { train } from '../../main/training/train.ts';
 import { TestHost, smallest } from '../training/host.ts';
 
-vi.mock('../../main/engine/device.ts', async (original) => ({
-  ...(await original<typeof import('../../main/engine/device.ts')>()),
+vi.mock('../../main/engine/gpu/device.ts', async (original) => ({
+  ...(await original<typeof import('../../main/engine/gpu/device.ts')>()),
   requireDevice: async () => ({ stateOnDevice: true }),
 }));
 

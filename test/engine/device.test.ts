@@ -5,8 +5,8 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it, vi } from 'vitest';
-import { deviceOptions, judge, listDevices, missingCuda, requireDevice, whyFailed } from '../../main/engine/device.ts';
-import { supportedBackends } from '../../main/engine/session.ts';
+import { deviceOptions, judge, listDevices, missingCuda, requireDevice, whyFailed } from '../../main/engine/gpu/device.ts';
+import { supportedBackends } from '../../main/engine/runtime/session.ts';
 import { GraphsMade, hasVulkan, overVulkan } from './vulkan.ts';
 import { stepsApart } from './webgpu-steps.ts';
 

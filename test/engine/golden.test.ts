@@ -4,15 +4,15 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { z } from 'zod';
-import type { Graph } from '../../main/engine/graph.ts';
-import { add, mul, neg, square, sub } from '../../main/engine/operators.ts';
-import { float, integer } from '../../main/engine/session.ts';
-import type { Value } from '../../main/engine/session.ts';
-import { Trainer, freshState } from '../../main/engine/training-step.ts';
-import type { LossAndMetrics } from '../../main/engine/training-step.ts';
-import { PackedBatch, type LossInput, type PolicyTensors } from '../../main/policy/batch.ts';
-import { policyObjective } from '../../main/policy/network.ts';
-import { modelLayout } from '../../main/policy/transformer.ts';
+import type { Graph } from '../../main/engine/graph/graph.ts';
+import { add, mul, neg, square, sub } from '../../main/engine/graph/operators.ts';
+import { float, integer } from '../../main/engine/runtime/session.ts';
+import type { Value } from '../../main/engine/runtime/session.ts';
+import { Trainer, freshState } from '../../main/engine/runtime/training-step.ts';
+import type { LossAndMetrics } from '../../main/engine/runtime/training-step.ts';
+import { PackedBatch, type LossInput, type PolicyTensors } from '../../main/policy/transformer/batch.ts';
+import { policyObjective } from '../../main/policy/transformer/network.ts';
+import { modelLayout } from '../../main/policy/transformer/transformer.ts';
 
 const numbers = z.array(z.number());
 const schema = z.object({

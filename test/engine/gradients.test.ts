@@ -2,13 +2,13 @@
 // plain, stretched to fit (broadcasting), a batch of one, a length of one.
 
 import { afterAll, expect, test } from 'vitest';
-import { Graph, elementCount } from '../../main/engine/graph.ts';
-import type { Tensor } from '../../main/engine/graph.ts';
-import { attention, gated, logProbability } from '../../main/engine/fused.ts';
-import { RULES, gradients } from '../../main/engine/gradients.ts';
-import * as op from '../../main/engine/operators.ts';
-import { Session, float, floats } from '../../main/engine/session.ts';
-import { Random } from '../../main/random.ts';
+import { Graph, elementCount } from '../../main/engine/graph/graph.ts';
+import type { Tensor } from '../../main/engine/graph/graph.ts';
+import { attention, gated, logProbability } from '../../main/engine/graph/fused.ts';
+import { RULES, gradients } from '../../main/engine/graph/gradients.ts';
+import * as op from '../../main/engine/graph/operators.ts';
+import { Session, float, floats } from '../../main/engine/runtime/session.ts';
+import { Random } from '../../main/base/random.ts';
 
 interface Case {
   readonly rule: string;

@@ -2,13 +2,13 @@
 
 import { fromBinary } from '@bufbuild/protobuf';
 import { afterAll, expect, test } from 'vitest';
-import { Graph } from '../../main/engine/graph.ts';
-import type { Tensor } from '../../main/engine/graph.ts';
-import { ModelSchema } from '../../main/engine/onnx-schema.ts';
-import { encode } from '../../main/engine/onnx.ts';
-import { peakBytes } from '../../main/engine/memory.ts';
-import * as op from '../../main/engine/operators.ts';
-import { OutOfMemoryError, Session, float, floats, value } from '../../main/engine/session.ts';
+import { Graph } from '../../main/engine/graph/graph.ts';
+import type { Tensor } from '../../main/engine/graph/graph.ts';
+import { ModelSchema } from '../../main/engine/graph/onnx-schema.ts';
+import { encode } from '../../main/engine/graph/onnx.ts';
+import { peakBytes } from '../../main/engine/graph/memory.ts';
+import * as op from '../../main/engine/graph/operators.ts';
+import { OutOfMemoryError, Session, float, floats, value } from '../../main/engine/runtime/session.ts';
 
 const opened: Session[] = [];
 afterAll(async () => {

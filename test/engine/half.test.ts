@@ -2,12 +2,12 @@
 // that overflows is made smaller without a step being lost. That it is fast needs a graphics card and is not tested here.
 
 import { expect, it } from 'vitest';
-import { integer } from '../../main/engine/session.ts';
-import * as op from '../../main/engine/operators.ts';
-import { ParameterLayout } from '../../main/engine/parameters.ts';
-import { Trainer, freshState } from '../../main/engine/training-step.ts';
-import type { MicroBatch, StepReport } from '../../main/engine/training-step.ts';
-import { Random } from '../../main/random.ts';
+import { integer } from '../../main/engine/runtime/session.ts';
+import * as op from '../../main/engine/graph/operators.ts';
+import { ParameterLayout } from '../../main/engine/graph/parameters.ts';
+import { Trainer, freshState } from '../../main/engine/runtime/training-step.ts';
+import type { MicroBatch, StepReport } from '../../main/engine/runtime/training-step.ts';
+import { Random } from '../../main/base/random.ts';
 import { trainSteps } from './webgpu-steps.ts';
 
 const worst = (a: readonly number[], b: readonly number[]): number =>

@@ -1,7 +1,7 @@
 // Where the runtime's binding hands tensors over through the CPU (CUDA, DirectML, CoreML), what travels at a training step: the device's graphs, run by the CPU and counted.
 
 import { expect, test } from 'vitest';
-import { DeviceCounters } from '../../main/engine/device-counters.ts';
+import { DeviceCounters } from '../../main/engine/gpu/device-counters.ts';
 import { stepCase } from '../bench/step-case.ts';
 
 const MODEL = {

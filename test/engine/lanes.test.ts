@@ -1,12 +1,12 @@
 // Micro-batches side by side: the same numbers as one after the other, work shared out evenly, errors when all have ended.
 
 import { expect, test } from 'vitest';
-import { Graph } from '../../main/engine/graph.ts';
-import { inLanes, sideBySide } from '../../main/engine/lane-shares.ts';
-import { laneNumber } from '../../main/engine/lanes.ts';
-import { mul } from '../../main/engine/operators.ts';
-import { SessionCache } from '../../main/engine/session-cache.ts';
-import { Session, float, floats } from '../../main/engine/session.ts';
+import { Graph } from '../../main/engine/graph/graph.ts';
+import { inLanes, sideBySide } from '../../main/engine/runtime/lane-shares.ts';
+import { laneNumber } from '../../main/engine/runtime/lanes.ts';
+import { mul } from '../../main/engine/graph/operators.ts';
+import { SessionCache } from '../../main/engine/runtime/session-cache.ts';
+import { Session, float, floats } from '../../main/engine/runtime/session.ts';
 import { stepCase } from '../bench/step-case.ts';
 
 const MODEL = {

@@ -1,11 +1,11 @@
 // A long run does not grow: 10,000 optimizer steps over three shapes, more than the trainer keeps sessions for.
 
 import { expect, test } from 'vitest';
-import { matmul, reduceSum, square, sub } from '../../main/engine/operators.ts';
-import { ParameterLayout } from '../../main/engine/parameters.ts';
-import { float } from '../../main/engine/session.ts';
-import { Trainer, freshState } from '../../main/engine/training-step.ts';
-import type { MicroBatch } from '../../main/engine/training-step.ts';
+import { matmul, reduceSum, square, sub } from '../../main/engine/graph/operators.ts';
+import { ParameterLayout } from '../../main/engine/graph/parameters.ts';
+import { float } from '../../main/engine/runtime/session.ts';
+import { Trainer, freshState } from '../../main/engine/runtime/training-step.ts';
+import type { MicroBatch } from '../../main/engine/runtime/training-step.ts';
 
 const LAYOUT = new ParameterLayout([
   { name: 'w', shape: [64, 64], decay: true, deviation: 0.1 },

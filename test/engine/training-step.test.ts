@@ -2,20 +2,20 @@
 // recomputed, nothing leaks. Equality with PyTorch is in golden.test.ts.
 
 import { afterEach, expect, test } from 'vitest';
-import { add, div, mul, neg, reduceSum, square, sub, matmul, log } from '../../main/engine/operators.ts';
-import { ADAMW, learningRateAt } from '../../main/engine/optimizer.ts';
-import { ParameterLayout } from '../../main/engine/parameters.ts';
-import { float } from '../../main/engine/session.ts';
-import { NotFiniteError, Trainer, freshState } from '../../main/engine/training-step.ts';
-import type { MicroBatch, TrainingState } from '../../main/engine/training-step.ts';
-import { PackedBatch } from '../../main/policy/batch.ts';
-import { policyObjective } from '../../main/policy/network.ts';
-import type { BatchShape, PolicyOptions } from '../../main/policy/batch.ts';
-import type { EncodedRow } from '../../main/policy/prompt.ts';
-import { modelLayout } from '../../main/policy/transformer.ts';
-import type { ModelConfig } from '../../main/policy/transformer.ts';
-import { MemoryPool, SessionCache } from '../../main/engine/session-cache.ts';
-import { Random } from '../../main/random.ts';
+import { add, div, mul, neg, reduceSum, square, sub, matmul, log } from '../../main/engine/graph/operators.ts';
+import { ADAMW, learningRateAt } from '../../main/engine/runtime/optimizer.ts';
+import { ParameterLayout } from '../../main/engine/graph/parameters.ts';
+import { float } from '../../main/engine/runtime/session.ts';
+import { NotFiniteError, Trainer, freshState } from '../../main/engine/runtime/training-step.ts';
+import type { MicroBatch, TrainingState } from '../../main/engine/runtime/training-step.ts';
+import { PackedBatch } from '../../main/policy/transformer/batch.ts';
+import { policyObjective } from '../../main/policy/transformer/network.ts';
+import type { BatchShape, PolicyOptions } from '../../main/policy/transformer/batch.ts';
+import type { EncodedRow } from '../../main/policy/text/prompt.ts';
+import { modelLayout } from '../../main/policy/transformer/transformer.ts';
+import type { ModelConfig } from '../../main/policy/transformer/transformer.ts';
+import { MemoryPool, SessionCache } from '../../main/engine/runtime/session-cache.ts';
+import { Random } from '../../main/base/random.ts';
 
 const CONFIG: ModelConfig = {
   vocabulary: 20,

@@ -1,8 +1,8 @@
 // The loops in WebAssembly give the very bits of plain loops, whatever the length.
 
 import { describe, expect, it } from 'vitest';
-import { addTo, adamWLoop, sumOfSquares } from '../../main/engine/vector-loops.ts';
-import { Random } from '../../main/random.ts';
+import { addTo, adamWLoop, sumOfSquares } from '../../main/engine/kernels/vector-loops.ts';
+import { Random } from '../../main/base/random.ts';
 
 const LENGTHS = [0, 1, 3, 4, 5, 16_383, 16_384, 16_387, 50_001];
 const FACTORS = { beta1: 0.9, share1: 0.07, beta2: 0.98, share2: 0.0123, kept: 0.9999, stepSize: 1.7e-3, epsilon: 3e-9 };

@@ -6,7 +6,7 @@ import { existsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { z } from 'zod';
-import type { SessionOptions } from '../../main/engine/session.ts';
+import type { SessionOptions } from '../../main/engine/runtime/session.ts';
 
 const folder = dirname(process.execPath);
 

@@ -3,9 +3,9 @@
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, expect, it } from 'vitest';
-import * as w from '../../main/engine/wasm.ts';
-import { LISTENING } from '../../main/engine/wasm-assist.ts';
-import { WasmProgram, growTo, sharedMemory } from '../../main/engine/wasm-lanes.ts';
+import * as w from '../../main/engine/kernels/wasm.ts';
+import { LISTENING } from '../../main/engine/kernels/wasm-assist.ts';
+import { WasmProgram, growTo, sharedMemory } from '../../main/engine/kernels/wasm-lanes.ts';
 
 /** run(address, times): adds 1.5 to four numbers, so many times. */
 function program(): Uint8Array<ArrayBuffer> {

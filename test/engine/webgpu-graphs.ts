@@ -3,15 +3,15 @@
 // were made.
 
 import { algorithmOf } from '../../main/algorithm/registry.ts';
-import { ADAMW } from '../../main/engine/optimizer.ts';
-import { Graph } from '../../main/engine/graph.ts';
-import { Session } from '../../main/engine/session.ts';
-import { applyGraph, readGraph, stepGraph, sumGraph } from '../../main/engine/training-graphs.ts';
-import { deviceSamplingGraph } from '../../main/policy/device-graph.ts';
-import { networkOf, policyObjective } from '../../main/policy/network.ts';
-import { parameterInputs } from '../../main/policy/sampling-graph.ts';
-import type { ModelConfig } from '../../main/policy/transformer.ts';
-import { modelLayout } from '../../main/policy/transformer.ts';
+import { ADAMW } from '../../main/engine/runtime/optimizer.ts';
+import { Graph } from '../../main/engine/graph/graph.ts';
+import { Session } from '../../main/engine/runtime/session.ts';
+import { applyGraph, readGraph, stepGraph, sumGraph } from '../../main/engine/graph/training-graphs.ts';
+import { deviceSamplingGraph } from '../../main/policy/gpu/device-graph.ts';
+import { networkOf, policyObjective } from '../../main/policy/transformer/network.ts';
+import { parameterInputs } from '../../main/policy/sampling/sampling-graph.ts';
+import type { ModelConfig } from '../../main/policy/transformer/transformer.ts';
+import { modelLayout } from '../../main/policy/transformer/transformer.ts';
 import { answer, webgpu } from './vulkan.ts';
 
 const shape = { rows: 2, time: 8, agentTokens: 4, masks: 1, episodes: 2, resident: true } as const;

@@ -2,15 +2,15 @@
 // Vulkan, in a child process. Compared with the CPU's by `stepsApart`.
 
 import { z } from 'zod';
-import { neg } from '../../main/engine/operators.ts';
-import type { SessionOptions } from '../../main/engine/session.ts';
-import { Trainer, freshState } from '../../main/engine/training-step.ts';
-import { PackedBatch } from '../../main/policy/batch.ts';
-import { policyObjective } from '../../main/policy/network.ts';
-import { tokenMask } from '../../main/policy/grammar-mask.ts';
-import type { ModelConfig } from '../../main/policy/transformer.ts';
-import { modelLayout } from '../../main/policy/transformer.ts';
-import { Random } from '../../main/random.ts';
+import { neg } from '../../main/engine/graph/operators.ts';
+import type { SessionOptions } from '../../main/engine/runtime/session.ts';
+import { Trainer, freshState } from '../../main/engine/runtime/training-step.ts';
+import { PackedBatch } from '../../main/policy/transformer/batch.ts';
+import { policyObjective } from '../../main/policy/transformer/network.ts';
+import { tokenMask } from '../../main/policy/text/grammar-mask.ts';
+import type { ModelConfig } from '../../main/policy/transformer/transformer.ts';
+import { modelLayout } from '../../main/policy/transformer/transformer.ts';
+import { Random } from '../../main/base/random.ts';
 import { answer, overVulkan, webgpu } from './vulkan.ts';
 
 const config: ModelConfig = {

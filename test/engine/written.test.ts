@@ -1,14 +1,14 @@
 // Results that are written into given values instead of being returned: the same numbers, and errors are still errors.
 
 import { describe, expect, it, test } from 'vitest';
-import { Graph } from '../../main/engine/graph.ts';
-import { GradientBuffers, namedParts } from '../../main/engine/gradient-buffers.ts';
-import { laneNumber } from '../../main/engine/lanes.ts';
-import { sharedNumbers } from '../../main/engine/shared-numbers.ts';
-import { gather, mul } from '../../main/engine/operators.ts';
-import { Session, float, integer } from '../../main/engine/session.ts';
-import { gradientGraph, takesApart } from '../../main/engine/training-graphs.ts';
-import { modelLayout } from '../../main/policy/transformer.ts';
+import { Graph } from '../../main/engine/graph/graph.ts';
+import { GradientBuffers, namedParts } from '../../main/engine/runtime/gradient-buffers.ts';
+import { laneNumber } from '../../main/engine/runtime/lanes.ts';
+import { sharedNumbers } from '../../main/engine/runtime/shared-numbers.ts';
+import { gather, mul } from '../../main/engine/graph/operators.ts';
+import { Session, float, integer } from '../../main/engine/runtime/session.ts';
+import { gradientGraph, takesApart } from '../../main/engine/graph/training-graphs.ts';
+import { modelLayout } from '../../main/policy/transformer/transformer.ts';
 import { stepCase } from '../bench/step-case.ts';
 
 const MODEL = {

@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest';
 import { randomSentence } from '../../main/environment/agents.ts';
 import type { Grammar } from '../../main/environment/environment.ts';
 import { admits, describe as inWords, LONGEST_ACTION, tidy } from '../../main/environment/grammar.ts';
-import { Random } from '../../main/random.ts';
+import { Random } from '../../main/base/random.ts';
 
 const GRAMMAR: Grammar = [
   [

@@ -13,7 +13,7 @@ import { shopWorld } from '../../main/environment/shop/world.ts';
 import { sokobanWorld } from '../../main/environment/sokoban/world.ts';
 import { webshopWorld } from '../../main/environment/webshop/world.ts';
 import { wordleWorld } from '../../main/environment/wordle/world.ts';
-import { Random } from '../../main/random.ts';
+import { Random } from '../../main/base/random.ts';
 import { exampleWorld } from './example-world.ts';
 
 /** `faithful` worlds read typed actions as their original does, and have separate tests for their words and demonstrations.

@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest';
 import { type Arm, compareArms, type Member, summarise } from '../../main/evaluation/arms.ts';
 import type { ClusteredResult } from '../../main/evaluation/clusters.ts';
 import { clusteredDifference } from '../../main/evaluation/inference.ts';
-import { mcnemar, signFlip } from '../../main/statistics.ts';
+import { mcnemar, signFlip } from '../../main/base/statistics.ts';
 
 /** Four tasks of each product; `solved` says which of them. */
 function member(run: number, seed: number, tasks: number, solved: (task: number) => boolean, place = 'shop'): Member {

@@ -3,8 +3,8 @@ import { type Observed, type Validation, adviceFor, alertById, alertsOf, remembe
 import { glossary } from '../../main/metrics/glossary.ts';
 import { TaskGroups } from '../../main/metrics/groups.ts';
 import { Recorder, rolloutMetrics } from '../../main/metrics/recorder.ts';
-import { Random } from '../../main/random.ts';
-import { fisher } from '../../main/statistics.ts';
+import { Random } from '../../main/base/random.ts';
+import { fisher } from '../../main/base/statistics.ts';
 import { shortEpisode, trajectory } from '../algorithm/batch.ts';
 
 test('every metric says what it is, in which unit, and which way is good', () => {

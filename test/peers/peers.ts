@@ -4,7 +4,7 @@
 import { readFileSync, readdirSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { projectFolder } from '../../main/paths.ts';
+import { projectFolder } from '../../main/base/paths.ts';
 
 export const peersRunHere = process.platform === 'linux' && process.arch === 'x64';
 

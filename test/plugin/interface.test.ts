@@ -6,11 +6,11 @@ import { expect, expectTypeOf, test } from 'vitest';
 import type { z } from 'zod';
 import type * as documented from '../../resources/plugin/astrolab.d.ts';
 import type { Algorithm, Needs, Prepared, Progress } from '../../main/algorithm/algorithm.ts';
-import type { Tensor } from '../../main/engine/graph.ts';
+import type { Tensor } from '../../main/engine/graph/graph.ts';
 import type { Environment, Grammar, Task, Turn, World } from '../../main/environment/environment.ts';
 import { toolbox } from '../../main/plugin/toolbox.ts';
-import { resourceFile } from '../../main/paths.ts';
-import type { LossInput, PolicyTensors } from '../../main/policy/batch.ts';
+import { resourceFile } from '../../main/base/paths.ts';
+import type { LossInput, PolicyTensors } from '../../main/policy/transformer/batch.ts';
 import type { Trajectory } from '../../main/rollout/trajectory.ts';
 
 type Functions<T> = { readonly [K in keyof T]: (...values: never[]) => unknown };

@@ -10,7 +10,7 @@ import { parseConfig } from '../../main/config/config.ts';
 import { checkOrder } from '../../main/config/orders.ts';
 import { applyOverrides } from '../../main/config/overrides.ts';
 import { loadPreset, presetIds } from '../../main/config/presets.ts';
-import { wordsAfter } from '../../main/commands/completion.ts';
+import { wordsAfter } from '../../main/commands/shared/completion.ts';
 import { findWorld, WORLDS } from '../../main/environment/registry.ts';
 import { glossary } from '../../main/metrics/glossary.ts';
 import { checkAlgorithm } from '../../main/plugin/check-algorithm.ts';

@@ -1,14 +1,14 @@
 // A world without meaning for the tests of samplers: a small model with every aid, and episodes that read and write under masks.
 
 import { afterAll } from 'vitest';
-import type { Drawn } from '../../main/policy/draw.ts';
-import type { TokenMask } from '../../main/policy/grammar-mask.ts';
-import { tokenMask } from '../../main/policy/grammar-mask.ts';
-import type { AgentToken, EncodedRow } from '../../main/policy/prompt.ts';
-import type { Feed, SampledEpisode } from '../../main/policy/sampler.ts';
-import { modelLayout } from '../../main/policy/transformer.ts';
-import type { ModelConfig } from '../../main/policy/transformer.ts';
-import { Random } from '../../main/random.ts';
+import type { Drawn } from '../../main/policy/sampling/draw.ts';
+import type { TokenMask } from '../../main/policy/text/grammar-mask.ts';
+import { tokenMask } from '../../main/policy/text/grammar-mask.ts';
+import type { AgentToken, EncodedRow } from '../../main/policy/text/prompt.ts';
+import type { Feed, SampledEpisode } from '../../main/policy/sampling/sampler.ts';
+import { modelLayout } from '../../main/policy/transformer/transformer.ts';
+import type { ModelConfig } from '../../main/policy/transformer/transformer.ts';
+import { Random } from '../../main/base/random.ts';
 
 /** Gives back what it is handed, and disposes of all of it when the file's tests are over. */
 export function keptToTheEnd(): <T extends { dispose(): Promise<void> }>(it: T) => T {

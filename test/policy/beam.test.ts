@@ -3,16 +3,16 @@
 
 import { expect, it } from 'vitest';
 import { parseConfig } from '../../main/config/config.ts';
-import { PackedBatch } from '../../main/policy/batch.ts';
-import { keepBest } from '../../main/policy/beam.ts';
-import type { Drawn } from '../../main/policy/draw.ts';
-import type { AnswerPath } from '../../main/policy/episode-text.ts';
-import { type TokenMask, tokenMask } from '../../main/policy/grammar-mask.ts';
-import type { EncodedRow } from '../../main/policy/prompt.ts';
-import { Sampler } from '../../main/policy/sampler.ts';
-import type { Feed, SampledEpisode } from '../../main/policy/sampler.ts';
-import { Scorer } from '../../main/policy/scorer.ts';
-import { Random } from '../../main/random.ts';
+import { PackedBatch } from '../../main/policy/transformer/batch.ts';
+import { keepBest } from '../../main/policy/sampling/beam.ts';
+import type { Drawn } from '../../main/policy/sampling/draw.ts';
+import type { AnswerPath } from '../../main/policy/text/episode-text.ts';
+import { type TokenMask, tokenMask } from '../../main/policy/text/grammar-mask.ts';
+import type { EncodedRow } from '../../main/policy/text/prompt.ts';
+import { Sampler } from '../../main/policy/sampling/sampler.ts';
+import type { Feed, SampledEpisode } from '../../main/policy/sampling/sampler.ts';
+import { Scorer } from '../../main/policy/transformer/scorer.ts';
+import { Random } from '../../main/base/random.ts';
 import { rollout } from '../../main/rollout/rollout.ts';
 import { openRun } from '../../main/training/run-setup.ts';
 import { config, keptToTheEnd, weightsOf } from './babble.ts';

@@ -2,12 +2,12 @@
 
 import { describe, expect, it } from 'vitest';
 import { DecodingReader, decodes } from '../../main/policy/decoder/decoding-reader.ts';
-import { openReader } from '../../main/policy/open-reader.ts';
-import { GraphReader } from '../../main/policy/reader.ts';
-import type { Reader, ReadRow } from '../../main/policy/reader.ts';
-import { spellingsOf } from '../../main/policy/spelling.ts';
-import type { ModelConfig } from '../../main/policy/transformer.ts';
-import { Random } from '../../main/random.ts';
+import { openReader } from '../../main/policy/sampling/open-reader.ts';
+import { GraphReader } from '../../main/policy/sampling/reader.ts';
+import type { Reader, ReadRow } from '../../main/policy/sampling/reader.ts';
+import { spellingsOf } from '../../main/policy/text/spelling.ts';
+import type { ModelConfig } from '../../main/policy/transformer/transformer.ts';
+import { Random } from '../../main/base/random.ts';
 import { config, keptToTheEnd, weightsOf } from './babble.ts';
 
 const keep = keptToTheEnd();

@@ -2,21 +2,21 @@
 // a device, run by the CPU; test/engine/device.test.ts runs them over software Vulkan.
 
 import { afterAll, describe, expect, it } from 'vitest';
-import { DeviceCounters } from '../../main/engine/device-counters.ts';
+import { DeviceCounters } from '../../main/engine/gpu/device-counters.ts';
 import { fromBinary } from '@bufbuild/protobuf';
-import { DeviceParameters, deviceInputs } from '../../main/engine/device-parameters.ts';
-import { ModelSchema } from '../../main/engine/onnx-schema.ts';
-import { encode } from '../../main/engine/onnx.ts';
-import { mul, reduceSum, square } from '../../main/engine/operators.ts';
-import { scalarValue } from '../../main/engine/session.ts';
-import { Trainer, freshState } from '../../main/engine/training-step.ts';
-import { PackedBatch } from '../../main/policy/batch.ts';
-import { deviceSamplingGraph } from '../../main/policy/device-graph.ts';
-import { DeviceSampler } from '../../main/policy/device-sampler.ts';
-import { Sampler } from '../../main/policy/sampler.ts';
-import type { EpisodeSampler } from '../../main/policy/sampler.ts';
-import { Scorer } from '../../main/policy/scorer.ts';
-import { modelLayout } from '../../main/policy/transformer.ts';
+import { DeviceParameters, deviceInputs } from '../../main/engine/gpu/device-parameters.ts';
+import { ModelSchema } from '../../main/engine/graph/onnx-schema.ts';
+import { encode } from '../../main/engine/graph/onnx.ts';
+import { mul, reduceSum, square } from '../../main/engine/graph/operators.ts';
+import { scalarValue } from '../../main/engine/runtime/session.ts';
+import { Trainer, freshState } from '../../main/engine/runtime/training-step.ts';
+import { PackedBatch } from '../../main/policy/transformer/batch.ts';
+import { deviceSamplingGraph } from '../../main/policy/gpu/device-graph.ts';
+import { DeviceSampler } from '../../main/policy/gpu/device-sampler.ts';
+import { Sampler } from '../../main/policy/sampling/sampler.ts';
+import type { EpisodeSampler } from '../../main/policy/sampling/sampler.ts';
+import { Scorer } from '../../main/policy/transformer/scorer.ts';
+import { modelLayout } from '../../main/policy/transformer/transformer.ts';
 import { Babble, config, weightsOf } from './babble.ts';
 
 const counters = new DeviceCounters();

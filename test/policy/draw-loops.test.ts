@@ -1,8 +1,8 @@
 // The draw's arithmetic against the plain one.
 
 import { expect, it } from 'vitest';
-import { DrawLoops, GROUP } from '../../main/policy/draw-loops.ts';
-import { Random } from '../../main/random.ts';
+import { DrawLoops, GROUP } from '../../main/policy/sampling/draw-loops.ts';
+import { Random } from '../../main/base/random.ts';
 
 /** Softens these scores; the sums as plain loops make them. */
 function softened(scores: readonly number[]) {

@@ -2,8 +2,8 @@
 
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { Drawer } from '../../main/policy/draw.ts';
-import { Random } from '../../main/random.ts';
+import { Drawer } from '../../main/policy/sampling/draw.ts';
+import { Random } from '../../main/base/random.ts';
 
 const logits = Float32Array.of(0, 1, 2, 3, -1, 0.5);
 const uniform = (value: number) => () => value;

@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { Grammar } from '../../main/environment/environment.ts';
-import { GrammarMasks } from '../../main/policy/grammar-mask.ts';
-import { MARKS, Tokenizer, mark, trainTokenizer } from '../../main/policy/tokenizer.ts';
-import { Random } from '../../main/random.ts';
+import { GrammarMasks } from '../../main/policy/text/grammar-mask.ts';
+import { MARKS, Tokenizer, mark, trainTokenizer } from '../../main/policy/text/tokenizer.ts';
+import { Random } from '../../main/base/random.ts';
 
 const corpus = ['search click buy answer red classic wool blanket 1 31 201 378 black black large next > back to search', "men's shoe $29"];
 const tokenizer = new Tokenizer(trainTokenizer(corpus, { minimumCount: 1, maximumWords: 1000, digits: 'whole' }));

@@ -2,19 +2,19 @@
 // gradient that trains every parameter is the slope of the loss.
 
 import { expect, it } from 'vitest';
-import { Graph } from '../../main/engine/graph.ts';
-import { mul, sub } from '../../main/engine/operators.ts';
-import type { Flat } from '../../main/engine/parameters.ts';
-import { Session, float, floats } from '../../main/engine/session.ts';
-import { Trainer, freshState } from '../../main/engine/training-step.ts';
-import { at } from '../../main/indexed.ts';
-import { PackedBatch } from '../../main/policy/batch.ts';
-import { lstmLayer, lstmParameters } from '../../main/policy/lstm.ts';
-import { policyObjective } from '../../main/policy/network.ts';
-import { Sampler } from '../../main/policy/sampler.ts';
-import { Scorer } from '../../main/policy/scorer.ts';
-import { type ModelConfig, modelLayout } from '../../main/policy/transformer.ts';
-import { Random } from '../../main/random.ts';
+import { Graph } from '../../main/engine/graph/graph.ts';
+import { mul, sub } from '../../main/engine/graph/operators.ts';
+import type { Flat } from '../../main/engine/graph/parameters.ts';
+import { Session, float, floats } from '../../main/engine/runtime/session.ts';
+import { Trainer, freshState } from '../../main/engine/runtime/training-step.ts';
+import { at } from '../../main/base/indexed.ts';
+import { PackedBatch } from '../../main/policy/transformer/batch.ts';
+import { lstmLayer, lstmParameters } from '../../main/policy/transformer/lstm.ts';
+import { policyObjective } from '../../main/policy/transformer/network.ts';
+import { Sampler } from '../../main/policy/sampling/sampler.ts';
+import { Scorer } from '../../main/policy/transformer/scorer.ts';
+import { type ModelConfig, modelLayout } from '../../main/policy/transformer/transformer.ts';
+import { Random } from '../../main/base/random.ts';
 import { Babble, config, keptToTheEnd, weightsOf } from './babble.ts';
 
 const keep = keptToTheEnd();

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
-import { Prompt, Relabelling, nameGroup } from '../../main/policy/prompt.ts';
-import { Tokenizer, mark, trainTokenizer } from '../../main/policy/tokenizer.ts';
-import { Random } from '../../main/random.ts';
+import { Prompt, Relabelling, nameGroup } from '../../main/policy/text/prompt.ts';
+import { Tokenizer, mark, trainTokenizer } from '../../main/policy/text/tokenizer.ts';
+import { Random } from '../../main/base/random.ts';
 
 const tokenizer = new Tokenizer(
   trainTokenizer(['task user wants to buy classic blanket found top wool 1 2 3 4 5 201 198'], {

@@ -1,9 +1,9 @@
 // Sessions read rows that have a page before rows that write, apart from them: that must not change what anyone reads.
 
 import { expect, it } from 'vitest';
-import { GraphReader, readFirst } from '../../main/policy/reader.ts';
-import type { ReadRow } from '../../main/policy/reader.ts';
-import { Random } from '../../main/random.ts';
+import { GraphReader, readFirst } from '../../main/policy/sampling/reader.ts';
+import type { ReadRow } from '../../main/policy/sampling/reader.ts';
+import { Random } from '../../main/base/random.ts';
 import { config, keptToTheEnd, weightsOf } from './babble.ts';
 
 const keep = keptToTheEnd();

@@ -2,14 +2,14 @@
 // whatever company it is played.
 
 import { describe, expect, it } from 'vitest';
-import { Trainer, freshState } from '../../main/engine/training-step.ts';
-import { PackedBatch } from '../../main/policy/batch.ts';
-import { policyObjective } from '../../main/policy/network.ts';
-import { Sampler } from '../../main/policy/sampler.ts';
-import type { SampledEpisode } from '../../main/policy/sampler.ts';
-import { Scorer } from '../../main/policy/scorer.ts';
-import { modelLayout } from '../../main/policy/transformer.ts';
-import { Random } from '../../main/random.ts';
+import { Trainer, freshState } from '../../main/engine/runtime/training-step.ts';
+import { PackedBatch } from '../../main/policy/transformer/batch.ts';
+import { policyObjective } from '../../main/policy/transformer/network.ts';
+import { Sampler } from '../../main/policy/sampling/sampler.ts';
+import type { SampledEpisode } from '../../main/policy/sampling/sampler.ts';
+import { Scorer } from '../../main/policy/transformer/scorer.ts';
+import { modelLayout } from '../../main/policy/transformer/transformer.ts';
+import { Random } from '../../main/base/random.ts';
 import { Babble, config, keptToTheEnd, weightsOf } from './babble.ts';
 
 const keep = keptToTheEnd();

@@ -4,16 +4,16 @@
 import { expect, it } from 'vitest';
 import { parseConfig } from '../../main/config/config.ts';
 import { configHash } from '../../main/config/identity.ts';
-import { neg } from '../../main/engine/operators.ts';
-import type { Flat } from '../../main/engine/parameters.ts';
-import { Trainer, freshState } from '../../main/engine/training-step.ts';
-import { at } from '../../main/indexed.ts';
-import { PackedBatch } from '../../main/policy/batch.ts';
-import { policyObjective } from '../../main/policy/network.ts';
-import { Sampler } from '../../main/policy/sampler.ts';
-import { Scorer } from '../../main/policy/scorer.ts';
-import { spellingsOf } from '../../main/policy/spelling.ts';
-import { type ModelConfig, modelLayout } from '../../main/policy/transformer.ts';
+import { neg } from '../../main/engine/graph/operators.ts';
+import type { Flat } from '../../main/engine/graph/parameters.ts';
+import { Trainer, freshState } from '../../main/engine/runtime/training-step.ts';
+import { at } from '../../main/base/indexed.ts';
+import { PackedBatch } from '../../main/policy/transformer/batch.ts';
+import { policyObjective } from '../../main/policy/transformer/network.ts';
+import { Sampler } from '../../main/policy/sampling/sampler.ts';
+import { Scorer } from '../../main/policy/transformer/scorer.ts';
+import { spellingsOf } from '../../main/policy/text/spelling.ts';
+import { type ModelConfig, modelLayout } from '../../main/policy/transformer/transformer.ts';
 import { openRun } from '../../main/training/run-setup.ts';
 import { Babble, config, keptToTheEnd, weightsOf } from './babble.ts';
 

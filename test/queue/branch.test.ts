@@ -8,9 +8,9 @@ import { newRun } from '../../main/queue/new-run.ts';
 import { begin } from '../../main/queue/resume.ts';
 import { purge } from '../../main/store/maintenance.ts';
 import { CheckpointFiles } from '../../main/store/checkpoints.ts';
-import { importFile } from '../../main/store/import.ts';
+import { importFile } from '../../main/interchange/import.ts';
 import type { Store } from '../../main/store/store.ts';
-import { exportRuns } from '../../main/store/transfer.ts';
+import { exportRuns } from '../../main/interchange/transfer.ts';
 import { openStore, temporaryFolder } from '../store/helpers.ts';
 
 /** A store with run 1, which has checkpoints of updates 1 to 3; the best validation was at 2. */

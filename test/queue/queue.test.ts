@@ -1,6 +1,6 @@
 import { describe, expect, it, vi } from 'vitest';
 import { z } from 'zod';
-import type { RunState } from '../../main/vocabulary.ts';
+import type { RunState } from '../../main/base/vocabulary.ts';
 import type { Store } from '../../main/store/store.ts';
 import { chooseCard } from '../../main/queue/cards.ts';
 import { RunQueue } from '../../main/queue/queue.ts';

@@ -4,7 +4,7 @@ import { evaluationSeed } from '../../main/evaluation/evaluate.ts';
 import { EVALUATION_EXPORTS } from '../../main/report/exports.ts';
 import { markdownReport } from '../../main/report/report.ts';
 import { reportOfRun } from '../../main/report/run-report.ts';
-import { Random } from '../../main/random.ts';
+import { Random } from '../../main/base/random.ts';
 import { openStore } from '../store/helpers.ts';
 import { newRun, someEvaluation, someTrajectory } from '../store/samples.ts';
 

@@ -7,7 +7,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { meanLine } from '../../main/report/report-groups.ts';
 import { reportFiles } from '../../main/report/study-report.ts';
 import { comparedArms, comparedPairs, openingComparison } from '../../main/report/side-by-side.ts';
-import { atOnce } from '../../main/slices.ts';
+import { atOnce } from '../../main/base/slices.ts';
 import { Store } from '../../main/store/store.ts';
 import { seed } from '../e2e/seeded.ts';
 

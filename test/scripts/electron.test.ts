@@ -15,7 +15,7 @@ import {
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import { projectFolder } from '../../main/paths.ts';
+import { projectFolder } from '../../main/base/paths.ts';
 import { cacheFolder, ensureElectron, faultOf, findElectron, treeDigest, verifyTree, VERSION } from '../../scripts/electron.mjs';
 
 let home = '';

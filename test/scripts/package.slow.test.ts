@@ -3,7 +3,7 @@
 import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { projectFolder } from '../../main/paths.ts';
+import { projectFolder } from '../../main/base/paths.ts';
 
 const script = join(projectFolder(), 'scripts/package.mjs');
 const { ELECTRON_RUN_AS_NODE: _, ...env } = process.env;

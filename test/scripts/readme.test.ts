@@ -3,8 +3,8 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { expect, test } from 'vitest';
-import { families } from '../../main/commands/families.ts';
-import { projectFolder } from '../../main/paths.ts';
+import { families } from '../../main/commands/shared/families.ts';
+import { projectFolder } from '../../main/base/paths.ts';
 import { LAYERS } from '../../scripts/check-imports.mjs';
 
 const root = projectFolder();

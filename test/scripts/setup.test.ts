@@ -43,10 +43,10 @@ test('the lock of a dead process is taken over, that of a living one is waited f
 });
 
 test('the bundle is made again when a source changes, not when it is merely touched', () => {
-  write('main/index.ts', 'one');
+  write('main/shell/index.ts', 'one');
   write('main/deep/er/file.ts', 'two');
   const before = sourceHash(folder);
-  utimesSync(join(folder, 'main/index.ts'), 1, 1);
+  utimesSync(join(folder, 'main/shell/index.ts'), 1, 1);
   expect(sourceHash(folder)).toBe(before);
   write('main/deep/er/file.ts', 'three');
   expect(sourceHash(folder)).not.toBe(before);
@@ -69,7 +69,7 @@ test.each([
   ['renderer/page.ts', `import type { Run } from '../main/store/run.ts';`, 'the page knows the lab only through preload/contract'],
   ['renderer/page.ts', `const fs = await import('node:fs');`, 'the page is sandboxed'],
   ['main/store/run.ts', `import { page } from '../../renderer/page.ts';`, 'the lab does not know its window'],
-  ['main/engine/graph.ts', `import { x } from '../policy/x.ts';`, 'main/policy lies above main/engine'],
+  ['main/engine/graph/graph.ts', `import { x } from '../policy/x.ts';`, 'main/policy lies above main/engine'],
   ['main/environment/shop.ts', `export { x } from '../policy/x.ts';`, 'main/policy lies above main/environment'],
   ['main/training/a.ts', `import type { Run } from '../store/run.ts';`, 'main/store lies above main/training'],
   ['main/rollout/a.ts', `import { run } from './nowhere.ts';`, 'there is no such file'],

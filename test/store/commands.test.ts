@@ -3,7 +3,7 @@ import { existsSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, vi } from 'vitest';
 import { register as registerExport } from '../../main/commands/export.ts';
-import { CallError, chooseOutput } from '../../main/commands/output.ts';
+import { CallError, chooseOutput } from '../../main/commands/shared/output.ts';
 import { register as registerRuns } from '../../main/commands/runs.ts';
 import { RunWriter } from '../../main/store/run-writer.ts';
 import { openStore, temporaryFolder } from './helpers.ts';

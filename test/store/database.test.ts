@@ -7,7 +7,7 @@ import { checkIntegrity, databaseFile, openDatabase, openReader, readMigrations 
 import { Store } from '../../main/store/store.ts';
 import { openStore, temporaryFolder } from './helpers.ts';
 import { newRun, someTrajectory } from './samples.ts';
-import { Random } from '../../main/random.ts';
+import { Random } from '../../main/base/random.ts';
 
 const migrations = readMigrations();
 const fixtures = new URL('fixtures/', import.meta.url);

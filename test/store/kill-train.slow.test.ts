@@ -6,9 +6,9 @@ import { spawn } from 'node:child_process';
 import { existsSync, readdirSync, watch } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { readCheckpoint } from '../../main/engine/checkpoint.ts';
-import { projectFolder } from '../../main/paths.ts';
-import { Random } from '../../main/random.ts';
+import { readCheckpoint } from '../../main/engine/runtime/checkpoint.ts';
+import { projectFolder } from '../../main/base/paths.ts';
+import { Random } from '../../main/base/random.ts';
 import { Store } from '../../main/store/store.ts';
 import { temporaryFolder } from './helpers.ts';
 
@@ -39,7 +39,7 @@ interface Lab {
 }
 
 function lab(folder: string, args: readonly string[]): Lab {
-  const child = spawn(process.execPath, [join(projectFolder(), 'main', 'cli.ts'), '--data', folder, '--json', ...args], {
+  const child = spawn(process.execPath, [join(projectFolder(), 'main', 'commands', 'cli.ts'), '--data', folder, '--json', ...args], {
     env: { ...process.env, ELECTRON_RUN_AS_NODE: '1', NODE_NO_WARNINGS: '1' },
     stdio: ['ignore', 'pipe', 'pipe'],
   });

@@ -4,7 +4,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { expect, it } from 'vitest';
-import { Random } from '../../main/random.ts';
+import { Random } from '../../main/base/random.ts';
 import { checkIntegrity } from '../../main/store/database.ts';
 import { Store } from '../../main/store/store.ts';
 import { openStore, temporaryFolder } from './helpers.ts';

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { SystemSampler } from '../../main/metrics/system.ts';
-import { canonicalJson, parseCanonical } from '../../main/canonical.ts';
+import { canonicalJson, parseCanonical } from '../../main/base/canonical.ts';
 import { estimate, measuredBytesPerStep, storageUse } from '../../main/store/maintenance.ts';
 import { RunWriter } from '../../main/store/run-writer.ts';
 import { KEEP_ALL } from '../../main/store/retention.ts';

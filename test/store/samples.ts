@@ -1,9 +1,9 @@
 // Made-up but lifelike runs, trajectories and reports, the same for the same seed. Used by tests, benchmarks and the
 // pretended training process.
 
-import { Random } from '../../main/random.ts';
+import { Random } from '../../main/base/random.ts';
 import type { StepTokens, Trajectory } from '../../main/rollout/trajectory.ts';
-import type { Purpose } from '../../main/vocabulary.ts';
+import type { Purpose } from '../../main/base/vocabulary.ts';
 import type { NewRun } from '../../main/store/runs.ts';
 import type { Store } from '../../main/store/store.ts';
 import type { RunReport } from '../../main/training/reports.ts';

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { metricsCsv, metricsJsonLines, episodesCsv, episodesJsonLines } from '../../main/store/tables.ts';
-import { crc32c, maskedCrc, tensorboardFile } from '../../main/store/tensorboard.ts';
+import { metricsCsv, metricsJsonLines, episodesCsv, episodesJsonLines } from '../../main/interchange/tables.ts';
+import { crc32c, maskedCrc, tensorboardFile } from '../../main/interchange/tensorboard.ts';
 import { openStore } from './helpers.ts';
 import { newRun, someTrajectory } from './samples.ts';
-import { Random } from '../../main/random.ts';
+import { Random } from '../../main/base/random.ts';
 import { BinaryReader, WireType } from '@bufbuild/protobuf/wire';
 
 interface Event {

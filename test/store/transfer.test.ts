@@ -2,14 +2,14 @@ import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { deflateRawSync } from 'node:zlib';
 import { describe, expect, it, test } from 'vitest';
-import { canonicalJson, sha256 } from '../../main/canonical.ts';
+import { canonicalJson, sha256 } from '../../main/base/canonical.ts';
 import { CheckpointFiles } from '../../main/store/checkpoints.ts';
-import { ContainerReader, ContainerWriter } from '../../main/store/container.ts';
+import { ContainerReader, ContainerWriter } from '../../main/interchange/container.ts';
 import { purge, vacuum } from '../../main/store/maintenance.ts';
 import { RunWriter } from '../../main/store/run-writer.ts';
 import type { Store } from '../../main/store/store.ts';
-import { importFile } from '../../main/store/import.ts';
-import { exportRuns } from '../../main/store/transfer.ts';
+import { importFile } from '../../main/interchange/import.ts';
+import { exportRuns } from '../../main/interchange/transfer.ts';
 import { openStore, temporaryFolder } from './helpers.ts';
 import { newRun, record, someEvaluation, someUpdate } from './samples.ts';
 

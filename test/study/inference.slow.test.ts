@@ -3,8 +3,8 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { percent } from '../../main/format.ts';
-import { projectFolder } from '../../main/paths.ts';
+import { percent } from '../../main/base/format.ts';
+import { projectFolder } from '../../main/base/paths.ts';
 import { markdownTable } from '../../main/report/report.ts';
 import { EFFECTS, measure, NULLS, type Row } from './simulated.ts';
 

@@ -3,7 +3,7 @@
 
 import { expect, test } from 'vitest';
 import { componentsOf, detectableDifference, equivalenceP, meanDifference, powerOf } from '../../main/evaluation/inference.ts';
-import { holm, noncentralTail, normalBelow, studentQuantile, studentTail } from '../../main/statistics.ts';
+import { holm, noncentralTail, normalBelow, studentQuantile, studentTail } from '../../main/base/statistics.ts';
 import { EFFECTS, measure, NULLS, TESTS } from './simulated.ts';
 
 const STUDIES = 100;

@@ -1,9 +1,9 @@
 // Studies made up by chance, with what real ones have: tasks that come in clusters, clusters that are easy or hard for everybody,
 // clusters that suit one arm better, and seeds that come out better or worse. The true difference of the arms is known.
 
-import { Random } from '../../main/random.ts';
+import { Random } from '../../main/base/random.ts';
 import { type Components, componentsOf, type DifferenceTable, meanDifference, powerOf } from '../../main/evaluation/inference.ts';
-import { holm } from '../../main/statistics.ts';
+import { holm } from '../../main/base/statistics.ts';
 
 export interface World {
   readonly seeds: number;

@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 import { SIZES } from '../../main/config/presets.ts';
 import { findWorld } from '../../main/environment/registry.ts';
 import { newRun } from '../../main/queue/new-run.ts';
-import { wilson } from '../../main/statistics.ts';
+import { wilson } from '../../main/base/statistics.ts';
 import { loadSystems, type MeasuredRun, type MeasuredSystem, measureSystem, systemConfig } from '../../main/study/sources.ts';
 import { breakdowns, SOURCES_HEADER, sourcesMarkdown, sourcesRow } from '../../main/study/sources-page.ts';
 import { runFinder } from '../../main/study/work.ts';

@@ -5,12 +5,12 @@ import { spawn, spawnSync } from 'node:child_process';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { projectFolder } from '../../main/paths.ts';
+import { projectFolder } from '../../main/base/paths.ts';
 import { Store } from '../../main/store/store.ts';
 import { readRecord } from '../../main/study/record.ts';
 import { temporaryFolder } from '../store/helpers.ts';
 
-const CLI = join(projectFolder(), 'main', 'cli.ts');
+const CLI = join(projectFolder(), 'main', 'commands', 'cli.ts');
 const ENVIRONMENT = { ...process.env, ELECTRON_RUN_AS_NODE: '1', NODE_NO_WARNINGS: '1' };
 
 function lab(data: string, ...args: string[]): unknown {

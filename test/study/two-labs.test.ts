@@ -4,7 +4,7 @@ import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect, test, vi } from 'vitest';
-import { projectFolder } from '../../main/paths.ts';
+import { projectFolder } from '../../main/base/paths.ts';
 import type { RunLocked } from '../../main/store/locks.ts';
 import { trainAll } from '../../main/study/work.ts';
 import { begin } from '../../main/queue/resume.ts';
@@ -112,10 +112,14 @@ test('lab resume of a run that another lab trains says which process has it, and
   const { id } = store.runs.create(newRun());
   begin(store, id);
   const before = store.runs.get(id);
-  const { status, stderr } = spawnSync(process.execPath, [join(projectFolder(), 'main/cli.ts'), '--data', folder, 'resume', String(id)], {
-    encoding: 'utf8',
-    env: ENVIRONMENT,
-  });
+  const { status, stderr } = spawnSync(
+    process.execPath,
+    [join(projectFolder(), 'main/commands/cli.ts'), '--data', folder, 'resume', String(id)],
+    {
+      encoding: 'utf8',
+      env: ENVIRONMENT,
+    },
+  );
   expect(stderr).toContain(`Run ${id} is being trained by another lab (process ${process.pid})`);
   expect(status).toBe(2);
   expect(store.runs.get(id)).toEqual(before);

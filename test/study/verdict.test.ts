@@ -2,7 +2,7 @@
 
 import { expect, test } from 'vitest';
 import { createWebShop } from '../../main/environment/webshop/webshop.ts';
-import { readVerdict } from '../../main/vocabulary.ts';
+import { readVerdict } from '../../main/base/vocabulary.ts';
 import type { ResultsBySeed } from '../../main/evaluation/pairing.ts';
 import { chancesOf, correctedChances, judge, pairArms, together } from '../../main/study/verdict.ts';
 import { type ClusteredResult, TaskClusters } from '../../main/evaluation/clusters.ts';

@@ -16,10 +16,14 @@ afterAll(() => rmSync(data, { recursive: true, force: true }));
 function train(algorithm: string): Record<string, number[]> {
   const settings = ['training.updates=2', 'evaluation.every=0', 'evaluation.finalTasks=4', `algorithm.id=${algorithm}`];
   const args = ['train', '--preset', 'shop-tiny', '--data', data, '--json', ...settings.flatMap((setting) => ['--set', setting])];
-  const { status, stdout, stderr } = spawnSync(process.execPath, [join(import.meta.dirname, '..', '..', 'main', 'cli.ts'), ...args], {
-    encoding: 'utf8',
-    env: { ...process.env, ELECTRON_RUN_AS_NODE: '1', NODE_NO_WARNINGS: '1' },
-  });
+  const { status, stdout, stderr } = spawnSync(
+    process.execPath,
+    [join(import.meta.dirname, '..', '..', 'main', 'commands', 'cli.ts'), ...args],
+    {
+      encoding: 'utf8',
+      env: { ...process.env, ELECTRON_RUN_AS_NODE: '1', NODE_NO_WARNINGS: '1' },
+    },
+  );
   expect(status, stderr).toBe(0);
   const { run, state, updates } = JSON.parse(stdout);
   expect([state, updates]).toEqual(['done', 2]);

@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
-import { type StoredTensor, readCheckpoint } from '../../main/engine/checkpoint.ts';
+import { type StoredTensor, readCheckpoint } from '../../main/engine/runtime/checkpoint.ts';
 import { bestValidation } from '../../main/metrics/alerts.ts';
 import { train } from '../../main/training/train.ts';
 import { TestHost, smallest } from './host.ts';

@@ -2,11 +2,11 @@
 // of episodes played at once follow from what the card has.
 
 import { expect, test } from 'vitest';
-import { readNvidia } from '../../main/engine/device.ts';
-import { networkOf } from '../../main/policy/network.ts';
-import { USABLE, cardCapacity, fitMemory, planCard, planText } from '../../main/training/memory-plan.ts';
+import { readNvidia } from '../../main/engine/gpu/device.ts';
+import { networkOf } from '../../main/policy/transformer/network.ts';
+import { USABLE, cardCapacity, fitMemory, planCard, planText } from '../../main/training/batching/memory-plan.ts';
 import { openRun } from '../../main/training/run-setup.ts';
-import { sessionPool } from '../../main/training/session-pool.ts';
+import { sessionPool } from '../../main/training/batching/session-pool.ts';
 import { smallest } from './host.ts';
 
 const onCard = (changes: Record<string, unknown> = {}) =>

@@ -2,7 +2,7 @@
 
 import { expect, test } from 'vitest';
 import { demonstrations } from '../../main/environment/demonstrations.ts';
-import { cloningRate, demonstrated } from '../../main/training/reference.ts';
+import { cloningRate, demonstrated } from '../../main/training/reference/reference.ts';
 import { openRun } from '../../main/training/run-setup.ts';
 import { smallest } from './host.ts';
 

@@ -5,7 +5,7 @@ import { createHash } from 'node:crypto';
 import { copyFileSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { readCheckpoint } from '../../main/engine/checkpoint.ts';
+import { readCheckpoint } from '../../main/engine/runtime/checkpoint.ts';
 import { CheckpointFiles } from '../../main/store/checkpoints.ts';
 import type { ReferencePolicy } from '../../main/store/reference-policies.ts';
 import { parseConfig } from '../../main/config/config.ts';

@@ -1,15 +1,15 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { tokenMask } from '../../main/policy/grammar-mask.ts';
-import type { EncodedRow } from '../../main/policy/prompt.ts';
-import { peakBytes } from '../../main/engine/memory.ts';
-import { neg } from '../../main/engine/operators.ts';
-import { gradientGraph } from '../../main/engine/training-graphs.ts';
-import { Trainer, freshState } from '../../main/engine/training-step.ts';
-import { networkOf, policyObjective } from '../../main/policy/network.ts';
-import { type ModelConfig, modelLayout } from '../../main/policy/transformer.ts';
-import { FEW, FINE, microBatches, sessionShape } from '../../main/training/batch-shapes.ts';
-import { type LossDefinition, MinibatchTrainer } from '../../main/training/minibatch.ts';
+import { tokenMask } from '../../main/policy/text/grammar-mask.ts';
+import type { EncodedRow } from '../../main/policy/text/prompt.ts';
+import { peakBytes } from '../../main/engine/graph/memory.ts';
+import { neg } from '../../main/engine/graph/operators.ts';
+import { gradientGraph } from '../../main/engine/graph/training-graphs.ts';
+import { Trainer, freshState } from '../../main/engine/runtime/training-step.ts';
+import { networkOf, policyObjective } from '../../main/policy/transformer/network.ts';
+import { type ModelConfig, modelLayout } from '../../main/policy/transformer/transformer.ts';
+import { FEW, FINE, microBatches, sessionShape } from '../../main/training/batching/batch-shapes.ts';
+import { type LossDefinition, MinibatchTrainer } from '../../main/training/batching/minibatch.ts';
 
 const mask = tokenMask([1, 2]);
 const row = (length: number): EncodedRow => ({ tokens: [], flags: [], agent: [{ position: length - 1, target: 1, mask }] });

@@ -7,8 +7,8 @@ import { compareRuns, playedUpdates } from './compare-runs.ts';
 import { TestHost } from './host.ts';
 import { model, modelHosts } from './model-host.ts';
 
-vi.mock('../../main/engine/device.ts', async (original) => ({
-  ...(await original<typeof import('../../main/engine/device.ts')>()),
+vi.mock('../../main/engine/gpu/device.ts', async (original) => ({
+  ...(await original<typeof import('../../main/engine/gpu/device.ts')>()),
   requireDevice: async (id: string) => (id === 'cpu' ? {} : { target: 'gpu' }),
 }));
 

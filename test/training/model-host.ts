@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll } from 'vitest';
-import { ModelRegistry } from '../../main/policy/model/registry.ts';
+import { ModelRegistry } from '../../main/policy/model/files/registry.ts';
 import { writeTinyModel } from '../policy/model/tiny-model.ts';
 import { TestHost, smallest } from './host.ts';
 

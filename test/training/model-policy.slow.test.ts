@@ -2,7 +2,7 @@
 
 import { describe, expect, test } from 'vitest';
 import { algorithms } from '../../main/algorithm/registry.ts';
-import { ModelRegistry } from '../../main/policy/model/registry.ts';
+import { ModelRegistry } from '../../main/policy/model/files/registry.ts';
 import { openRun } from '../../main/training/run-setup.ts';
 import { train } from '../../main/training/train.ts';
 import { Killed, smallest } from './host.ts';

@@ -2,7 +2,7 @@
 
 import { expect, test } from 'vitest';
 import { parseConfig } from '../../main/config/config.ts';
-import { checkPagesFit, pageLengths } from '../../main/training/page-length.ts';
+import { checkPagesFit, pageLengths } from '../../main/training/batching/page-length.ts';
 import { encodePage } from '../../main/policy/model/chat-text.ts';
 import { openRun } from '../../main/training/run-setup.ts';
 import { model, modelHosts } from './model-host.ts';

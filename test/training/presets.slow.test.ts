@@ -6,7 +6,7 @@ import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { ModelRegistry } from '../../main/policy/model/registry.ts';
+import { ModelRegistry } from '../../main/policy/model/files/registry.ts';
 import { writeTinyModel } from '../policy/model/tiny-model.ts';
 import { Store } from '../../main/store/store.ts';
 import { loadPreset, presetIds } from '../../main/config/presets.ts';
@@ -44,10 +44,14 @@ const MINIATURE = [
 
 function train(preset: string, changes: readonly string[]): Record<string, number[]> {
   const args = ['train', '--preset', preset, '--data', data, '--json', ...changes.flatMap((change) => ['--set', change])];
-  const { status, stdout, stderr } = spawnSync(process.execPath, [join(import.meta.dirname, '..', '..', 'main', 'cli.ts'), ...args], {
-    encoding: 'utf8',
-    env: { ...process.env, ELECTRON_RUN_AS_NODE: '1', NODE_NO_WARNINGS: '1' },
-  });
+  const { status, stdout, stderr } = spawnSync(
+    process.execPath,
+    [join(import.meta.dirname, '..', '..', 'main', 'commands', 'cli.ts'), ...args],
+    {
+      encoding: 'utf8',
+      env: { ...process.env, ELECTRON_RUN_AS_NODE: '1', NODE_NO_WARNINGS: '1' },
+    },
+  );
   expect(status, stderr).toBe(0);
   const { run, state, evaluation } = JSON.parse(stdout);
   expect([state, evaluation.split, evaluation.success.n]).toEqual(['done', 'test', 4]);

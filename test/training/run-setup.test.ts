@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { parseConfig } from '../../main/config/config.ts';
-import type { ScratchCodec } from '../../main/policy/scratch-text.ts';
+import type { ScratchCodec } from '../../main/policy/text/scratch-text.ts';
 import { idGroups } from '../../main/training/model-policy.ts';
 import { openRun } from '../../main/training/run-setup.ts';
 

@@ -3,9 +3,9 @@
 import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
 import { configHash } from '../../main/config/identity.ts';
-import { readCheckpoint } from '../../main/engine/checkpoint.ts';
+import { readCheckpoint } from '../../main/engine/runtime/checkpoint.ts';
 import { Store } from '../../main/store/store.ts';
-import { obtainReference } from '../../main/training/obtain-reference.ts';
+import { obtainReference } from '../../main/training/reference/obtain-reference.ts';
 import { ProgressReporter } from '../../main/training/progress.ts';
 import { openRun } from '../../main/training/run-setup.ts';
 import { train } from '../../main/training/train.ts';

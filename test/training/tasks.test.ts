@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { Task } from '../../main/environment/environment.ts';
-import { Random } from '../../main/random.ts';
+import { Random } from '../../main/base/random.ts';
 import { TaskSampler } from '../../main/training/tasks.ts';
 
 const tasks: Task[] = Array.from({ length: 10 }, (_, index) => ({

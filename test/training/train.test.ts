@@ -1,8 +1,8 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { algorithms } from '../../main/algorithm/registry.ts';
-import { TOP_ALTERNATIVES } from '../../main/policy/draw.ts';
+import { TOP_ALTERNATIVES } from '../../main/policy/sampling/draw.ts';
 import { train } from '../../main/training/train.ts';
-import { Random } from '../../main/random.ts';
+import { Random } from '../../main/base/random.ts';
 import { Killed, TestHost, smallest } from './host.ts';
 
 const hosts: TestHost[] = [];

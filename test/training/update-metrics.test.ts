@@ -1,7 +1,7 @@
 // What an update records is what the glossary says it is.
 
 import { afterAll, afterEach, expect, test } from 'vitest';
-import { field } from '../../main/indexed.ts';
+import { field } from '../../main/base/indexed.ts';
 import { alertsOf } from '../../main/metrics/alerts.ts';
 import { agentTokenCount } from '../../main/rollout/trajectory.ts';
 import { freshMemory } from '../../main/training/memory.ts';

@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import Sqlite from 'better-sqlite3';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { recover } from '../../main/queue/recover.ts';
-import { checkStore, salvage } from '../../main/store/check.ts';
+import { checkStore, salvage } from '../../main/interchange/check.ts';
 import { CheckpointFiles } from '../../main/store/checkpoints.ts';
 import { RunWriter } from '../../main/store/run-writer.ts';
 import { Store } from '../../main/store/store.ts';

@@ -3,7 +3,7 @@
 
 import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
-import { readCheckpoint } from '../../main/engine/checkpoint.ts';
+import { readCheckpoint } from '../../main/engine/runtime/checkpoint.ts';
 import { calls } from '../../preload/contract.ts';
 import { rowOf } from '../../main/ipc/rows.ts';
 import { isUnfinished } from '../../main/store/checkpoints.ts';

@@ -3,12 +3,12 @@
 
 import { randomUUID } from 'node:crypto';
 import { readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { canonicalJson, parseCanonical } from '../../main/canonical.ts';
-import type { Random } from '../../main/random.ts';
-import { ContainerReader, ContainerWriter, ImportError } from '../../main/store/container.ts';
+import { canonicalJson, parseCanonical } from '../../main/base/canonical.ts';
+import type { Random } from '../../main/base/random.ts';
+import { ContainerReader, ContainerWriter, ImportError } from '../../main/interchange/container.ts';
 import { purge } from '../../main/store/maintenance.ts';
 import { Store } from '../../main/store/store.ts';
-import { importFile } from '../../main/store/import.ts';
+import { importFile } from '../../main/interchange/import.ts';
 import type { Fort } from './fort.ts';
 
 const LIES: readonly unknown[] = [NaN, -1, 1e308, '', 'x'.repeat(5000), [], {}, null, [[[[[]]]]], true, '\u001b[2J', '=1+1'];

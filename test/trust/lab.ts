@@ -3,7 +3,7 @@
 
 import { spawn } from 'node:child_process';
 import { join } from 'node:path';
-import { projectFolder } from '../../main/paths.ts';
+import { projectFolder } from '../../main/base/paths.ts';
 
 /** Never ends by itself within a test; an update takes a fraction of a second. */
 const TINY = [
@@ -46,7 +46,7 @@ export interface StartedLab {
 /** A separate group, as a terminal's foreground job is. */
 export function startLab(folder: string, args: readonly string[], env: NodeJS.ProcessEnv = {}, clock = false): StartedLab {
   const jumping = clock ? ['--import', join(import.meta.dirname, 'clock.mjs')] : [];
-  const child = spawn(process.execPath, [...jumping, join(projectFolder(), 'main', 'cli.ts'), '--data', folder, ...args], {
+  const child = spawn(process.execPath, [...jumping, join(projectFolder(), 'main', 'commands', 'cli.ts'), '--data', folder, ...args], {
     detached: true,
     stdio: ['ignore', 'pipe', 'pipe'],
     env: { ...process.env, ELECTRON_RUN_AS_NODE: '1', NODE_NO_WARNINGS: '1', ...env },

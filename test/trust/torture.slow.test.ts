@@ -11,8 +11,8 @@ import { appendFileSync, mkdirSync, mkdtempSync, renameSync, rmSync, writeFileSy
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { Random } from '../../main/random.ts';
-import { exportRuns } from '../../main/store/transfer.ts';
+import { Random } from '../../main/base/random.ts';
+import { exportRuns } from '../../main/interchange/transfer.ts';
 import { Store } from '../../main/store/store.ts';
 import { Fort, type Record, short } from './fort.ts';
 import { HostileFiles } from './hostile.ts';

@@ -3,8 +3,8 @@
 // below a share of what pulling at random would lose; the return is what was won, divided by the pulls.
 
 import { z } from 'zod';
-import { Random } from '../../random.ts';
-import { type Split, splits } from '../../vocabulary.ts';
+import { Random } from '../../base/random.ts';
+import { type Split, splits } from '../../base/vocabulary.ts';
 import type { Environment, Grammar, Task, Turn } from '../environment.ts';
 import type { FailureClass } from '../failures.ts';
 import { splitOfInstance } from '../grid.ts';

@@ -10,7 +10,7 @@
 
 import { join } from 'node:path';
 import { MessageChannel, type MessagePort, receiveMessageOnPort, Worker } from 'node:worker_threads';
-import { projectFolder, resourceFile } from '../../paths.ts';
+import { projectFolder, resourceFile } from '../../base/paths.ts';
 import type { Reply } from './channel.ts';
 import type { WorldManifest } from './manifest.ts';
 import type { ThreadData, ToThread } from './thread.ts';

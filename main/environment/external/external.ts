@@ -3,7 +3,7 @@
 
 import { readFileSync } from 'node:fs';
 import { z } from 'zod';
-import { Random } from '../../random.ts';
+import { Random } from '../../base/random.ts';
 import { randomSentence } from '../agents.ts';
 import type { Environment, Grammar, Plain, Start, Task, Turn, World } from '../environment.ts';
 import { EXTERNAL_FAILURES, USUAL_FAILURES } from '../failures.ts';

@@ -5,7 +5,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join, relative, resolve } from 'node:path';
 import { z } from 'zod';
 import type { Plain, Task } from '../environment.ts';
-import { splits, type Split } from '../../vocabulary.ts';
+import { splits, type Split } from '../../base/vocabulary.ts';
 
 export const MANIFEST = 'world.json';
 

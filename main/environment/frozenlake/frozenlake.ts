@@ -3,8 +3,8 @@
 // seed of the episode and the number of the step, so an episode can be repeated and branched.
 
 import { z } from 'zod';
-import { Random } from '../../random.ts';
-import { type Split, splits } from '../../vocabulary.ts';
+import { Random } from '../../base/random.ts';
+import { type Split, splits } from '../../base/vocabulary.ts';
 import type { Environment, Task, Turn } from '../environment.ts';
 import type { FailureClass } from '../failures.ts';
 import { cellName, cellNames, gridTurn, MOVES, neighbour, NO_MOVE, OVER, readMove, splitOfInstance } from '../grid.ts';

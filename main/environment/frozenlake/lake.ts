@@ -1,7 +1,7 @@
 // Lakes: random maps in which the goal can be reached, and the best way to walk on each by value iteration. A lake is a text of
 // its cells row by row (P start, _ ice, O hole, G goal), so equal lakes are equal texts.
 
-import type { Random } from '../../random.ts';
+import type { Random } from '../../base/random.ts';
 import { type Direction, DIRECTIONS, neighbour } from '../grid.ts';
 
 export interface Lake {

@@ -2,9 +2,9 @@
 // formed but wrong 0.1 (TinyZero's format score), anything else 0. Answers are parsed, never run as code.
 
 import { z } from 'zod';
-import { Random } from '../../random.ts';
+import { Random } from '../../base/random.ts';
 import type { Environment, Grammar, Turn } from '../environment.ts';
-import { type Split, splits } from '../../vocabulary.ts';
+import { type Split, splits } from '../../base/vocabulary.ts';
 import type { FailureClass } from '../failures.ts';
 import { admits, tidy } from '../grammar.ts';
 import { equals, readExpression } from './expression.ts';

@@ -1,9 +1,9 @@
 // The maths tasks of TinyZero, from a seed: multiplications, and countdown (reach a number with given ones, each used
 // once). Three levels of difficulty. The split hangs on a hash of what the task is after, so nothing is asked in two splits.
 
-import { Random } from '../../random.ts';
+import { Random } from '../../base/random.ts';
 import type { Task } from '../environment.ts';
-import type { Split } from '../../vocabulary.ts';
+import type { Split } from '../../base/vocabulary.ts';
 
 export const KINDS = ['multiplication', 'countdown'] as const;
 export type Kind = (typeof KINDS)[number];

@@ -1,7 +1,7 @@
 // A catalog as a run wants it: fewer products, or other numbers. Products of one name stay together, because tasks distinguish them,
 // and names stay in their split. Without such settings the catalog is what its file says.
 
-import { Random } from '../../random.ts';
+import { Random } from '../../base/random.ts';
 import { type Catalog, LEVELS, type Product } from './catalog.ts';
 import type { ShopSettings } from './settings.ts';
 import { nameKey, type ShopTask, targetsOf } from './tasks.ts';

@@ -3,8 +3,8 @@
 // a budget that only the cheapest two leave room for. Each text determines one set of products, all of one split. `countries` are baskets of
 // as many things as a setting says, all by where they are made, with a level for each number of things: the cold start's finer curriculum.
 
-import { Random } from '../../random.ts';
-import type { Split } from '../../vocabulary.ts';
+import { Random } from '../../base/random.ts';
+import type { Split } from '../../base/vocabulary.ts';
 import type { Catalog, Product } from './catalog.ts';
 import type { Details } from './details.ts';
 import { LIMITS, type ShopTask } from './tasks.ts';

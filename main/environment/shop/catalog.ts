@@ -4,9 +4,9 @@
 
 import { readFileSync, statSync } from 'node:fs';
 import { z } from 'zod';
-import { resourceFile } from '../../paths.ts';
+import { resourceFile } from '../../base/paths.ts';
 import { canonical, synonymsFrom, wordsOf, type Synonyms } from './words.ts';
-import { splits } from '../../vocabulary.ts';
+import { splits } from '../../base/vocabulary.ts';
 
 /** Beyond this the shop is not the right world (WebShop indexes on disk); it also keeps a wrong file from filling the memory. */
 const MOST_PRODUCTS = 20_000;

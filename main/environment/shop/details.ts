@@ -1,7 +1,7 @@
 // What only item pages say: where a product is made and how long its warranty is. Long tasks ask for it, so pages have to be opened and
 // remembered. Within one kind of thing no two products share a country or a warranty, as far as the countries go.
 
-import { Random } from '../../random.ts';
+import { Random } from '../../base/random.ts';
 import type { Catalog } from './catalog.ts';
 
 export const COUNTRIES = ['norway', 'peru', 'japan', 'kenya', 'france', 'canada', 'turkey', 'india', 'chile', 'poland', 'egypt', 'spain'];

@@ -2,8 +2,8 @@
 // the first on the shelf. So nothing about a product can be remembered from one basket to the next, and only its page tells. Splits
 // are by basket: no two baskets, of whatever split, are after the same products.
 
-import { Random } from '../../random.ts';
-import type { Split } from '../../vocabulary.ts';
+import { Random } from '../../base/random.ts';
+import type { Split } from '../../base/vocabulary.ts';
 import { BASKET_TIER, CARRIERS, kindOf } from './baskets.ts';
 import type { Catalog, Product } from './catalog.ts';
 import { COUNTRIES } from './details.ts';

@@ -1,8 +1,8 @@
 // What a shop is made of before anyone enters it: catalog, search indexes, tasks in their fixed order, and what may be said
 // at each level. Everything here follows from the settings alone.
 
-import { Random } from '../../random.ts';
-import { type Split, splits } from '../../vocabulary.ts';
+import { Random } from '../../base/random.ts';
+import { type Split, splits } from '../../base/vocabulary.ts';
 import type { Grammar } from '../environment.ts';
 import { LEVELS, loadCatalog, type Catalog } from './catalog.ts';
 import { aFifthImpossible, arrange } from './arrangement.ts';

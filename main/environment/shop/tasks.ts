@@ -2,9 +2,9 @@
 // `paraphrased` says it in synonyms, `constrained` is for products that share their name with others: a price limit or a
 // category singles one of them out. A task's text always determines exactly one product.
 
-import { Random } from '../../random.ts';
+import { Random } from '../../base/random.ts';
 import type { Task } from '../environment.ts';
-import type { Split } from '../../vocabulary.ts';
+import type { Split } from '../../base/vocabulary.ts';
 import type { Wish } from './baskets.ts';
 import type { Catalog, Product } from './catalog.ts';
 import { canonical, wordsOf } from './words.ts';

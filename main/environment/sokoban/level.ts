@@ -1,7 +1,7 @@
 // Sokoban levels with one box: random rooms that can be solved, and a solver. A level is a text of its cells row by row (# wall,
 // _ floor), with the places of player, box and target beside it.
 
-import type { Random } from '../../random.ts';
+import type { Random } from '../../base/random.ts';
 import { type Direction, DIRECTIONS, neighbour } from '../grid.ts';
 
 export interface Level {

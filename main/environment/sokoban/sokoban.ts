@@ -2,8 +2,8 @@
 // a level impossible. Every task is another level that can be solved; transitions are deterministic.
 
 import { z } from 'zod';
-import { Random } from '../../random.ts';
-import { type Split, splits } from '../../vocabulary.ts';
+import { Random } from '../../base/random.ts';
+import { type Split, splits } from '../../base/vocabulary.ts';
 import type { Environment, Task, Turn } from '../environment.ts';
 import type { FailureClass } from '../failures.ts';
 import { cellName, cellNames, gridTurn, MOVES, NO_MOVE, OVER, readMove, splitOfInstance } from '../grid.ts';

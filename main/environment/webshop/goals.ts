@@ -3,11 +3,11 @@
 // unfolded when asked for: the full set has millions. Price limits are drawn from our seed, because the original
 // draws them anew in every run.
 
-import { Random } from '../../random.ts';
+import { Random } from '../../base/random.ts';
 import type { Product } from './product.ts';
 import { shuffledOrder } from './python.ts';
-import { DataError } from './records.ts';
-import type { Catalog } from './source.ts';
+import { DataError } from './search/records.ts';
+import type { Catalog } from './search/source.ts';
 
 /** What an option of a goal is compared by: a name and a value, or (human goals) a value alone. */
 export type GoalOption = readonly [name: string, value: string];

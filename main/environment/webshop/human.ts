@@ -5,8 +5,8 @@ import { existsSync } from 'node:fs';
 import { type Goal, type GoalList, type GoalOption, plain, priceLimit, SHUFFLE_SEED } from './goals.ts';
 import { isObject, texts, wrong } from './product.ts';
 import { shuffledOrder } from './python.ts';
-import { DataError, placeOf, readRecords } from './records.ts';
-import type { Catalog } from './source.ts';
+import { DataError, placeOf, readRecords } from './search/records.ts';
+import type { Catalog } from './search/source.ts';
 
 interface Wished {
   readonly document: number;

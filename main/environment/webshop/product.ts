@@ -3,7 +3,7 @@
 // lenient as the original everywhere else.
 
 import { printFloat, strip } from './python.ts';
-import { DataError } from './records.ts';
+import { DataError } from './search/records.ts';
 
 interface OptionGroup {
   readonly name: string;

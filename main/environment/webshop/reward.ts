@@ -4,7 +4,7 @@
 
 import { readFileSync } from 'node:fs';
 import { token_set_ratio } from 'fuzzball';
-import { resourceFile } from '../../paths.ts';
+import { resourceFile } from '../../base/paths.ts';
 import type { Goal, GoalOption } from './goals.ts';
 import { nounsOf } from './nouns.ts';
 import type { Product } from './product.ts';

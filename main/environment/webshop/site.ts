@@ -3,7 +3,7 @@
 
 import { dirname, join } from 'node:path';
 import type { Grammar, Plain } from '../environment.ts';
-import { locate, openCatalog } from './catalog.ts';
+import { locate, openCatalog } from './search/catalog.ts';
 import { type GoalList, Goals } from './goals.ts';
 import { HumanGoals } from './human.ts';
 import { searchWords } from './instruction.ts';
@@ -11,7 +11,7 @@ import { PAGE_LENGTH, type PageName, SUB_PAGE_CLICKABLES } from './pages.ts';
 import { itemClickables, itemPage, resultsClickables, resultsPage, searchPage, subPage } from './pages.ts';
 import type { Product } from './product.ts';
 import type { WebShopSettings } from './settings.ts';
-import type { Catalog, Progress } from './source.ts';
+import type { Catalog, Progress } from './search/source.ts';
 import { Tasks } from './tasks.ts';
 
 /** Everything that decides what comes next; pages and results follow from it. */

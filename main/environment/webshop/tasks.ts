@@ -2,13 +2,13 @@
 // In the official split a task's target is the goal itself, because published figures let training ask for other
 // option values of the same products; in the split by products it is the product.
 
-import { Random } from '../../random.ts';
+import { Random } from '../../base/random.ts';
 import type { Task } from '../environment.ts';
-import type { Split } from '../../vocabulary.ts';
+import type { Split } from '../../base/vocabulary.ts';
 import { type GoalList, limitText, limitsAbove, NO_LIMIT, priceOf } from './goals.ts';
 import { splitLimit } from './instruction.ts';
 import type { WebShopSettings } from './settings.ts';
-import type { Catalog } from './source.ts';
+import type { Catalog } from './search/source.ts';
 
 export const TIERS = ['no options', 'one option', 'two options', 'three or more options'] as const;
 

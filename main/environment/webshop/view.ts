@@ -14,7 +14,7 @@ import type { Product } from './product.ts';
 import { attributesOf, queryFor } from './rules.ts';
 import type { WebShopState } from './site.ts';
 import type { WebShop } from './webshop.ts';
-import { splits } from '../../vocabulary.ts';
+import { splits } from '../../base/vocabulary.ts';
 
 /** Results and options are numbered from here, so that their numbers are no sizes or prices. */
 const FIRST_RESULT = 101;

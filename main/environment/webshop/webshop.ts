@@ -2,7 +2,7 @@
 // choose, one purchase that ends the episode and is paid between 0 and 1. Success is a reward of exactly 1. Actions are
 // `search[words]` and `click[thing]`. site.ts is the place, moves.ts what each action does there.
 
-import { splits } from '../../vocabulary.ts';
+import { splits } from '../../base/vocabulary.ts';
 import type { Environment, Task } from '../environment.ts';
 import { PURCHASE_FAILURES } from '../purchases.ts';
 import { drawWebShopPage } from './drawing.ts';
@@ -10,10 +10,10 @@ import type { GoalList } from './goals.ts';
 import { reset, step } from './moves.ts';
 import { BUY, groupOf, itemClickables, itemPage, NEXT, PAGE_LENGTH, PREVIOUS } from './pages.ts';
 import type { Product } from './product.ts';
-import { DataError } from './records.ts';
+import { DataError } from './search/records.ts';
 import { type WebShopSettings, webshopSettings } from './settings.ts';
 import { Site, type WebShopState } from './site.ts';
-import type { Catalog, Progress } from './source.ts';
+import type { Catalog, Progress } from './search/source.ts';
 import { TIERS } from './tasks.ts';
 import { viewCorpus, viewOf } from './view.ts';
 

@@ -3,7 +3,7 @@
 import type { World } from '../environment.ts';
 import { PURCHASE_FAILURES, PURCHASE_MISTAKES } from '../purchases.ts';
 import { demonstrate } from './demonstrator.ts';
-import { webshopImporter } from './import.ts';
+import { webshopImporter } from './search/import.ts';
 import { follow } from './rules.ts';
 import { webshopSettings } from './settings.ts';
 import type { WebShopState } from './site.ts';

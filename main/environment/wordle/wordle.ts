@@ -3,9 +3,9 @@
 
 import { readFileSync } from 'node:fs';
 import { z } from 'zod';
-import { resourceFile } from '../../paths.ts';
-import { Random } from '../../random.ts';
-import { type Split, splits } from '../../vocabulary.ts';
+import { resourceFile } from '../../base/paths.ts';
+import { Random } from '../../base/random.ts';
+import { type Split, splits } from '../../base/vocabulary.ts';
 import type { Environment, Grammar, Task, Turn } from '../environment.ts';
 import type { FailureClass } from '../failures.ts';
 import { tidy } from '../grammar.ts';

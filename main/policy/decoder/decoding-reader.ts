@@ -1,15 +1,15 @@
 // Reads with the decoder's program: rows of any number of new tokens go together without padding, shared out among threads by rows. A row's numbers are the same
 // bit for bit alone, in any company and in any thread.
 
-import { lanesOf } from '../../engine/lanes.ts';
-import type { Flat } from '../../engine/parameters.ts';
-import { WasmProgram } from '../../engine/wasm-lanes.ts';
-import type { Call } from '../../engine/wasm-lanes.ts';
-import { at } from '../../indexed.ts';
-import { networkOf } from '../network.ts';
-import type { PolicyNetwork } from '../network.ts';
-import type { Reader, ReadRow, SamplerOptions } from '../reader.ts';
-import type { ModelConfig } from '../transformer.ts';
+import { lanesOf } from '../../engine/runtime/lanes.ts';
+import type { Flat } from '../../engine/graph/parameters.ts';
+import { WasmProgram } from '../../engine/kernels/wasm-lanes.ts';
+import type { Call } from '../../engine/kernels/wasm-lanes.ts';
+import { at } from '../../base/indexed.ts';
+import { networkOf } from '../transformer/network.ts';
+import type { PolicyNetwork } from '../transformer/network.ts';
+import type { Reader, ReadRow, SamplerOptions } from '../sampling/reader.ts';
+import type { ModelConfig } from '../transformer/transformer.ts';
 import { DecoderMemory, cacheBytes } from './memory.ts';
 import { RECORD, recordLength } from './parts.ts';
 import { stride } from './products.ts';

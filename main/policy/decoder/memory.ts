@@ -1,12 +1,12 @@
 // The memory of a decoder: its weights, what its lanes work in, what they hand over, and behind all that the cache, [stream, row, head, time, channel]. All rows share one
 // length of time, which doubles as it grows: moving the cache costs more than room that nothing was written to. The memory itself only grows, and is given back as a whole.
 
-import { at } from '../../indexed.ts';
-import type { Group, ParameterLayout } from '../../engine/parameters.ts';
-import { growTo, sharedMemory } from '../../engine/wasm-lanes.ts';
-import { embeddingRows, spellingRows } from '../spelling.ts';
-import { rotaryAngle } from '../transformer.ts';
-import { TIME_STEP, timeFor } from '../cache.ts';
+import { at } from '../../base/indexed.ts';
+import type { Group, ParameterLayout } from '../../engine/graph/parameters.ts';
+import { growTo, sharedMemory } from '../../engine/kernels/wasm-lanes.ts';
+import { embeddingRows, spellingRows } from '../text/spelling.ts';
+import { rotaryAngle } from '../transformer/transformer.ts';
+import { TIME_STEP, timeFor } from '../sampling/cache.ts';
 import { recordLength } from './parts.ts';
 import { pack, roundUp, stride } from './products.ts';
 import type { DecoderPlan } from './program.ts';

@@ -1,9 +1,9 @@
 // The decoder's parts beside its products, each a routine over `count` tokens. A token's record says where its row begins in the cache (in tokens), its position, whether
 // its logits are wanted, and for itself and the tokens before it that it sees directly: the address of the embedding and the match flag.
 
-import * as w from '../../engine/wasm.ts';
-import type { Code, Local, Program, Routine } from '../../engine/wasm.ts';
-import type { ModelConfig } from '../transformer.ts';
+import * as w from '../../engine/kernels/wasm.ts';
+import type { Code, Local, Program, Routine } from '../../engine/kernels/wasm.ts';
+import type { ModelConfig } from '../transformer/transformer.ts';
 
 const BYTES = 4;
 export const RECORD = { rowStart: 0, position: 1, last: 2, seen: 3 } as const;

@@ -2,9 +2,9 @@
 // sum in the order of the inputs, whether its row is computed alone or with another: a row's numbers do not depend on its company.
 // Two rows by sixteen outputs at a time keep both multipliers busy: 50 GFLOPS on one thread of an AMD EPYC (AVX2), the most that four numbers at once can give.
 
-import { add, four, fourAt, multiplyAdd, odd, plus, sameAt, shiftRight, times, whole } from '../../engine/wasm.ts';
-import type { Code, Program, Routine } from '../../engine/wasm.ts';
-import { at } from '../../indexed.ts';
+import { add, four, fourAt, multiplyAdd, odd, plus, sameAt, shiftRight, times, whole } from '../../engine/kernels/wasm.ts';
+import type { Code, Program, Routine } from '../../engine/kernels/wasm.ts';
+import { at } from '../../base/indexed.ts';
 
 const PANEL = 8;
 const BLOCK = 2 * PANEL;

@@ -4,12 +4,12 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
-import { ParameterLayout } from '../../engine/parameters.ts';
-import type { Flat, ParameterSpec } from '../../engine/parameters.ts';
+import { ParameterLayout } from '../../engine/graph/parameters.ts';
+import type { Flat, ParameterSpec } from '../../engine/graph/parameters.ts';
 import { weightSpecs } from './architecture.ts';
 import type { LanguageModelConfig } from './architecture.ts';
-import { readSafetensors, writeSafetensors } from './safetensors.ts';
-import { ModelError, readAll } from './tensor-source.ts';
+import { readSafetensors, writeSafetensors } from './files/safetensors.ts';
+import { ModelError, readAll } from './files/tensor-source.ts';
 
 export const TARGETS = ['q_proj', 'k_proj', 'v_proj', 'o_proj', 'gate_proj', 'up_proj', 'down_proj'] as const;
 export type Target = (typeof TARGETS)[number];

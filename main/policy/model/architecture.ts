@@ -3,7 +3,7 @@
 // a model that runs but computes something else would be worse.
 
 import { z } from 'zod';
-import { ModelError } from './tensor-source.ts';
+import { ModelError } from './files/tensor-source.ts';
 
 export type RopeScaling =
   | { readonly kind: 'none' }

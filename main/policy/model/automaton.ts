@@ -4,7 +4,7 @@
 
 import type { Grammar, GrammarPart } from '../../environment/environment.ts';
 import { tidy } from '../../environment/grammar.ts';
-import type { Cursor, TokenMask } from '../grammar-mask.ts';
+import type { Cursor, TokenMask } from '../text/grammar-mask.ts';
 
 /** What the automaton needs of a vocabulary: the bytes of each token; undefined for those that are never text. */
 export interface Vocabulary {

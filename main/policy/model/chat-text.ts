@@ -3,10 +3,10 @@
 // begins with the system text, the first page (the task) and the latest turns that fit.
 
 import type { Grammar, GrammarPart, Task } from '../../environment/environment.ts';
-import { Random } from '../../random.ts';
-import type { Answer, EpisodeText, TokenNames } from '../episode-text.ts';
-import { type Cursor, EVERYTHING, type TokenMask } from '../grammar-mask.ts';
-import type { EncodedRow } from '../prompt.ts';
+import { Random } from '../../base/random.ts';
+import type { Answer, EpisodeText, TokenNames } from '../text/episode-text.ts';
+import { type Cursor, EVERYTHING, type TokenMask } from '../text/grammar-mask.ts';
+import type { EncodedRow } from '../text/prompt.ts';
 import type { ActionAutomaton } from './automaton.ts';
 import type { ModelText } from './text.ts';
 

@@ -1,15 +1,15 @@
 // Talking to a language model outside of any world: log-probabilities of given tokens, and the continuation of a prompt. Both go through
 // the sampler and the scorer that training uses.
 
-import type { Flat } from '../../engine/parameters.ts';
-import { Random } from '../../random.ts';
-import { PackedBatch, bucket } from '../batch.ts';
-import type { DrawSettings, Drawn } from '../draw.ts';
-import { EVERYTHING } from '../grammar-mask.ts';
-import type { PolicyNetwork } from '../network.ts';
-import { Sampler } from '../sampler.ts';
-import type { Feed, SampledEpisode } from '../sampler.ts';
-import { Scorer } from '../scorer.ts';
+import type { Flat } from '../../engine/graph/parameters.ts';
+import { Random } from '../../base/random.ts';
+import { PackedBatch, bucket } from '../transformer/batch.ts';
+import type { DrawSettings, Drawn } from '../sampling/draw.ts';
+import { EVERYTHING } from '../text/grammar-mask.ts';
+import type { PolicyNetwork } from '../transformer/network.ts';
+import { Sampler } from '../sampling/sampler.ts';
+import type { Feed, SampledEpisode } from '../sampling/sampler.ts';
+import { Scorer } from '../transformer/scorer.ts';
 
 /** Tokens that are scored at once, padding included. */
 const SCORED_AT_ONCE = 2048;

@@ -1,9 +1,9 @@
 // A language model for writing on a device: the small Transformer's device-graph.ts with queries that share key-value heads in groups. Keys,
 // values, masks and the draw stay there; a call brings back the drawn token and a few numbers about it.
 
-import { Graph, type Tensor } from '../../engine/graph.ts';
-import * as op from '../../engine/operators.ts';
-import { CacheWriter, type DeviceStream, counting, draw, newTokens, node, pickLast, wide } from '../device-graph.ts';
+import { Graph, type Tensor } from '../../engine/graph/graph.ts';
+import * as op from '../../engine/graph/operators.ts';
+import { CacheWriter, type DeviceStream, counting, draw, newTokens, node, pickLast, wide } from '../gpu/device-graph.ts';
 import type { LanguageModelConfig } from './architecture.ts';
 import * as net from './network.ts';
 import type { ModelParts } from './network.ts';

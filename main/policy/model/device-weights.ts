@@ -2,15 +2,15 @@
 // sampling, scoring and training. As constants of the graphs, every session would have a copy of the whole model.
 
 import { closeSync, openSync } from 'node:fs';
-import { DeviceBuffers } from '../../engine/device-buffers.ts';
-import type { Graph, Tensor } from '../../engine/graph.ts';
-import { float } from '../../engine/session.ts';
-import type { Feeds, SessionOptions, Value } from '../../engine/session.ts';
+import { DeviceBuffers } from '../../engine/gpu/device-buffers.ts';
+import type { Graph, Tensor } from '../../engine/graph/graph.ts';
+import { float } from '../../engine/runtime/session.ts';
+import type { Feeds, SessionOptions, Value } from '../../engine/runtime/session.ts';
 import type { LanguageModelConfig } from './architecture.ts';
 import { weightSpecs } from './architecture.ts';
-import type { MappedWeight, MappedWeights } from './mapped-weights.ts';
-import { decode } from './numbers.ts';
-import { readFully } from './tensor-source.ts';
+import type { MappedWeight, MappedWeights } from './files/mapped-weights.ts';
+import { decode } from './files/numbers.ts';
+import { readFully } from './files/tensor-source.ts';
 
 /** Whether the weights can be taken to a device: as numbers of 16 or 32 bits, not as blocks of a few. */
 export const fitForDevice = (weights: MappedWeights): boolean =>

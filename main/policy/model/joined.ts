@@ -1,13 +1,13 @@
 // Matrices that the same rows are multiplied with (queries, keys and values; gate and up), as one where they lie one after the other in their file: one product instead of three
 // shares its work out once, and rounds its rows once. Of an adapter's matrices only A are put together, in copies that are made anew when a game begins: those of B would be half zeros.
 
-import type { ExternalData } from '../../engine/graph.ts';
-import type { JoinedParameter } from '../joined-parameters.ts';
+import type { ExternalData } from '../../engine/graph/graph.ts';
+import type { JoinedParameter } from '../transformer/joined-parameters.ts';
 import type { LoraShape } from './adapter.ts';
 import { loraSpecs } from './adapter.ts';
 import { layerName } from './architecture.ts';
 import type { LanguageModelConfig } from './architecture.ts';
-import type { MappedWeight, MappedWeights } from './mapped-weights.ts';
+import type { MappedWeight, MappedWeights } from './files/mapped-weights.ts';
 
 /** Matrices of one layer that the same rows are multiplied with, without `.weight`. */
 export const SIBLINGS = [

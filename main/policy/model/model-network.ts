@@ -1,18 +1,18 @@
 // A language model as a policy's network: its weights are mapped from files and stay as they are, an adapter (and a critic's value head
 // where one is needed) is what training changes. With `full` every weight is trained instead; then there is no adapter.
 
-import type { Json } from '../../canonical.ts';
-import { Graph } from '../../engine/graph.ts';
-import type { Tensor } from '../../engine/graph.ts';
-import { logProbability } from '../../engine/fused.ts';
-import * as op from '../../engine/operators.ts';
-import { ParameterLayout } from '../../engine/parameters.ts';
-import type { ParameterSpec, Parameters } from '../../engine/parameters.ts';
-import { batchInputs, maskTableInput, sumInputs, sums } from '../batch.ts';
-import type { BatchInputs, BatchLayout, BatchShape, PolicyOptions } from '../batch.ts';
-import type { PolicyNetwork } from '../network.ts';
-import { isShared, sharedInputs } from '../shared-batch.ts';
-import type { SharedShape } from '../shared-batch.ts';
+import type { Json } from '../../base/canonical.ts';
+import { Graph } from '../../engine/graph/graph.ts';
+import type { Tensor } from '../../engine/graph/graph.ts';
+import { logProbability } from '../../engine/graph/fused.ts';
+import * as op from '../../engine/graph/operators.ts';
+import { ParameterLayout } from '../../engine/graph/parameters.ts';
+import type { ParameterSpec, Parameters } from '../../engine/graph/parameters.ts';
+import { batchInputs, maskTableInput, sumInputs, sums } from '../transformer/batch.ts';
+import type { BatchInputs, BatchLayout, BatchShape, PolicyOptions } from '../transformer/batch.ts';
+import type { PolicyNetwork } from '../transformer/network.ts';
+import { isShared, sharedInputs } from '../transformer/shared-batch.ts';
+import type { SharedShape } from '../transformer/shared-batch.ts';
 import { loraSpecs } from './adapter.ts';
 import type { LoraShape } from './adapter.ts';
 import { weightSpecs } from './architecture.ts';
@@ -20,9 +20,9 @@ import type { LanguageModelConfig } from './architecture.ts';
 import { modelDeviceGraph, modelStreams } from './device-network.ts';
 import { deviceWeights, fitForDevice } from './device-weights.ts';
 import { joinedAdapter } from './joined.ts';
-import type { MappedWeights } from './mapped-weights.ts';
+import type { MappedWeights } from './files/mapped-weights.ts';
 import { partsMaker } from './parts.ts';
-import type { Precision } from './quantise.ts';
+import type { Precision } from './files/quantise.ts';
 import { readingGraph } from './reading-graph.ts';
 import { writingGraph } from './writing-graph.ts';
 import { writingParts } from './writing-parts.ts';

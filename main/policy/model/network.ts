@@ -2,9 +2,9 @@
 // Qwen adds (biases of the projections, a norm by head). The parts are functions on rows, shared by whole sequences (scoring and
 // training, time-major as in the small Transformer) and by sampling. Weights come by name, wherever they lie.
 
-import type { Graph, Tensor } from '../../engine/graph.ts';
-import { attention, gated } from '../../engine/fused.ts';
-import * as op from '../../engine/operators.ts';
+import type { Graph, Tensor } from '../../engine/graph/graph.ts';
+import { attention, gated } from '../../engine/graph/fused.ts';
+import * as op from '../../engine/graph/operators.ts';
 import { layerName } from './architecture.ts';
 import type { LanguageModelConfig } from './architecture.ts';
 

@@ -1,20 +1,20 @@
 // The weights of a language model in a graph, wherever and however they are kept, and the products with them: for scoring, training, reading several tokens at once,
 // and devices. Writing single tokens has products of its own (writing-parts.ts).
 
-import type { Graph, Tensor } from '../../engine/graph.ts';
-import * as op from '../../engine/operators.ts';
-import type { Parameters } from '../../engine/parameters.ts';
-import { node } from '../sampling-graph.ts';
+import type { Graph, Tensor } from '../../engine/graph/graph.ts';
+import * as op from '../../engine/graph/operators.ts';
+import type { Parameters } from '../../engine/graph/parameters.ts';
+import { node } from '../sampling/sampling-graph.ts';
 import { loraSpecs } from './adapter.ts';
 import type { LoraShape } from './adapter.ts';
 import { weightSpecs } from './architecture.ts';
 import type { LanguageModelConfig } from './architecture.ts';
 import { weightInput } from './device-weights.ts';
 import type { JoinedWeight } from './joined.ts';
-import { EMBEDDING, HEAD } from './mapped-weights.ts';
-import type { MappedWeight, MappedWeights } from './mapped-weights.ts';
+import { EMBEDDING, HEAD } from './files/mapped-weights.ts';
+import type { MappedWeight, MappedWeights } from './files/mapped-weights.ts';
 import type { ModelParts } from './network.ts';
-import { BLOCK } from './quantise.ts';
+import { BLOCK } from './files/quantise.ts';
 
 export interface PartsOptions {
   readonly config: LanguageModelConfig;

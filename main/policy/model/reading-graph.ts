@@ -1,9 +1,9 @@
 // A language model that reads several tokens per row at once: the small Transformer's `samplingGraph` with the same inputs and outputs, and with queries that share
 // key-value heads in groups. Single tokens have a graph of their own (writing-graph.ts).
 
-import type { Graph, Tensor } from '../../engine/graph.ts';
-import * as op from '../../engine/operators.ts';
-import { attention, node, part, pickRow, product } from '../sampling-graph.ts';
+import type { Graph, Tensor } from '../../engine/graph/graph.ts';
+import * as op from '../../engine/graph/operators.ts';
+import { attention, node, part, pickRow, product } from '../sampling/sampling-graph.ts';
 import type { LanguageModelConfig } from './architecture.ts';
 import * as net from './network.ts';
 import type { ModelParts } from './network.ts';

@@ -5,8 +5,8 @@
 import { Template } from '@huggingface/jinja';
 import { Tokenizer } from '@huggingface/tokenizers';
 import { z } from 'zod';
-import type { ModelSource } from './source.ts';
-import { ModelError } from './tensor-source.ts';
+import type { ModelSource } from './files/source.ts';
+import { ModelError } from './files/tensor-source.ts';
 
 export interface ChatMessage {
   readonly role: 'system' | 'user' | 'assistant';

@@ -2,9 +2,9 @@
 // work, so this graph has as few as the runtime allows: rows are plain matrices, products of the same rows are one, sums are added inside the operator that comes next.
 // The same inputs as `readingGraph`, and `split`, the numbers of old and new places; all new keys and values come as one result, `new`.
 
-import type { Graph, Tensor } from '../../engine/graph.ts';
-import * as op from '../../engine/operators.ts';
-import { attention, node, product } from '../sampling-graph.ts';
+import type { Graph, Tensor } from '../../engine/graph/graph.ts';
+import * as op from '../../engine/graph/operators.ts';
+import { attention, node, product } from '../sampling/sampling-graph.ts';
 import { layerName } from './architecture.ts';
 import type { LanguageModelConfig } from './architecture.ts';
 import { SIBLINGS } from './joined.ts';

@@ -1,18 +1,18 @@
 // Products of a language model that writes: rows [rows, in] with matrices as they lie in their files. Those of few bits are multiplied in blocks, approximately: one token at a time is
 // bound by memory, where more at once are worth unpacking them for. Neighbours are one product (joined.ts), a bias is added inside it, and the adapter's share as well.
 
-import type { Graph, Tensor } from '../../engine/graph.ts';
-import * as op from '../../engine/operators.ts';
-import type { Parameters } from '../../engine/parameters.ts';
-import { at } from '../../indexed.ts';
-import { node } from '../sampling-graph.ts';
+import type { Graph, Tensor } from '../../engine/graph/graph.ts';
+import * as op from '../../engine/graph/operators.ts';
+import type { Parameters } from '../../engine/graph/parameters.ts';
+import { at } from '../../base/indexed.ts';
+import { node } from '../sampling/sampling-graph.ts';
 import { loraSpecs } from './adapter.ts';
 import { joinedWeight, neighbours, outputSizes } from './joined.ts';
 import type { JoinedWeight } from './joined.ts';
 import type { ModelParts } from './network.ts';
 import { headName, unpacked, weightShapes } from './parts.ts';
 import type { PartsOptions } from './parts.ts';
-import { BLOCK } from './quantise.ts';
+import { BLOCK } from './files/quantise.ts';
 import type { WritingParts } from './writing-graph.ts';
 
 export function writingParts({

@@ -9,7 +9,7 @@ import { Game } from '../../../main/environment/game.ts';
 import { admits } from '../../../main/environment/grammar.ts';
 import { externalWorld } from '../../../main/environment/external/external.ts';
 import { readManifest } from '../../../main/environment/external/manifest.ts';
-import { resourceFile } from '../../../main/paths.ts';
+import { resourceFile } from '../../../main/base/paths.ts';
 import { checkWorld } from '../../../main/plugin/check-world.ts';
 import { GOOD, open, playUp, removeWorlds, worldFolder } from './helpers.ts';
 

@@ -18,7 +18,7 @@ import { cluesFor, fits } from '../../../main/environment/wordle/clues.ts';
 import { createWordle } from '../../../main/environment/wordle/wordle.ts';
 import { wordleWorld } from '../../../main/environment/wordle/world.ts';
 import { evaluationSeed, playAgent } from '../../../main/evaluation/evaluate.ts';
-import { splits } from '../../../main/vocabulary.ts';
+import { splits } from '../../../main/base/vocabulary.ts';
 import { drawnPage } from '../../../preload/contract/replay.ts';
 
 function rate(world: World, environment: Environment, name: AgentName, tasks: number): number {

@@ -7,7 +7,7 @@ import type { Task } from '../../../main/environment/environment.ts';
 import { equals, readExpression } from '../../../main/environment/maths/expression.ts';
 import { createMaths, type Maths } from '../../../main/environment/maths/maths.ts';
 import { mathsWorld } from '../../../main/environment/maths/world.ts';
-import { Random } from '../../../main/random.ts';
+import { Random } from '../../../main/base/random.ts';
 
 const maths = createMaths({});
 const tasks = (['train', 'validation', 'test'] as const).flatMap((split) => [...maths.tasks(split)]);

@@ -3,7 +3,7 @@
 import { describe, expect, it } from 'vitest';
 import { createAgent, type AgentName } from '../../../main/environment/agents.ts';
 import { demonstrations } from '../../../main/environment/demonstrations.ts';
-import { splits } from '../../../main/vocabulary.ts';
+import { splits } from '../../../main/base/vocabulary.ts';
 import { evaluationSeed, playAgent } from '../../../main/evaluation/evaluate.ts';
 import { createShop } from '../../../main/environment/shop/shop.ts';
 import { targetsOf } from '../../../main/environment/shop/tasks.ts';

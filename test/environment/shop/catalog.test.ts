@@ -8,7 +8,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { loadCatalog, parseCatalog } from '../../../main/environment/shop/catalog.ts';
 import { comparableGroups, conceptGroups, exchangeablePrices } from '../../../main/environment/shop/concepts.ts';
 import { createShop } from '../../../main/environment/shop/shop.ts';
-import { resourceFile } from '../../../main/paths.ts';
+import { resourceFile } from '../../../main/base/paths.ts';
 
 const text = readFileSync(resourceFile('shop', 'catalog.json'), 'utf8');
 

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { createAgent, type AgentName } from '../../../main/environment/agents.ts';
 import { demonstrations } from '../../../main/environment/demonstrations.ts';
 import type { Task } from '../../../main/environment/environment.ts';
-import { splits } from '../../../main/vocabulary.ts';
+import { splits } from '../../../main/base/vocabulary.ts';
 import { evaluationSeed, playAgent } from '../../../main/evaluation/evaluate.ts';
 import { diagnose } from '../../../main/evaluation/failures.ts';
 import { createShop } from '../../../main/environment/shop/shop.ts';

@@ -7,7 +7,7 @@ import { evaluationSeed, playAgent } from '../../../main/evaluation/evaluate.ts'
 import { createShop } from '../../../main/environment/shop/shop.ts';
 import { targetsOf } from '../../../main/environment/shop/tasks.ts';
 import { shopWorld } from '../../../main/environment/shop/world.ts';
-import { splits } from '../../../main/vocabulary.ts';
+import { splits } from '../../../main/base/vocabulary.ts';
 
 const SETTINGS = { tasks: 'baskets', basket: 2, restock: true, products: 256, maxSteps: 20, resultsShown: 8 };
 const shop = createShop(SETTINGS);

@@ -4,14 +4,14 @@ import { describe, expect, it } from 'vitest';
 import { AGENT_NAMES, createAgent } from '../../../main/environment/agents.ts';
 import { demonstrations } from '../../../main/environment/demonstrations.ts';
 import type { Turn } from '../../../main/environment/environment.ts';
-import { type Split, splits } from '../../../main/vocabulary.ts';
+import { type Split, splits } from '../../../main/base/vocabulary.ts';
 import { REWARD_NAMES } from '../../../main/environment/shop/rewards.ts';
 import { createShop } from '../../../main/environment/shop/shop.ts';
 import type { ShopState } from '../../../main/environment/shop/step.ts';
 import { nameKey, satisfies } from '../../../main/environment/shop/tasks.ts';
 import { shopWorld } from '../../../main/environment/shop/world.ts';
 import { wordsOf } from '../../../main/environment/shop/words.ts';
-import { Random } from '../../../main/random.ts';
+import { Random } from '../../../main/base/random.ts';
 
 const shop = createShop({});
 const all = shop.indexAt(3);

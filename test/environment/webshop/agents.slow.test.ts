@@ -5,12 +5,12 @@
 import { expect, test } from 'vitest';
 import { randomSentence } from '../../../main/environment/agents.ts';
 import type { Turn } from '../../../main/environment/environment.ts';
-import type { Split } from '../../../main/vocabulary.ts';
+import type { Split } from '../../../main/base/vocabulary.ts';
 import { RULES, follow } from '../../../main/environment/webshop/rules.ts';
 import { createWebShop, type WebShop } from '../../../main/environment/webshop/webshop.ts';
 import type { WebShopState } from '../../../main/environment/webshop/site.ts';
-import { wilson } from '../../../main/statistics.ts';
-import { Random } from '../../../main/random.ts';
+import { wilson } from '../../../main/base/statistics.ts';
+import { Random } from '../../../main/base/random.ts';
 import { describeOriginal, originalShop } from './original.ts';
 
 const AGENTS = ['random', ...RULES, 'oracle'] as const;

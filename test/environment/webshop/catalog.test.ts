@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { createWebShop } from '../../../main/environment/webshop/webshop.ts';
-import { projectFolder, resourceFile } from '../../../main/paths.ts';
+import { projectFolder, resourceFile } from '../../../main/base/paths.ts';
 
 test('the script makes the same bytes again', () => {
   const folder = mkdtempSync(join(tmpdir(), 'astrolab-webshop-'));

@@ -10,7 +10,7 @@ import { createWebShop, type WebShop } from '../../../main/environment/webshop/w
 import { parseAction } from '../../../main/environment/webshop/moves.ts';
 import type { WebShopState } from '../../../main/environment/webshop/site.ts';
 import { webshopWorld } from '../../../main/environment/webshop/world.ts';
-import { Random } from '../../../main/random.ts';
+import { Random } from '../../../main/base/random.ts';
 
 const shop = createWebShop({});
 const TASKS = [...shop.tasks('test'), ...shop.tasks('train').slice(0, 500)];

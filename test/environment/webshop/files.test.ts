@@ -16,11 +16,11 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
-import { locate, openCatalog } from '../../../main/environment/webshop/catalog.ts';
+import { locate, openCatalog } from '../../../main/environment/webshop/search/catalog.ts';
 import { Goals } from '../../../main/environment/webshop/goals.ts';
-import { buildIndex } from '../../../main/environment/webshop/index-build.ts';
-import { indexFolder, isIndexOf } from '../../../main/environment/webshop/index-file.ts';
-import { readRecords } from '../../../main/environment/webshop/records.ts';
+import { buildIndex } from '../../../main/environment/webshop/search/index-build.ts';
+import { indexFolder, isIndexOf } from '../../../main/environment/webshop/search/index-file.ts';
+import { readRecords } from '../../../main/environment/webshop/search/records.ts';
 import { createWebShop } from '../../../main/environment/webshop/webshop.ts';
 
 const folders: string[] = [];

@@ -6,7 +6,7 @@ import { readWish, searchWords, splitLimit } from '../../../main/environment/web
 import { shuffledOrder } from '../../../main/environment/webshop/python.ts';
 import { createWebShop } from '../../../main/environment/webshop/webshop.ts';
 import { describeOriginal, originalShop, recorded } from './original.ts';
-import { splits } from '../../../main/vocabulary.ts';
+import { splits } from '../../../main/base/vocabulary.ts';
 
 describe('goals', () => {
   test('the shuffle is the one of Python with seed 233', () => {

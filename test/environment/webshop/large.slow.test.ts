@@ -4,10 +4,10 @@ import { closeSync, mkdtempSync, openSync, readFileSync, rmSync, statSync, write
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
-import { locate, openCatalog } from '../../../main/environment/webshop/catalog.ts';
+import { locate, openCatalog } from '../../../main/environment/webshop/search/catalog.ts';
 import { follow } from '../../../main/environment/webshop/rules.ts';
 import { createWebShop } from '../../../main/environment/webshop/webshop.ts';
-import { Random } from '../../../main/random.ts';
+import { Random } from '../../../main/base/random.ts';
 
 const PRODUCTS = 50_000;
 const folder = mkdtempSync(join(tmpdir(), 'astrolab-webshop-'));

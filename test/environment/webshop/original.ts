@@ -4,7 +4,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe } from 'vitest';
-import { projectFolder } from '../../../main/paths.ts';
+import { projectFolder } from '../../../main/base/paths.ts';
 import { createWebShop, type WebShop } from '../../../main/environment/webshop/webshop.ts';
 
 export const ORIGINAL = join(projectFolder(), '..', 'shared', 'webshop');

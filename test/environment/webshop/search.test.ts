@@ -2,8 +2,8 @@
 
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { analyze, tokenize } from '../../../main/environment/webshop/analyzer.ts';
-import { Ranking, decodeLength, encodeLength, inverseFrequency } from '../../../main/environment/webshop/bm25.ts';
+import { analyze, tokenize } from '../../../main/environment/webshop/search/analyzer.ts';
+import { Ranking, decodeLength, encodeLength, inverseFrequency } from '../../../main/environment/webshop/search/bm25.ts';
 import { contents } from '../../../main/environment/webshop/product.ts';
 import { createWebShop } from '../../../main/environment/webshop/webshop.ts';
 import { describeOriginal, originalShop, recorded } from './original.ts';

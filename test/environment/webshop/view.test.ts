@@ -8,9 +8,9 @@ import { admits, grammarOfView } from '../../../main/environment/grammar.ts';
 import { createWebShop, type WebShop } from '../../../main/environment/webshop/webshop.ts';
 import type { WebShopState } from '../../../main/environment/webshop/site.ts';
 import { webshopWorld } from '../../../main/environment/webshop/world.ts';
-import { GrammarMasks } from '../../../main/policy/grammar-mask.ts';
-import { Tokenizer, trainTokenizer } from '../../../main/policy/tokenizer.ts';
-import { Random } from '../../../main/random.ts';
+import { GrammarMasks } from '../../../main/policy/text/grammar-mask.ts';
+import { Tokenizer, trainTokenizer } from '../../../main/policy/text/tokenizer.ts';
+import { Random } from '../../../main/base/random.ts';
 import { EpisodeInPlay } from '../../../main/rollout/episode.ts';
 
 const shops = { words: createWebShop({ view: 'words' }), marks: createWebShop({ view: 'marks' }) };

@@ -6,13 +6,13 @@ import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { openAdapter } from '../../../main/policy/model/adapter.ts';
 import { scoreTokens } from '../../../main/policy/model/continuation.ts';
-import { EXPORTS, exportModel } from '../../../main/policy/model/export.ts';
-import { readGguf } from '../../../main/policy/model/gguf.ts';
-import { writeGguf, type GgufEntry } from '../../../main/policy/model/gguf-write.ts';
+import { EXPORTS, exportModel } from '../../../main/policy/model/files/export.ts';
+import { readGguf } from '../../../main/policy/model/files/gguf.ts';
+import { writeGguf, type GgufEntry } from '../../../main/policy/model/files/gguf-write.ts';
 import { modelNetwork } from '../../../main/policy/model/model-network.ts';
-import { ModelRegistry } from '../../../main/policy/model/registry.ts';
+import { ModelRegistry } from '../../../main/policy/model/files/registry.ts';
 import { ModelText } from '../../../main/policy/model/text.ts';
-import { ParameterLayout } from '../../../main/engine/parameters.ts';
+import { ParameterLayout } from '../../../main/engine/graph/parameters.ts';
 import { GOLDEN, goldenFolder, goldenJson, temporaryFolder } from './samples.ts';
 import { writeTinyModel } from './tiny-model.ts';
 

@@ -4,12 +4,12 @@
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { generateTokens, scoreTokens } from '../../../main/policy/model/continuation.ts';
-import { exportModel, type TrainedModel } from '../../../main/policy/model/export.ts';
-import { fetchModel } from '../../../main/policy/model/fetch.ts';
+import { exportModel, type TrainedModel } from '../../../main/policy/model/files/export.ts';
+import { fetchModel } from '../../../main/policy/model/files/fetch.ts';
 import { modelNetwork } from '../../../main/policy/model/model-network.ts';
-import { ModelRegistry } from '../../../main/policy/model/registry.ts';
+import { ModelRegistry } from '../../../main/policy/model/files/registry.ts';
 import { ModelText } from '../../../main/policy/model/text.ts';
-import { Random } from '../../../main/random.ts';
+import { Random } from '../../../main/base/random.ts';
 import { EXACT, nextProbabilities, openLlama, packageFiles, peersRunHere } from '../../peers/peers.ts';
 import { temporaryFolder } from './samples.ts';
 

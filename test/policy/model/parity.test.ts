@@ -4,16 +4,16 @@
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { neg } from '../../../main/engine/operators.ts';
-import { Trainer, freshState } from '../../../main/engine/training-step.ts';
-import { PackedBatch } from '../../../main/policy/batch.ts';
+import { neg } from '../../../main/engine/graph/operators.ts';
+import { Trainer, freshState } from '../../../main/engine/runtime/training-step.ts';
+import { PackedBatch } from '../../../main/policy/transformer/batch.ts';
 import { openAdapter, readAdapter, readAdapterShape, writeAdapter } from '../../../main/policy/model/adapter.ts';
 import { generateTokens, scoreTokens } from '../../../main/policy/model/continuation.ts';
 import { modelNetwork } from '../../../main/policy/model/model-network.ts';
-import { ModelRegistry } from '../../../main/policy/model/registry.ts';
-import { readSafetensors } from '../../../main/policy/model/safetensors.ts';
-import { readAll } from '../../../main/policy/model/tensor-source.ts';
-import { policyObjective } from '../../../main/policy/network.ts';
+import { ModelRegistry } from '../../../main/policy/model/files/registry.ts';
+import { readSafetensors } from '../../../main/policy/model/files/safetensors.ts';
+import { readAll } from '../../../main/policy/model/files/tensor-source.ts';
+import { policyObjective } from '../../../main/policy/transformer/network.ts';
 import { GOLDEN, goldenFolder, goldenJson, temporaryFolder } from './samples.ts';
 
 const numbers = z.array(z.array(z.number()));

@@ -7,17 +7,17 @@ import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { weightSpecs } from '../../../main/policy/model/architecture.ts';
 import { scoreTokens } from '../../../main/policy/model/continuation.ts';
-import { kindOf, mapWeights } from '../../../main/policy/model/mapped-weights.ts';
+import { kindOf, mapWeights } from '../../../main/policy/model/files/mapped-weights.ts';
 import { modelNetwork } from '../../../main/policy/model/model-network.ts';
-import { BLOCK, dequantise, quantise } from '../../../main/policy/model/quantise.ts';
-import type { Precision } from '../../../main/policy/model/quantise.ts';
-import { writeSafetensors } from '../../../main/policy/model/safetensors.ts';
-import { openSource } from '../../../main/policy/model/source.ts';
-import { readAll } from '../../../main/policy/model/tensor-source.ts';
-import type { Drawn } from '../../../main/policy/draw.ts';
-import { Sampler } from '../../../main/policy/sampler.ts';
-import type { Feed, SampledEpisode } from '../../../main/policy/sampler.ts';
-import { Random } from '../../../main/random.ts';
+import { BLOCK, dequantise, quantise } from '../../../main/policy/model/files/quantise.ts';
+import type { Precision } from '../../../main/policy/model/files/quantise.ts';
+import { writeSafetensors } from '../../../main/policy/model/files/safetensors.ts';
+import { openSource } from '../../../main/policy/model/files/source.ts';
+import { readAll } from '../../../main/policy/model/files/tensor-source.ts';
+import type { Drawn } from '../../../main/policy/sampling/draw.ts';
+import { Sampler } from '../../../main/policy/sampling/sampler.ts';
+import type { Feed, SampledEpisode } from '../../../main/policy/sampling/sampler.ts';
+import { Random } from '../../../main/base/random.ts';
 import { goldenFolder, goldenJson, temporaryFolder } from './samples.ts';
 
 const MODEL = goldenFolder('tiny-llama'); // its head is a matrix of its own, so every kind of weight is in it

@@ -4,13 +4,13 @@ import { cpSync, readFileSync, rmSync, truncateSync, utimesSync, writeFileSync }
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { parseModelConfig, weightSpecs } from '../../../main/policy/model/architecture.ts';
-import { readGguf } from '../../../main/policy/model/gguf.ts';
-import { ggufName, huggingFaceName } from '../../../main/policy/model/gguf-model.ts';
-import { decode } from '../../../main/policy/model/numbers.ts';
-import { ModelRegistry, defaultName } from '../../../main/policy/model/registry.ts';
-import { readSafetensors } from '../../../main/policy/model/safetensors.ts';
-import { openSource } from '../../../main/policy/model/source.ts';
-import { interleave, readAll } from '../../../main/policy/model/tensor-source.ts';
+import { readGguf } from '../../../main/policy/model/files/gguf.ts';
+import { ggufName, huggingFaceName } from '../../../main/policy/model/files/gguf-model.ts';
+import { decode } from '../../../main/policy/model/files/numbers.ts';
+import { ModelRegistry, defaultName } from '../../../main/policy/model/files/registry.ts';
+import { readSafetensors } from '../../../main/policy/model/files/safetensors.ts';
+import { openSource } from '../../../main/policy/model/files/source.ts';
+import { interleave, readAll } from '../../../main/policy/model/files/tensor-source.ts';
 import { GOLDEN, goldenFolder, goldenJson, temporaryFolder, writeHeader } from './samples.ts';
 
 /** A copy of a golden model whose config.json was changed. */

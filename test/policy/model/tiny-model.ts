@@ -3,8 +3,8 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseModelConfig, weightSpecs } from '../../../main/policy/model/architecture.ts';
-import { writeSafetensors } from '../../../main/policy/model/safetensors.ts';
-import { Random } from '../../../main/random.ts';
+import { writeSafetensors } from '../../../main/policy/model/files/safetensors.ts';
+import { Random } from '../../../main/base/random.ts';
 import { TOKENIZERS } from './tokenizers.ts';
 
 /** `changes` of config.json make it larger. */

@@ -1,0 +1,120 @@
+// Training with the state in plain memory: the session computes loss and gradients, AdamW runs here. Measured inside Electron, the
+// runtime copies every result into fresh memory at about 1 ms per megabyte; so gradients are written into memory that stays (gradient-buffers.ts),
+// and one loop over all parameters beats a dozen operators that each go through memory.
+
+import { at } from '../../base/indexed.ts';
+import { GradientBuffers, type Gradients, namedParts } from './gradient-buffers.ts';
+import { sideBySide } from './lane-shares.ts';
+import { adamWFactors, adamWInPlace } from './optimizer.ts';
+import type { AdamWSettings } from './optimizer.ts';
+import type { Flat, ParameterLayout } from '../graph/parameters.ts';
+import type { ProgramCache } from './program-cache.ts';
+import type { Feeds, SessionOptions } from './session.ts';
+import { isShared, sharedNumbers } from './shared-numbers.ts';
+import { type StepGraph, gradientGraph, takesApart } from '../graph/training-graphs.ts';
+import { addTo, sumOfSquares } from '../kernels/vector-loops.ts';
+import { readReport } from './training-report.ts';
+import type { MicroBatch, Poll, StateKeeper, StepReport, TrainingState } from './training-report.ts';
+
+export class HostState implements StateKeeper {
+  readonly #layout: ParameterLayout;
+  readonly #state: TrainingState;
+  readonly #settings: AdamWSettings;
+  readonly #programs: ProgramCache;
+  readonly #apart: boolean;
+  readonly #buffers: GradientBuffers;
+  readonly #weights: Feeds;
+  #shared: { readonly vectors: Gradients['vectors']; readonly feeds: Feeds } | undefined;
+
+  constructor(layout: ParameterLayout, state: TrainingState, settings: AdamWSettings, programs: ProgramCache, session: SessionOptions) {
+    this.#apart = takesApart(layout, session.target);
+    this.#layout = layout;
+    this.#state = state;
+    this.#settings = settings;
+    this.#programs = programs;
+    this.#buffers = new GradientBuffers(layout, this.#apart);
+    this.#weights = namedParts(layout, state.values, 'values', this.#apart);
+  }
+
+  async step(batches: readonly MicroBatch[], learningRate: number, poll?: Poll): Promise<StepReport> {
+    const { report, sum } = await this.#gradients(batches, poll);
+    if (Number.isFinite(report.loss) && Number.isFinite(report.gradientNorm)) {
+      for (const group of this.#layout.groups) {
+        const { values, first, second, step } = this.#state;
+        const vectors = { values: values[group], first: first[group], second: second[group], gradient: sum.vectors[group] };
+        const rates = { learningRate, step: step + 1, norm: report.gradientNorm, decay: group === 'decay' };
+        await adamWInPlace(vectors, adamWFactors(this.#settings, rates), this.#programs.lanes);
+      }
+    }
+    this.#buffers.giveBack(sum);
+    return report;
+  }
+
+  async gradients(batches: readonly MicroBatch[]): Promise<{ report: StepReport; gradients: Flat }> {
+    const { report, sum } = await this.#gradients(batches);
+    const gradients = { decay: sum.vectors.decay.slice(), plain: sum.vectors.plain.slice() };
+    this.#buffers.giveBack(sum);
+    return { report, gradients };
+  }
+
+  /** The state is always here. */
+  async download(): Promise<void> {}
+
+  async dispose(): Promise<void> {}
+
+  /** The gradients of all micro-batches, added up in their order; losses and metrics add up as well. */
+  async #gradients(batches: readonly MicroBatch[], poll?: Poll): Promise<{ report: StepReport; sum: Gradients }> {
+    let sum: Gradients | undefined;
+    const metrics: Record<string, number> = {};
+    let loss = 0;
+    const add = ({ report, gradients }: Part): void => {
+      loss += report.loss;
+      for (const [name, number] of Object.entries(report.metrics)) metrics[name] = (metrics[name] ?? 0) + number;
+      if (sum) {
+        for (const group of this.#layout.groups) addTo(sum.vectors[group], gradients.vectors[group]);
+        this.#buffers.giveBack(gradients);
+      } else sum = gradients;
+    };
+    const lanes = Math.min(this.#programs.lanes, batches.length);
+    const weights = lanes > 1 ? this.#shareWeights() : this.#weights;
+    await sideBySide({
+      pieces: batches.map(({ key, feeds }) => ({ key, cost: Object.values(feeds).reduce((total, { size }) => total + size, 0) })),
+      lanes,
+      poll,
+      compute: (index, lane) => this.#part(at(batches, index), weights, lane),
+      done: add,
+    });
+    const total = sum;
+    if (!total) throw new RangeError('A step needs at least one micro-batch, found none');
+    const squares = this.#layout.groups.map((group) => sumOfSquares(total.vectors[group]));
+    const gradientNorm = Math.sqrt(squares.reduce((all, more) => all + more, 0));
+    return { report: { loss, gradientNorm, metrics }, sum: total };
+  }
+
+  #part(batch: MicroBatch, weights: Feeds, lane?: number): Promise<Part> {
+    const build = (): StepGraph => gradientGraph(batch, this.#layout, this.#apart);
+    return this.#programs.use(`gradient ${batch.key}`, build, lane, async ({ session, metrics }) => {
+      const { report, gradients } = await this.#buffers.run(session, { ...batch.feeds, ...weights }, 2 + metrics.length);
+      return { report: readReport(report, metrics), gradients };
+    });
+  }
+
+  /** The weights as they are now, in memory that all lanes see: where they are, unless somebody has put the state elsewhere. */
+  #shareWeights(): Feeds {
+    const { decay, plain } = this.#state.values;
+    if (isShared(decay) && isShared(plain)) return this.#weights;
+    if (!this.#shared) {
+      const vectors = { decay: sharedNumbers(decay.length), plain: sharedNumbers(plain.length) };
+      this.#shared = { vectors, feeds: namedParts(this.#layout, vectors, 'values', this.#apart) };
+    }
+    this.#shared.vectors.decay.set(decay);
+    this.#shared.vectors.plain.set(plain);
+    return this.#shared.feeds;
+  }
+}
+
+/** What one micro-batch gives. */
+interface Part {
+  readonly report: StepReport;
+  readonly gradients: Gradients;
+}
