@@ -10,7 +10,7 @@
 
 import type { z } from 'zod';
 import type { Graph, Tensor } from '../engine/graph/graph.ts';
-import type { LossInput, PolicyTensors } from '../policy/transformer/batch.ts';
+import type { PolicyTensors } from '../policy/transformer/batch.ts';
 import { agentTokenCount, logProbability, type Trajectory } from '../rollout/trajectory.ts';
 import { deviation, mean } from '../base/statistics.ts';
 import { rewardOf, type RewardKind } from './vstar.ts';
@@ -38,12 +38,26 @@ export interface Progress {
   readonly reward: RewardKind;
 }
 
-/** The numbers of one update; lists run parallel to the trajectories given. */
-export interface Prepared {
-  /** One number per episode for each input of the loss. */
+/**
+ * The numbers that a loss takes, by name: one per episode (an array over the trajectories), or one per agent token (an
+ * array for each trajectory). An algorithm declares its own, so a name that `prepare` does not give is a compile error.
+ */
+export interface Inputs {
   readonly episode: Readonly<Record<string, Float32Array>>;
-  /** One number per agent token for each input of the loss, trajectory by trajectory. */
   readonly token: Readonly<Record<string, readonly Float32Array[]>>;
+}
+
+/** Gives a loss numbers of `prepare` as tensors, by the names it may ask for: [E] for an episode, [R, A] for a token. */
+export interface LossInput<PerEpisode extends string = string, PerToken extends string = string> {
+  (name: PerEpisode, per: 'episode'): Tensor;
+  (name: PerToken, per: 'token'): Tensor;
+}
+type InputOf<I extends Inputs> = LossInput<keyof I['episode'] & string, keyof I['token'] & string>;
+
+/** What `prepare` makes of one update; lists run parallel to the trajectories given. */
+export interface Prepared<I extends Inputs = Inputs> {
+  readonly episode: I['episode'];
+  readonly token: I['token'];
   /** False: the episode takes no part in the update (filtered groups, unusable episodes). */
   readonly keep: readonly boolean[];
   readonly metrics: Readonly<Record<string, number>>;
@@ -58,7 +72,7 @@ export interface Loss {
   readonly metrics: Readonly<Record<string, Tensor>>;
 }
 
-export interface Algorithm<Schema extends z.ZodObject = z.ZodObject> {
+export interface Algorithm<Schema extends z.ZodObject = z.ZodObject, I extends Inputs = Inputs> {
   readonly id: string;
   readonly title: string;
   /** Where it is from. */
@@ -66,8 +80,8 @@ export interface Algorithm<Schema extends z.ZodObject = z.ZodObject> {
   /** Every knob with its meaning, range and default; `id` is its discriminator in a run's config. */
   readonly settings: Schema;
   needs(settings: z.infer<Schema>): Needs;
-  prepare(trajectories: readonly Trajectory[], settings: z.infer<Schema>, progress: Progress): Prepared;
-  loss(graph: Graph, policy: PolicyTensors, input: LossInput, settings: z.infer<Schema>): Loss;
+  prepare(trajectories: readonly Trajectory[], settings: z.infer<Schema>, progress: Progress): Prepared<I>;
+  loss(graph: Graph, policy: PolicyTensors, input: InputOf<I>, settings: z.infer<Schema>): Loss;
 }
 
 /** r − V* of every trajectory. */
@@ -131,7 +145,7 @@ export function inverseLengths(trajectories: readonly Trajectory[]): Float32Arra
 }
 
 /** The input of a length-normalised cross-entropy; nothing where it is not normalised, since the loss then asks for nothing. */
-export const lengthInputs = (trajectories: readonly Trajectory[], normalised: boolean): Record<string, Float32Array> =>
+export const lengthInputs = (trajectories: readonly Trajectory[], normalised: boolean): { inverseLength?: Float32Array } =>
   normalised ? { inverseLength: inverseLengths(trajectories) } : {};
 
 /** Mean, spread and share above zero of the advantages: the numbers every algorithm logs. */

@@ -8,48 +8,48 @@ import { between, knob } from '../base/knob.ts';
 import { logProbability } from '../rollout/trajectory.ts';
 import { clamp } from './advantage.ts';
 import { advantageMetrics, inverseLengths, optimalAdvantages, referenceSums, type Algorithm } from './algorithm.ts';
-import { episodeInputs, klKnobs, regularised, weightedCrossEntropy } from './terms.ts';
+import { type EpisodeInputs, entropySetting, episodeInputs, klSettings, regularised, weightedCrossEntropy } from './terms.ts';
 import { rewardOf } from './vstar.ts';
 
-const settings = z.strictObject({
+const schema = z.strictObject({
   beta: knob(between(0, 100), 0.5, 'Weight of log(π_ref/π) inside the advantage: the soft part of the reward.', 'reward per nat'),
   clampAdvantage: knob(between(0, 1000), 3, 'Advantages are clamped to ± this.', 'reward'),
   lengthNormalise: knob(z.boolean(), true, 'Divide log-probabilities, also those inside the advantage, by the number of agent tokens.'),
-  entropyBonus: knob(between(0, 1), 0, 'Weight of the mean token entropy, which is rewarded.'),
-  ...klKnobs(0.02),
+  ...entropySetting(0),
+  ...klSettings(0.02),
 });
 
-export const astarPg: Algorithm<typeof settings> = {
+export const astarPg: Algorithm<typeof schema, EpisodeInputs<'advantage'>> = {
   id: 'astar-pg',
   title: 'A*PO as policy gradient',
   source: 'The week-07 system: RAGEN + A*PO',
-  settings,
+  settings: schema,
 
-  needs: (chosen) => ({
+  needs: (settings) => ({
     vstar: true,
-    reference: chosen.klCoefficient > 0 && chosen.klEstimator === 'full' ? 'full' : 'tokens',
+    reference: settings.klCoefficient > 0 && settings.klEstimator === 'full' ? 'full' : 'tokens',
     critic: false,
     group: 1,
     epochs: 1,
     minibatches: 1,
   }),
 
-  prepare(trajectories, chosen, progress) {
+  prepare(trajectories, settings, progress) {
     const reference = referenceSums(trajectories);
     const inverseLength = inverseLengths(trajectories);
     const hard = optimalAdvantages(trajectories, (trajectory) => rewardOf(trajectory, progress.reward));
     const advantage = Float32Array.from(trajectories, (trajectory, i) => {
-      const logRatio = (reference[i]! - logProbability(trajectory)) * (chosen.lengthNormalise ? inverseLength[i]! : 1);
-      return clamp(hard[i]! + chosen.beta * logRatio, -chosen.clampAdvantage, chosen.clampAdvantage);
+      const logRatio = (reference[i]! - logProbability(trajectory)) * (settings.lengthNormalise ? inverseLength[i]! : 1);
+      return clamp(hard[i]! + settings.beta * logRatio, -settings.clampAdvantage, settings.clampAdvantage);
     });
     return {
-      ...episodeInputs(trajectories, { advantage }, chosen),
+      ...episodeInputs(trajectories, { advantage }, settings),
       metrics: advantageMetrics(advantage),
       distributions: { advantage },
     };
   },
 
-  loss(_graph, policy, input, chosen) {
-    return regularised(policy, input, weightedCrossEntropy(policy, input, 'advantage', chosen.lengthNormalise), chosen);
+  loss(_graph, policy, input, settings) {
+    return regularised(policy, input, weightedCrossEntropy(policy, input, 'advantage', settings.lengthNormalise), settings);
   },
 };

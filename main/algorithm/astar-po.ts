@@ -7,11 +7,11 @@
 import { z } from 'zod';
 import { mul, square, sub } from '../engine/graph/operators.ts';
 import { between, knob, whole } from '../base/knob.ts';
-import { advantageMetrics, optimalAdvantages, referenceSums, type Algorithm } from './algorithm.ts';
-import { withTerm } from './terms.ts';
+import { advantageMetrics, optimalAdvantages, referenceSums, type Algorithm, type Inputs } from './algorithm.ts';
+import { entropySetting, withTerm } from './terms.ts';
 import { rewardOf } from './vstar.ts';
 
-const settings = z.strictObject({
+const schema = z.strictObject({
   beta2: knob(
     between(1e-5, 10),
     0.03,
@@ -19,14 +19,20 @@ const settings = z.strictObject({
     'reward per nat',
   ),
   group: knob(whole(1, 256), 1, 'Rollouts of each task in an update. Language models compute once what they share.', 'episodes'),
-  entropyBonus: knob(between(0, 1), 0.001, 'Weight of the mean token entropy, which is rewarded.'),
+  ...entropySetting(0.001),
 });
 
-export const astarPo: Algorithm<typeof settings> = {
+/** Per episode: r − V*, and log π_ref(y|x). */
+interface AstarPoInputs extends Inputs {
+  readonly episode: { advantage: Float32Array; reference: Float32Array };
+  readonly token: Record<never, Float32Array[]>;
+}
+
+export const astarPo: Algorithm<typeof schema, AstarPoInputs> = {
   id: 'astar-po',
   title: 'A*PO',
   source: 'The A*PO paper: optimal advantage regression',
-  settings,
+  settings: schema,
 
   needs: ({ group }) => ({ vstar: true, reference: 'tokens', critic: false, group, epochs: 1, minibatches: 1 }),
 

@@ -7,52 +7,65 @@ import { between, knob, whole } from '../base/knob.ts';
 import { agentTokenCount } from '../rollout/trajectory.ts';
 import { clamp, groupBy } from './advantage.ts';
 import { deviation, mean } from '../base/statistics.ts';
-import { advantageMetrics, rewardsOf, tokenNumbers, type Algorithm } from './algorithm.ts';
-import { clippedSurrogate, klInputs, klKnobs, klNeeds, regularised } from './terms.ts';
+import { advantageMetrics, rewardsOf, tokenNumbers, type Algorithm, type Inputs } from './algorithm.ts';
+import {
+  type ClippedInputs,
+  type KlInputs,
+  clippedSurrogate,
+  entropySetting,
+  klInputs,
+  klNeeds,
+  klSettings,
+  regularised,
+  clippedSettings,
+} from './terms.ts';
 
-const settings = z.strictObject({
+const schema = z.strictObject({
   group: knob(whole(2, 256), 8, 'Rollouts of each task in an update.', 'episodes'),
   divideBySpread: knob(z.boolean(), true, 'Divide the group’s advantages by the standard deviation of its rewards.'),
   clampAdvantage: knob(between(0, 1000), 5, 'Advantages are clamped to ± this.'),
   filter: knob(between(0.01, 1), 1, 'Share of groups kept, largest spread of rewards first; below 1 this is StarPO-S.', 'share'),
-  clipLow: knob(between(0, 1), 0.2, 'How far the probability ratio may fall below 1 before it is cut.'),
-  clipHigh: knob(between(0, 10), 0.28, 'How far the probability ratio may rise above 1 before it is cut.'),
-  epochs: knob(whole(1, 64), 1, 'Passes over the episodes of an update.', 'passes'),
-  minibatches: knob(whole(1, 256), 4, 'Optimizer steps per pass, each on an equal part of the episodes.', 'steps'),
-  entropyBonus: knob(between(0, 1), 0.001, 'Weight of the mean token entropy, which is rewarded.'),
-  ...klKnobs(0.001),
+  ...clippedSettings,
+  ...entropySetting(0.001),
+  ...klSettings(0.001),
 });
 
-export const grpo: Algorithm<typeof settings> = {
+/** Per token: the advantage, the sampler's log-probability, and with a KL the reference's. */
+interface GrpoInputs extends Inputs {
+  readonly episode: Record<never, Float32Array>;
+  readonly token: ClippedInputs & KlInputs;
+}
+
+export const grpo: Algorithm<typeof schema, GrpoInputs> = {
   id: 'grpo',
   title: 'GRPO (StarPO)',
   source: 'RAGEN: StarPO without a critic; StarPO-S with the variance filter',
-  settings,
+  settings: schema,
 
-  needs: (chosen) => ({
+  needs: (settings) => ({
     vstar: false,
-    reference: klNeeds(chosen),
+    reference: klNeeds(settings),
     critic: false,
-    group: chosen.group,
-    epochs: chosen.epochs,
-    minibatches: chosen.minibatches,
+    group: settings.group,
+    epochs: settings.epochs,
+    minibatches: settings.minibatches,
   }),
 
-  prepare(trajectories, chosen, progress) {
+  prepare(trajectories, settings, progress) {
     const rewards = rewardsOf(trajectories, progress.reward);
     const groups = groupBy(trajectories.map((trajectory) => trajectory.task)).map((members) => {
       const rewardsOfGroup = members.map((i) => rewards[i]!);
       return { members, centre: mean(rewardsOfGroup), spread: deviation(rewardsOfGroup) };
     });
-    const kept = Math.max(1, Math.ceil(groups.length * chosen.filter - 1e-9));
+    const kept = Math.max(1, Math.ceil(groups.length * settings.filter - 1e-9));
     const best = new Set([...groups].sort((a, b) => b.spread - a.spread).slice(0, kept));
     const advantage = new Float32Array(trajectories.length);
     const keep = trajectories.map(() => false);
     for (const group of groups) {
       for (const i of group.members) {
         const centred = rewards[i]! - group.centre;
-        const scaled = chosen.divideBySpread ? centred / (group.spread + 1e-6) : centred;
-        advantage[i] = clamp(scaled, -chosen.clampAdvantage, chosen.clampAdvantage);
+        const scaled = settings.divideBySpread ? centred / (group.spread + 1e-6) : centred;
+        advantage[i] = clamp(scaled, -settings.clampAdvantage, settings.clampAdvantage);
         keep[i] = best.has(group);
       }
     }
@@ -61,7 +74,7 @@ export const grpo: Algorithm<typeof settings> = {
       token: {
         advantage: trajectories.map((trajectory, i) => new Float32Array(agentTokenCount(trajectory)).fill(advantage[i]!)),
         old: tokenNumbers(trajectories, 'logProbs'),
-        ...klInputs(trajectories, chosen),
+        ...klInputs(trajectories, settings),
       },
       keep,
       metrics: {
@@ -74,9 +87,9 @@ export const grpo: Algorithm<typeof settings> = {
     };
   },
 
-  loss(_graph, policy, input, chosen) {
-    const surrogate = clippedSurrogate(policy, input, chosen.clipLow, chosen.clipHigh);
-    const { loss, metrics } = regularised(policy, input, surrogate.loss, chosen);
+  loss(_graph, policy, input, settings) {
+    const surrogate = clippedSurrogate(policy, input, settings.clipLow, settings.clipHigh);
+    const { loss, metrics } = regularised(policy, input, surrogate.loss, settings);
     return { loss, metrics: { ...metrics, ...surrogate.metrics } };
   },
 };

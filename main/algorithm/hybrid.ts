@@ -6,28 +6,28 @@ import { z } from 'zod';
 import { between, knob } from '../base/knob.ts';
 import { clamp } from './advantage.ts';
 import { optimalAdvantages, type Algorithm } from './algorithm.ts';
-import { klNeeds } from './terms.ts';
-import { imitation, weightedSft, weightKnobs } from './weighted-sft.ts';
+import { type EpisodeInputs, klNeeds } from './terms.ts';
+import { imitation, weightedSft, weightSettings } from './weighted-sft.ts';
 
-const settings = z.strictObject({
+const schema = z.strictObject({
   partialCredit: knob(between(0, 1), 0.5, 'Part of the shaped return (cut to 0…1) that a failed episode is credited with.', 'share'),
-  ...weightKnobs,
+  ...weightSettings,
 });
 
-export const hybrid: Algorithm<typeof settings> = {
+export const hybrid: Algorithm<typeof schema, EpisodeInputs<'weight'>> = {
   id: 'hybrid',
   title: 'Hybrid',
   source: 'Option C of the analysis: weighted SFT with curriculum, partial credit and adaptive V* sampling',
-  settings,
+  settings: schema,
 
-  needs: (chosen) => ({ vstar: true, reference: klNeeds(chosen), critic: false, group: 1, epochs: 1, minibatches: 1 }),
+  needs: (settings) => ({ vstar: true, reference: klNeeds(settings), critic: false, group: 1, epochs: 1, minibatches: 1 }),
 
-  prepare(trajectories, chosen) {
+  prepare(trajectories, settings) {
     const advantage = optimalAdvantages(trajectories, (trajectory) =>
-      trajectory.success ? 1 : chosen.partialCredit * clamp(trajectory.return, 0, 1),
+      trajectory.success ? 1 : settings.partialCredit * clamp(trajectory.return, 0, 1),
     );
-    return imitation(trajectories, advantage, chosen);
+    return imitation(trajectories, advantage, settings);
   },
 
-  loss: (graph, policy, input, chosen) => weightedSft.loss(graph, policy, input, chosen),
+  loss: (graph, policy, input, settings) => weightedSft.loss(graph, policy, input, settings),
 };

@@ -8,25 +8,35 @@ import { between, knob, whole } from '../base/knob.ts';
 import { agentTokenCount, type Trajectory } from '../rollout/trajectory.ts';
 import { biLevelGae, clamp, gae, normalise } from './advantage.ts';
 import { deviation, mean } from '../base/statistics.ts';
-import { advantageMetrics, tokenNumbers, type Algorithm } from './algorithm.ts';
-import { clippedSurrogate, klInputs, klKnobs, klNeeds, regularised, valueLoss, withTerm } from './terms.ts';
+import { advantageMetrics, tokenNumbers, type Algorithm, type Inputs } from './algorithm.ts';
+import {
+  type ClippedInputs,
+  type KlInputs,
+  clippedSurrogate,
+  entropySetting,
+  klInputs,
+  klNeeds,
+  klSettings,
+  regularised,
+  valueLoss,
+  withTerm,
+  clippedSettings,
+} from './terms.ts';
 import type { RewardKind } from './vstar.ts';
 
-const settings = z.strictObject({
+const schema = z.strictObject({
   gamma: knob(between(0, 1), 1, 'Discount from one token to the next.'),
   lambda: knob(between(0, 1), 1, 'GAE: 0 trusts the critic, 1 trusts the sampled return.'),
   bilevel: knob(z.boolean(), false, 'Bi-level GAE: over turns first, then over the tokens of each turn.'),
   gammaTurn: knob(between(0, 1), 0.95, 'Discount from one turn to the next (bi-level GAE).'),
   normaliseAdvantages: knob(z.boolean(), true, 'Normalise advantages over all tokens of the update.'),
   clampAdvantage: knob(between(0, 1000), 5, 'Advantages are clamped to ± this.'),
-  clipLow: knob(between(0, 1), 0.2, 'How far the probability ratio may fall below 1 before it is cut.'),
-  clipHigh: knob(between(0, 10), 0.28, 'How far the probability ratio may rise above 1 before it is cut.'),
+
   valueCoefficient: knob(between(0, 100), 0.5, 'Weight of the value loss.'),
   valueClip: knob(between(0, 100), 0.5, 'The new value is kept within ± this of the old one in the value loss; 0 is no limit.', 'reward'),
-  epochs: knob(whole(1, 64), 1, 'Passes over the episodes of an update.', 'passes'),
-  minibatches: knob(whole(1, 256), 4, 'Optimizer steps per pass, each on an equal part of the episodes.', 'steps'),
-  entropyBonus: knob(between(0, 1), 0.001, 'Weight of the mean token entropy, which is rewarded.'),
-  ...klKnobs(0.001),
+  ...clippedSettings,
+  ...entropySetting(0.001),
+  ...klSettings(0.001),
 });
 
 /** Rewards at the turns' last tokens. A turn without tokens hands its reward to the turn before it, or else to the next one. */
@@ -49,31 +59,39 @@ export function tokenRewards(trajectory: Trajectory, kind: RewardKind): { reward
   return { rewards, turnEnds };
 }
 
-export const ppo: Algorithm<typeof settings> = {
+/** Per token: advantage and return of GAE, the sampler's log-probability and value, and with a KL the reference's log-probability. */
+interface PpoInputs extends Inputs {
+  readonly episode: Record<never, Float32Array>;
+  readonly token: ClippedInputs & KlInputs & { returns: Float32Array[]; oldValues: Float32Array[] };
+}
+
+export const ppo: Algorithm<typeof schema, PpoInputs> = {
   id: 'ppo',
   title: 'PPO (StarPO)',
   source: 'RAGEN: StarPO with a critic and GAE; the slides’ A2C/GAE system',
-  settings,
+  settings: schema,
 
-  needs: (chosen) => ({
+  needs: (settings) => ({
     vstar: false,
-    reference: klNeeds(chosen),
+    reference: klNeeds(settings),
     critic: true,
     group: 1,
-    epochs: chosen.epochs,
-    minibatches: chosen.minibatches,
+    epochs: settings.epochs,
+    minibatches: settings.minibatches,
   }),
 
-  prepare(trajectories, chosen, progress) {
+  prepare(trajectories, settings, progress) {
     const oldValues = tokenNumbers(trajectories, 'values');
     const estimates = trajectories.map((trajectory, i) => {
       const { rewards, turnEnds } = tokenRewards(trajectory, progress.reward);
-      return chosen.bilevel
-        ? biLevelGae(rewards, oldValues[i]!, turnEnds, chosen.gammaTurn, chosen.gamma, chosen.lambda)
-        : gae(rewards, oldValues[i]!, chosen.gamma, chosen.lambda);
+      return settings.bilevel
+        ? biLevelGae(rewards, oldValues[i]!, turnEnds, settings.gammaTurn, settings.gamma, settings.lambda)
+        : gae(rewards, oldValues[i]!, settings.gamma, settings.lambda);
     });
     const raw = join(estimates.map((estimate) => estimate.advantages));
-    const all = (chosen.normaliseAdvantages ? normalise(raw) : raw).map((a) => clamp(a, -chosen.clampAdvantage, chosen.clampAdvantage));
+    const all = (settings.normaliseAdvantages ? normalise(raw) : raw).map((a) =>
+      clamp(a, -settings.clampAdvantage, settings.clampAdvantage),
+    );
     const returns = estimates.map((estimate) => estimate.returns);
     return {
       episode: {},
@@ -82,7 +100,7 @@ export const ppo: Algorithm<typeof settings> = {
         returns,
         oldValues,
         old: tokenNumbers(trajectories, 'logProbs'),
-        ...klInputs(trajectories, chosen),
+        ...klInputs(trajectories, settings),
       },
       keep: trajectories.map(() => true),
       metrics: {
@@ -94,11 +112,11 @@ export const ppo: Algorithm<typeof settings> = {
     };
   },
 
-  loss(_graph, policy, input, chosen) {
-    const surrogate = clippedSurrogate(policy, input, chosen.clipLow, chosen.clipHigh);
-    const value = valueLoss(policy, input, chosen.valueClip);
-    const { loss: policyLoss, metrics } = regularised(policy, input, surrogate.loss, chosen);
-    const loss = withTerm(policyLoss, chosen.valueCoefficient, value);
+  loss(_graph, policy, input, settings) {
+    const surrogate = clippedSurrogate(policy, input, settings.clipLow, settings.clipHigh);
+    const value = valueLoss(policy, input, settings.valueClip);
+    const { loss: policyLoss, metrics } = regularised(policy, input, surrogate.loss, settings);
+    const loss = withTerm(policyLoss, settings.valueCoefficient, value);
     return { loss, metrics: { ...metrics, loss, 'loss.value': value, ...surrogate.metrics } };
   },
 };

@@ -7,42 +7,52 @@ import { between, knob } from '../base/knob.ts';
 import { clamp } from './advantage.ts';
 import { mean } from '../base/statistics.ts';
 import { advantageMetrics, optimalAdvantages, type Algorithm } from './algorithm.ts';
-import { episodeInputs, klKnobs, klNeeds, regularised, weightedCrossEntropy } from './terms.ts';
+import {
+  type EpisodeInputs,
+  entropySetting,
+  episodeInputs,
+  klNeeds,
+  klSettings,
+  lengthSetting,
+  penaltySetting,
+  regularised,
+  weightedCrossEntropy,
+} from './terms.ts';
 import { rewardOf } from './vstar.ts';
 
-const settings = z.strictObject({
-  stepPenalty: knob(between(0, 10), 0, 'Taken off the reward for every step of the episode.', 'reward per step'),
+const schema = z.strictObject({
+  ...penaltySetting(0),
   clipSpread: knob(between(0.1, 100), 2, 'Advantages are clipped to ± this many times the root mean square of the batch’s advantages.'),
   clipFloor: knob(between(0, 100), 0.1, 'The clipping never gets tighter than ± this.', 'reward'),
-  lengthNormalise: knob(z.boolean(), false, 'Divide the log-probability of a trajectory by its number of agent tokens.'),
-  entropyBonus: knob(between(0, 1), 0.01, 'Weight of the mean token entropy, which is rewarded.'),
-  ...klKnobs(0.02),
+  ...lengthSetting(false),
+  ...entropySetting(0.01),
+  ...klSettings(0.02),
 });
 
-export const reinforceFixed: Algorithm<typeof settings> = {
+export const reinforceFixed: Algorithm<typeof schema, EpisodeInputs<'advantage'>> = {
   id: 'reinforce-fixed',
   title: 'REINFORCE, repaired',
   source: 'Option B of the analysis: REINFORCE with curriculum, binary V*, KL, temperature schedule, entropy bonus and adaptive clipping',
-  settings,
+  settings: schema,
 
-  needs: (chosen) => ({ vstar: true, reference: klNeeds(chosen), critic: false, group: 1, epochs: 1, minibatches: 1 }),
+  needs: (settings) => ({ vstar: true, reference: klNeeds(settings), critic: false, group: 1, epochs: 1, minibatches: 1 }),
 
-  prepare(trajectories, chosen, progress) {
+  prepare(trajectories, settings, progress) {
     const raw = optimalAdvantages(
       trajectories,
-      (trajectory) => rewardOf(trajectory, progress.reward) - chosen.stepPenalty * trajectory.steps.length,
+      (trajectory) => rewardOf(trajectory, progress.reward) - settings.stepPenalty * trajectory.steps.length,
     );
     const spread = Math.sqrt(mean(raw.map((a) => a * a)));
-    const limit = Math.max(chosen.clipFloor, chosen.clipSpread * spread);
+    const limit = Math.max(settings.clipFloor, settings.clipSpread * spread);
     const advantage = raw.map((a) => clamp(a, -limit, limit));
     return {
-      ...episodeInputs(trajectories, { advantage }, chosen),
+      ...episodeInputs(trajectories, { advantage }, settings),
       metrics: { ...advantageMetrics(advantage), 'advantage.limit': limit },
       distributions: { advantage },
     };
   },
 
-  loss(_graph, policy, input, chosen) {
-    return regularised(policy, input, weightedCrossEntropy(policy, input, 'advantage', chosen.lengthNormalise), chosen);
+  loss(_graph, policy, input, settings) {
+    return regularised(policy, input, weightedCrossEntropy(policy, input, 'advantage', settings.lengthNormalise), settings);
   },
 };

@@ -5,33 +5,39 @@
 import { z } from 'zod';
 import { between, knob } from '../base/knob.ts';
 import { clamp } from './advantage.ts';
-import { advantageMetrics, lengthInputs, optimalAdvantages, type Algorithm } from './algorithm.ts';
-import { weightedCrossEntropy, withTerm } from './terms.ts';
+import { advantageMetrics, lengthInputs, optimalAdvantages, type Algorithm, type Inputs } from './algorithm.ts';
+import { entropySetting, lengthSetting, penaltySetting, weightedCrossEntropy, withTerm } from './terms.ts';
 import { rewardOf } from './vstar.ts';
 
-const settings = z.strictObject({
-  stepPenalty: knob(between(0, 10), 0.1, 'Taken off the reward for every step of the episode.', 'reward per step'),
+const schema = z.strictObject({
+  ...penaltySetting(0.1),
   clampAdvantage: knob(between(0, 1000), 10, 'Advantages are clamped to ± this: far out, as a guard only.', 'reward'),
-  lengthNormalise: knob(z.boolean(), false, 'Divide the log-probability of a trajectory by its number of agent tokens.'),
-  entropyBonus: knob(between(0, 1), 0, 'Weight of the mean token entropy, which is rewarded.'),
+  ...lengthSetting(false),
+  ...entropySetting(0),
 });
 
-export const reinforce: Algorithm<typeof settings> = {
+/** Per episode: r − V*, and 1 / length where it is divided by. */
+interface ReinforceInputs extends Inputs {
+  readonly episode: { advantage: Float32Array; inverseLength?: Float32Array };
+  readonly token: Record<never, Float32Array[]>;
+}
+
+export const reinforce: Algorithm<typeof schema, ReinforceInputs> = {
   id: 'reinforce',
   title: 'REINFORCE with V*',
   source: 'new_ragen: policy gradient with V* as the baseline',
-  settings,
+  settings: schema,
 
   needs: () => ({ vstar: true, reference: 'none', critic: false, group: 1, epochs: 1, minibatches: 1 }),
 
-  prepare(trajectories, chosen, progress) {
+  prepare(trajectories, settings, progress) {
     const raw = optimalAdvantages(
       trajectories,
-      (trajectory) => rewardOf(trajectory, progress.reward) - chosen.stepPenalty * trajectory.steps.length,
+      (trajectory) => rewardOf(trajectory, progress.reward) - settings.stepPenalty * trajectory.steps.length,
     );
-    const advantage = raw.map((a) => clamp(a, -chosen.clampAdvantage, chosen.clampAdvantage));
+    const advantage = raw.map((a) => clamp(a, -settings.clampAdvantage, settings.clampAdvantage));
     return {
-      episode: { advantage, ...lengthInputs(trajectories, chosen.lengthNormalise) },
+      episode: { advantage, ...lengthInputs(trajectories, settings.lengthNormalise) },
       token: {},
       keep: trajectories.map(() => true),
       metrics: advantageMetrics(advantage),
@@ -39,10 +45,10 @@ export const reinforce: Algorithm<typeof settings> = {
     };
   },
 
-  loss(_graph, policy, input, chosen) {
-    const gradient = weightedCrossEntropy(policy, input, 'advantage', chosen.lengthNormalise);
+  loss(_graph, policy, input, settings) {
+    const gradient = weightedCrossEntropy(policy, input, 'advantage', settings.lengthNormalise);
     const entropy = policy.tokenMean(policy.entropies);
-    const loss = withTerm(gradient, -chosen.entropyBonus, entropy);
+    const loss = withTerm(gradient, -settings.entropyBonus, entropy);
     return { loss, metrics: { loss, 'loss.policy': gradient, entropy } };
   },
 };

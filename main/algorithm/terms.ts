@@ -1,19 +1,40 @@
 // Pieces of a loss that several algorithms share because they are mathematically the same: the KL to the reference, the
-// clipped surrogate and the weighted cross-entropy. All are graph nodes; the golden test checks each algorithm that uses them.
+// clipped surrogate and the weighted cross-entropy, and the settings that come with them. All are graph nodes; the golden test checks each algorithm that uses them.
 
 import { z } from 'zod';
 import { clip, exp, greater, less, minimum, mul, neg, sub, add, cast, square, maximum } from '../engine/graph/operators.ts';
 import type { Tensor } from '../engine/graph/graph.ts';
-import { between, knob } from '../base/knob.ts';
+import { between, knob, whole } from '../base/knob.ts';
 import type { Trajectory } from '../rollout/trajectory.ts';
-import { lengthInputs, tokenNumbers, type Loss, type Needs, type Prepared } from './algorithm.ts';
-import { type LossInput, type PolicyTensors } from '../policy/transformer/batch.ts';
+import { lengthInputs, tokenNumbers, type Inputs, type Loss, type LossInput, type Needs, type Prepared } from './algorithm.ts';
+import type { PolicyTensors } from '../policy/transformer/batch.ts';
 
 /** Log-ratios are cut here before they are exponentiated: e^20 is far past any useful ratio and far from overflow. */
 const LOG_RATIO_LIMIT = 20;
 
-/** The two knobs of every algorithm with a KL term. */
-export const klKnobs = (coefficient: number) => ({
+/** Settings that several algorithms share, each with its default. */
+export const entropySetting = (preset: number) => ({
+  entropyBonus: knob(between(0, 1), preset, 'Weight of the mean token entropy, which is rewarded.'),
+});
+export const penaltySetting = (preset: number) => ({
+  stepPenalty: knob(between(0, 10), preset, 'Taken off the reward for every step of the episode.', 'reward per step'),
+});
+export const lengthSetting = (
+  preset: boolean,
+  description = 'Divide the log-probability of a trajectory by its number of agent tokens.',
+) => ({
+  lengthNormalise: knob(z.boolean(), preset, description),
+});
+/** PPO's clip range and how often the episodes of an update are used. */
+export const clippedSettings = {
+  clipLow: knob(between(0, 1), 0.2, 'How far the probability ratio may fall below 1 before it is cut.'),
+  clipHigh: knob(between(0, 10), 0.28, 'How far the probability ratio may rise above 1 before it is cut.'),
+  epochs: knob(whole(1, 64), 1, 'Passes over the episodes of an update.', 'passes'),
+  minibatches: knob(whole(1, 256), 4, 'Optimizer steps per pass, each on an equal part of the episodes.', 'steps'),
+};
+
+/** The two settings of every algorithm with a KL term. */
+export const klSettings = (coefficient: number) => ({
   klCoefficient: knob(between(0, 100), coefficient, 'Weight of KL(π‖π_ref) in the loss; 0 leaves it out.'),
   klEstimator: knob(
     z.enum(['full', 'k3']),
@@ -21,6 +42,10 @@ export const klKnobs = (coefficient: number) => ({
     'KL per token: over the full vocabulary (needs the reference’s whole distribution), or the k3 estimator e^d − d − 1 with d = log π_ref − log π of the sampled token.',
   ),
 });
+
+/** What each shared term takes. */
+export type KlInputs = { reference?: Float32Array[] };
+export type ClippedInputs = { advantage: Float32Array[]; old: Float32Array[] };
 
 interface KlSettings {
   readonly klCoefficient: number;
@@ -34,12 +59,12 @@ export function klNeeds(settings: KlSettings): Needs['reference'] {
 }
 
 /** Inputs of the KL term. */
-export function klInputs(trajectories: readonly Trajectory[], settings: KlSettings): Record<string, Float32Array[]> {
+export function klInputs(trajectories: readonly Trajectory[], settings: KlSettings): KlInputs {
   return klNeeds(settings) === 'tokens' ? { reference: tokenNumbers(trajectories, 'referenceLogProbs') } : {};
 }
 
 /** KL(π‖π_ref), mean over the update's tokens; undefined when the algorithm runs without it. */
-function klTerm(policy: PolicyTensors, input: LossInput, settings: KlSettings): Tensor | undefined {
+function klTerm(policy: PolicyTensors, input: LossInput<never, 'reference'>, settings: KlSettings): Tensor | undefined {
   const needs = klNeeds(settings);
   if (needs === 'none') return undefined;
   if (needs === 'full') {
@@ -62,7 +87,7 @@ function boundedLogRatio(policy: PolicyTensors, a: Tensor, b: Tensor): Tensor {
  * PPO's clipped surrogate per token, to be minimised: −min(ρ·A, clip(ρ, 1 − low, 1 + high)·A), with ρ = π/π_old.
  * Also the share of tokens whose ratio was cut, and the k1 estimate of KL(π_old‖π).
  */
-export function clippedSurrogate(policy: PolicyTensors, input: LossInput, low: number, high: number) {
+export function clippedSurrogate(policy: PolicyTensors, input: LossInput<never, 'advantage' | 'old'>, low: number, high: number) {
   const advantage = input('advantage', 'token');
   const logRatio = boundedLogRatio(policy, policy.logProbs, input('old', 'token'));
   const ratio = exp(logRatio);
@@ -79,7 +104,7 @@ export function clippedSurrogate(policy: PolicyTensors, input: LossInput, low: n
 }
 
 /** ½·max((V − R)², (V_clipped − R)²), mean over tokens; V_clipped stays within `range` of the old value. */
-export function valueLoss(policy: PolicyTensors, input: LossInput, range: number): Tensor {
+export function valueLoss(policy: PolicyTensors, input: LossInput<never, 'returns' | 'oldValues'>, range: number): Tensor {
   if (!policy.values)
     throw new Error('The value loss needs a critic, but the model was built without a value head. Build it with valueHead: true.');
   const returns = input('returns', 'token');
@@ -91,22 +116,32 @@ export function valueLoss(policy: PolicyTensors, input: LossInput, range: number
 }
 
 /** −log π(y|x) of each episode, divided by its length when `normalise` says so. [E] */
-function crossEntropy(policy: PolicyTensors, input: LossInput, normalise: boolean): Tensor {
+function crossEntropy(policy: PolicyTensors, input: LossInput<'inverseLength', never>, normalise: boolean): Tensor {
   const sum = neg(policy.perEpisode(policy.logProbs));
   return normalise ? mul(sum, input('inverseLength', 'episode')) : sum;
 }
 
 /** Mean over episodes of the number `name` that `prepare` gave each times −log π(y|x). */
-export function weightedCrossEntropy(policy: PolicyTensors, input: LossInput, name: 'advantage' | 'weight', normalise: boolean): Tensor {
+export function weightedCrossEntropy<Name extends 'advantage' | 'weight'>(
+  policy: PolicyTensors,
+  input: LossInput<Name | 'inverseLength', never>,
+  name: Name,
+  normalise: boolean,
+): Tensor {
   return policy.episodeMean(mul(input(name, 'episode'), crossEntropy(policy, input, normalise)));
 }
 
 /** What a loss with one number per episode takes: that number, the lengths it divides by, the reference for the KL. */
-export function episodeInputs(
+export interface EpisodeInputs<Name extends string> extends Inputs {
+  readonly episode: Record<Name, Float32Array> & { inverseLength?: Float32Array };
+  readonly token: KlInputs;
+}
+
+export function episodeInputs<Name extends string>(
   trajectories: readonly Trajectory[],
-  numbers: Readonly<Record<string, Float32Array>>,
+  numbers: Record<Name, Float32Array>,
   settings: KlSettings & { readonly lengthNormalise: boolean },
-): Pick<Prepared, 'episode' | 'token' | 'keep'> {
+): Pick<Prepared<EpisodeInputs<Name>>, 'episode' | 'token' | 'keep'> {
   return {
     episode: { ...numbers, ...lengthInputs(trajectories, settings.lengthNormalise) },
     token: klInputs(trajectories, settings),
@@ -117,7 +152,7 @@ export function episodeInputs(
 /** An algorithm's main term + λ · KL(π‖π_ref) − entropy bonus, with the metrics that all of them log. */
 export function regularised(
   policy: PolicyTensors,
-  input: LossInput,
+  input: LossInput<never, 'reference'>,
   main: Tensor,
   settings: KlSettings & { readonly entropyBonus: number },
 ): Loss {

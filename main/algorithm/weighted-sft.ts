@@ -8,18 +8,18 @@ import { clamp, normalise } from './advantage.ts';
 import { mean } from '../base/statistics.ts';
 import type { Trajectory } from '../rollout/trajectory.ts';
 import { advantageMetrics, optimalAdvantages, type Algorithm, type Prepared } from './algorithm.ts';
-import { episodeInputs, klKnobs, klNeeds, regularised, weightedCrossEntropy } from './terms.ts';
+import { type EpisodeInputs, entropySetting, episodeInputs, klNeeds, klSettings, regularised, weightedCrossEntropy } from './terms.ts';
 import { rewardOf } from './vstar.ts';
 
-export const weightKnobs = {
+export const weightSettings = {
   clampAdvantage: knob(between(0, 1000), 3, 'Normalised advantages are clamped to ± this.'),
   weightLow: knob(between(1e-6, 1), 0.1, 'Smallest weight of a trajectory; positive, so nothing is pushed down.'),
   weightHigh: knob(between(1, 1000), 5, 'Largest weight of a trajectory.'),
   lengthNormalise: knob(z.boolean(), true, 'Divide the cross-entropy of a trajectory by its number of agent tokens.'),
-  entropyBonus: knob(between(0, 1), 0, 'Weight of the mean token entropy, which is rewarded.'),
-  ...klKnobs(0.02),
+  ...entropySetting(0),
+  ...klSettings(0.02),
 };
-const settings = z.strictObject(weightKnobs);
+const schema = z.strictObject(weightSettings);
 
 /** w = clamp(clamp(normalised a, ±limit) + 1, low, high): positive whatever the advantages. */
 export function imitationWeights(advantages: Float32Array, limit: number, low: number, high: number): Float32Array {
@@ -27,10 +27,14 @@ export function imitationWeights(advantages: Float32Array, limit: number, low: n
 }
 
 /** The update of weighted SFT from whatever advantages an algorithm has. */
-export function imitation(trajectories: readonly Trajectory[], advantage: Float32Array, chosen: z.infer<typeof settings>): Prepared {
-  const weight = imitationWeights(advantage, chosen.clampAdvantage, chosen.weightLow, chosen.weightHigh);
+export function imitation(
+  trajectories: readonly Trajectory[],
+  advantage: Float32Array,
+  settings: z.infer<typeof schema>,
+): Prepared<EpisodeInputs<'weight'>> {
+  const weight = imitationWeights(advantage, settings.clampAdvantage, settings.weightLow, settings.weightHigh);
   return {
-    ...episodeInputs(trajectories, { weight }, chosen),
+    ...episodeInputs(trajectories, { weight }, settings),
     metrics: {
       ...advantageMetrics(advantage),
       'weight.mean': mean(weight),
@@ -41,20 +45,20 @@ export function imitation(trajectories: readonly Trajectory[], advantage: Float3
   };
 }
 
-export const weightedSft: Algorithm<typeof settings> = {
+export const weightedSft: Algorithm<typeof schema, EpisodeInputs<'weight'>> = {
   id: 'weighted-sft',
   title: 'Weighted SFT',
   source: 'TinyZero and webshop_apo: imitation weighted by the advantage over V*',
-  settings,
+  settings: schema,
 
-  needs: (chosen) => ({ vstar: true, reference: klNeeds(chosen), critic: false, group: 1, epochs: 1, minibatches: 1 }),
+  needs: (settings) => ({ vstar: true, reference: klNeeds(settings), critic: false, group: 1, epochs: 1, minibatches: 1 }),
 
-  prepare(trajectories, chosen, progress) {
+  prepare(trajectories, settings, progress) {
     const advantage = optimalAdvantages(trajectories, (trajectory) => rewardOf(trajectory, progress.reward));
-    return imitation(trajectories, advantage, chosen);
+    return imitation(trajectories, advantage, settings);
   },
 
-  loss(_graph, policy, input, chosen) {
-    return regularised(policy, input, weightedCrossEntropy(policy, input, 'weight', chosen.lengthNormalise), chosen);
+  loss(_graph, policy, input, settings) {
+    return regularised(policy, input, weightedCrossEntropy(policy, input, 'weight', settings.lengthNormalise), settings);
   },
 };

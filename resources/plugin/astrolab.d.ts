@@ -43,9 +43,22 @@ export interface StepTokens {
   readonly values: Float32Array;
 }
 
+/** One turn of an episode. */
+export interface Step {
+  /** What the agent saw before it acted: the state key of an anchor, where the page says where one is. */
+  readonly observation: string;
+  /** Empty where the agent does not think. */
+  readonly thought: string;
+  readonly action: string;
+  readonly valid: boolean;
+  readonly reward: number;
+  readonly facts: { readonly [name: string]: string | number | boolean | null };
+  readonly tokens: StepTokens;
+}
+
 export interface Trajectory {
   readonly task: string;
-  readonly steps: readonly { readonly reward: number; readonly valid: boolean; readonly action: string; readonly tokens: StepTokens }[];
+  readonly steps: readonly Step[];
   readonly return: number;
   readonly success: boolean;
   /** V* of the task; filled in when needs().vstar. */
@@ -183,7 +196,11 @@ export interface World {
 }
 
 type Operand = Tensor | number;
-type Input = (name: string, per: 'episode' | 'token') => Tensor;
+/** Gives the loss numbers of `prepare` as tensors, by the names it may ask for. */
+export interface Input<PerEpisode extends string = string, PerToken extends string = string> {
+  (name: PerEpisode, per: 'episode'): Tensor;
+  (name: PerToken, per: 'token'): Tensor;
+}
 
 /** Operators of the graph; shapes are broadcast, gradients are automatic. */
 export interface Operators {
@@ -231,9 +248,21 @@ export interface Terms {
   /** loss + coefficient · term; without a term the loss itself. */
   withTerm(loss: Tensor, coefficient: number, term: Tensor | undefined): Tensor;
   /** Mean over the episodes of input(name, 'episode') · −log π; `normalise` divides by the length (input `inverseLength`). */
-  weightedCrossEntropy(policy: PolicyTensors, input: Input, name: 'advantage' | 'weight', normalise: boolean): Tensor;
+  weightedCrossEntropy<Name extends 'advantage' | 'weight'>(
+    policy: PolicyTensors,
+    input: Input<Name | 'inverseLength', never>,
+    name: Name,
+    normalise: boolean,
+  ): Tensor;
   /** The critic's squared error against the token input `returns`, clipped to ± range around `oldValues`; range 0: not clipped. */
-  valueLoss(policy: PolicyTensors, input: Input, range: number): Tensor;
+  valueLoss(policy: PolicyTensors, input: Input<never, 'returns' | 'oldValues'>, range: number): Tensor;
+  /** PPO's −min(ρ·A, clip(ρ, 1 − low, 1 + high)·A), ρ = π/π_old, from the token inputs `advantage` and `old`; with the metrics ratio.mean, ratio.clipped and kl.old. */
+  clippedSurrogate(
+    policy: PolicyTensors,
+    input: Input<never, 'advantage' | 'old'>,
+    low: number,
+    high: number,
+  ): { readonly loss: Tensor; readonly metrics: Readonly<Record<string, Tensor>> };
 }
 
 export interface Lab {

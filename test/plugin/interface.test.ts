@@ -22,7 +22,8 @@ test('what the lab gives has everything that is documented', () => {
   expectTypeOf<Trajectory>().toExtend<documented.Trajectory>();
   expectTypeOf<Progress>().toEqualTypeOf<documented.Progress>();
   expectTypeOf<PolicyTensors>().toExtend<documented.PolicyTensors>();
-  expectTypeOf<Parameters<LossInput>>().toEqualTypeOf<Parameters<Parameters<documented.Algorithm['loss']>[2]>>();
+  expectTypeOf<Parameters<Parameters<Algorithm['loss']>[2]>>().toEqualTypeOf<Parameters<Parameters<documented.Algorithm['loss']>[2]>>();
+  expectTypeOf<LossInput>().toExtend<(name: string, per: 'episode' | 'token') => documented.Tensor>();
   expectTypeOf<Omit<typeof toolbox, 'version' | 'z' | 'knob' | 'between' | 'whole' | 'trajectories'>>().toExtend<
     Omit<documented.Lab, 'version' | 'z' | 'knob' | 'between' | 'whole' | 'trajectories'>
   >();

@@ -65,11 +65,11 @@ test('a failure says what was tried, what failed and what to do', () => {
 });
 
 test.each([
-  ['main/training/train.ts', `import { app } from 'electron';`, 'only main/{index,window,security,menu}.ts'],
+  ['main/training/train.ts', `import { app } from 'electron';`, 'only main/shell/ and main/ipc/'],
   ['renderer/page.ts', `import type { Run } from '../main/store/run.ts';`, 'the page knows the lab only through preload/contract'],
   ['renderer/page.ts', `const fs = await import('node:fs');`, 'the page is sandboxed'],
   ['main/store/run.ts', `import { page } from '../../renderer/page.ts';`, 'the lab does not know its window'],
-  ['main/engine/graph/graph.ts', `import { x } from '../policy/x.ts';`, 'main/policy lies above main/engine'],
+  ['main/engine/graph/graph.ts', `import { x } from '../../policy/x.ts';`, 'main/policy lies above main/engine'],
   ['main/environment/shop.ts', `export { x } from '../policy/x.ts';`, 'main/policy lies above main/environment'],
   ['main/training/a.ts', `import type { Run } from '../store/run.ts';`, 'main/store lies above main/training'],
   ['main/rollout/a.ts', `import { run } from './nowhere.ts';`, 'there is no such file'],
