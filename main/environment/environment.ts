@@ -74,6 +74,50 @@ export interface Start {
   readonly level: number | undefined;
 }
 
+/** The words of a world, for the policies that read and write them. */
+export interface Lexicon {
+  /** Texts that together contain every word the world (or its view) can show or understand; a tokenizer is trained on them. Never test-only secrets. */
+  corpus(): Iterable<string>;
+  /** The corpus may lack words that the world shows: a tokenizer must be able to spell them. */
+  readonly open?: boolean;
+  /** How a policy reads numbers: as whole words (names, prices; the default) or digit by digit (arithmetic). */
+  readonly digits?: 'whole' | 'single';
+  /** Names of several words that stand for one thing (`running shoes`), in lower case; a policy may read each as one token. */
+  readonly phrases?: readonly string[];
+  /** Words that are mere names (product ids): a permutation of them changes nothing. */
+  readonly interchangeable?: readonly string[];
+  /** Groups of words that may trade places within their group, each with its synonyms: to the agent the world would read as well. */
+  readonly concepts?: readonly (readonly (readonly string[])[])[];
+  /** Prices of which an agent needs to know only how they compare with the task's; they may be permuted where the comparison is marked. */
+  readonly prices?: readonly string[];
+  /** Groups of prices and sections that may trade places in an episode of this task: what the task compares them with stays true. */
+  comparable?(task: Task): readonly (readonly string[])[];
+  /** Pages may be longer than a small policy's context, so a run looks before it begins; the text says what can be set instead. */
+  readonly longPages?: string;
+}
+
+/** What explains results: why episodes fail, what successes share, what cannot be solved. */
+export interface Diagnostics {
+  /** Ways to fail that only this world has, in the order in which they are looked for; without it failures.ts has usual ones. */
+  readonly failures?: readonly FailureClass[];
+  /** What successes may have in common, for evaluation/conduct.ts. */
+  readonly traits?: readonly Trait[];
+  /** Whether any sequence of actions reaches the task's target; where it is missing, the facts of `reset` say so (`reachable: false`). */
+  solvable?(task: Task, level?: number): boolean;
+  /** Where settings limit what may be said: the share of the words of what the task wants that may be, 0 to 1. */
+  coverage?(task: Task): number;
+}
+
+/** Only worlds for which many steps at once cost less than one after another (those in another process). */
+export interface Batching<State extends Plain = Plain> {
+  /** The same as `step` for each, in order. */
+  stepMany(moves: readonly { readonly state: State; readonly action: string }[]): Turn<State>[];
+  /** `reset` will soon be called for each of these. */
+  prefetch(starts: readonly Start[]): void;
+  /** The most episodes that are kept open at once; more than that still works, but costs replays. */
+  readonly concurrent: number;
+}
+
 export interface Environment<State extends Plain = Plain> {
   readonly name: string;
   /** The settings with every default filled in; part of every cache key. */
@@ -86,6 +130,8 @@ export interface Environment<State extends Plain = Plain> {
   readonly tiers: readonly string[];
   /** Number of curriculum levels; the last one is the whole world. */
   readonly levels: number;
+  /** True where the same action in the same state can have different outcomes, decided by the seed of `reset`. */
+  readonly chance?: boolean;
   /** Tasks of a split up to and including a level (default: all), in a fixed order. */
   tasks(split: Split, level?: number): readonly Task[];
   /** The task with this instruction, for people who type one; worlds with looser matching (WebShop ignores the price limit) say so. */
@@ -93,47 +139,16 @@ export interface Environment<State extends Plain = Plain> {
   /** `level` limits the world itself (e.g. the catalog) where the world supports it. */
   reset(task: Task, seed: number, level?: number): Turn<State>;
   step(state: State, action: string): Turn<State>;
-  /** Only worlds for which many at once cost less than one after another (those in another process): the same as `step` for each, in order. */
-  stepMany?(moves: readonly { readonly state: State; readonly action: string }[]): Turn<State>[];
-  /** With `stepMany`: `reset` will soon be asked for each of these. */
-  announce?(starts: readonly Start[]): void;
-  /** The most episodes that are kept open at once; more than that still works, but costs replays. Missing: any number. */
-  readonly concurrent?: number;
-  /** Whether any sequence of actions reaches the task's target; where it is missing, the facts of `reset` say so (`reachable: false`). */
-  solvable?(task: Task, level?: number): boolean;
   /** What may be said now. `admits(grammar, action)` of grammar.ts is true exactly for the actions that `step` answers with
    * `valid: true`; both look at the action in its tidy form. A finished episode's grammar is empty. */
   grammar(state: State): Grammar;
-  /** Pages may be longer than a small policy's context, so a run looks before it begins; the text says what can be set instead. */
-  readonly longPages?: string;
-  /** Only where the world's settings ask for it: the page in short, made from what a customer can see and remember, never from the answer. */
-  view?(state: State): View;
   /** The best next action, where the world can know it. */
   oracle(state: State): string | undefined;
-  /** Texts that together contain every word the world (or its view) can show or understand; a tokenizer is trained on them. Never test-only secrets. */
-  corpus(): Iterable<string>;
-  /** The corpus may lack words that the world shows: a tokenizer must be able to spell them. */
-  readonly openVocabulary?: boolean;
-  /** Words that are mere names (product ids): a permutation of them changes nothing. Empty where there are none. */
-  readonly interchangeable: readonly string[];
-  /** Groups of words that may trade places within their group, each with its synonyms: to the agent the world would read as well. */
-  readonly concepts?: readonly (readonly (readonly string[])[])[];
-  /** Names of several words that stand for one thing (`running shoes`), in lower case; a policy may read each as one token. */
-  readonly phrases?: readonly string[];
-  /** Prices of which an agent needs to know only how they compare with the task's; they may be permuted where the comparison is marked. */
-  readonly prices?: readonly string[];
-  /** Groups of prices and sections that may trade places in an episode of this task: what the task compares them with stays true. */
-  comparable?(task: Task): readonly (readonly string[])[];
-  /** How a policy reads numbers: as whole words (names, prices; the default) or digit by digit (arithmetic). */
-  readonly digits?: 'whole' | 'single';
-  /** True where the same action in the same state can have different outcomes, decided by the seed of `reset`. */
-  readonly chance?: boolean;
-  /** Ways to fail that only this world knows, in the order in which they are looked for; without it failures.ts has usual ones. */
-  readonly failures?: readonly FailureClass[];
-  /** What successes may have in common, for evaluation/conduct.ts. */
-  readonly traits?: readonly Trait[];
-  /** Where settings limit what may be said: the share of the words of what the task wants that may be, 0 to 1. */
-  coverage?(task: Task): number;
+  readonly lexicon: Lexicon;
+  readonly diagnostics?: Diagnostics;
+  readonly batching?: Batching<State>;
+  /** Only where the world's settings ask for it: the page in short, made from what a customer can see and remember, never from the answer. */
+  view?(state: State): View;
   /** The page as it can be drawn; undefined for a text that is best shown as text. */
   draw?(observation: string, context: PageContext): DrawnPage | undefined;
 }

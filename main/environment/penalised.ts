@@ -8,7 +8,7 @@ export function penalised(inner: Environment, penalty: number): Environment {
   if (penalty === 0) return inner;
   const charged = <T extends Turn>(turn: T): T =>
     turn.valid ? turn : { ...turn, reward: turn.reward - penalty, reason: `${turn.reason}; cannot be understood: −${penalty.toFixed(2)}` };
-  const { stepMany } = inner;
+  const { batching } = inner;
   const [lowest, highest] = inner.rewardRange;
   const [worst, best] = inner.returnRange;
   return {
@@ -16,6 +16,6 @@ export function penalised(inner: Environment, penalty: number): Environment {
     rewardRange: [lowest - penalty, highest],
     returnRange: [worst - penalty * inner.maxSteps, best],
     step: (state, action) => charged(inner.step(state, action)),
-    ...(stepMany && { stepMany: (moves: Parameters<typeof stepMany>[0]) => stepMany(moves).map(charged) }),
+    ...(batching && { batching: { ...batching, stepMany: (moves) => batching.stepMany(moves).map(charged) } }),
   };
 }

@@ -96,7 +96,8 @@ function oracleSteps(environment: Environment, task: Task, seed: number): number
   return undefined;
 }
 
-function sharedTraits({ traits = [] }: Environment, episodes: readonly ConductedEpisode[]): SharedTrait[] {
+function sharedTraits({ diagnostics }: Environment, episodes: readonly ConductedEpisode[]): SharedTrait[] {
+  const traits = diagnostics?.traits ?? [];
   const kept = episodes.flatMap(({ success, played }) => (played ? [{ success, played }] : []));
   if (kept.length === 0) return [];
   return traits.map(({ id, title, detect }) => {
@@ -108,7 +109,11 @@ function sharedTraits({ traits = [] }: Environment, episodes: readonly Conducted
 }
 
 function coverageOf(environment: Environment, episodes: readonly ConductedEpisode[]): Coverage | null {
-  const covered = episodes.map(({ task, success }) => ({ category: task.category, success, words: environment.coverage?.(task) ?? 1 }));
+  const covered = episodes.map(({ task, success }) => ({
+    category: task.category,
+    success,
+    words: environment.diagnostics?.coverage?.(task) ?? 1,
+  }));
   if (covered.every(({ words }) => words === 1)) return null;
   const bandOf = (words: number): Covered['words'] => (words === 0 ? 'none' : words < 1 ? 'some' : 'all');
   const bands = (['none', 'some', 'all'] as const).flatMap((words): Covered[] => {

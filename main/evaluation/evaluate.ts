@@ -62,7 +62,7 @@ export const tabulateIn = (environment: Environment, results: readonly Evaluatio
 
 /** Whether the world offers any way to the task's target. */
 export function isReachable(environment: Environment, task: Task, level?: number): boolean {
-  return environment.solvable?.(task, level) ?? environment.reset(task, 0, level).facts.reachable !== false;
+  return environment.diagnostics?.solvable?.(task, level) ?? environment.reset(task, 0, level).facts.reachable !== false;
 }
 
 /** Finds out why a policy's episode failed, and notes the class on the trajectory. */

@@ -13,12 +13,12 @@ export interface Diagnosis {
 
 /** The first class that fits; null for a success. */
 export function diagnose(
-  environment: Pick<Environment, 'failures' | 'maxSteps'>,
+  environment: Pick<Environment, 'diagnostics' | 'maxSteps'>,
   played: Played,
   { reachable }: Pick<DiagnosisContext, 'reachable'>,
 ): Diagnosis | null {
   if (played.success) return null;
-  for (const { id, detect } of failureClasses(environment.failures)) {
+  for (const { id, detect } of failureClasses(environment.diagnostics?.failures)) {
     const evidence = detect(played.steps, { maxSteps: environment.maxSteps, reachable });
     if (evidence !== undefined) return { failure: id, evidence };
   }
@@ -26,8 +26,8 @@ export function diagnose(
 }
 
 /** The names of all classes of a world: what its evaluations count. */
-export const failureNames = (environment: Pick<Environment, 'failures'>): string[] =>
-  failureClasses(environment.failures).map(({ id }) => id);
+export const failureNames = (environment: Pick<Environment, 'diagnostics'>): string[] =>
+  failureClasses(environment.diagnostics?.failures).map(({ id }) => id);
 
 /** Every class that a world of this lab declares, by name. */
 const KNOWN: ReadonlyMap<string, FailureClass> = new Map(allFailures().map((failure) => [failure.id, failure]));

@@ -43,7 +43,14 @@ export async function checkWorld(world: World): Promise<CheckResult[]> {
     ['gives the same pages for the same seed and actions', () => checkRepeatable(world, environment)],
     ['continues from a state that was saved, and branches from an earlier one', () => checkBranches(world, environment)],
     ['refuses what its grammar does not allow', () => checkRefusals(environment)],
-    ['has words to train a tokenizer on', () => expect([...environment.corpus()].join('').length > 0, 'corpus() is empty')],
+    [
+      'has words to train a tokenizer on',
+      () => {
+        const { lexicon } = environment as Partial<Environment>;
+        expect(lexicon !== undefined, 'the environment has no lexicon; since 0.2.0 corpus() and interchangeable are fields of it');
+        expect([...environment.lexicon.corpus()].join('').length > 0, 'lexicon.corpus() is empty');
+      },
+    ],
   ];
   const results = [begin];
   for (const [name, check] of checks) results.push(await attempt(`${world.name}: ${name}`, check));

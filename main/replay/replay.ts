@@ -70,19 +70,19 @@ function recorded(name: string): Environment {
   const gone = (): never => {
     throw new Error(`The world ${name} is not there`);
   };
-  const nothing = { rewardRange: [0, 1], returnRange: [0, 1], categories: [], tiers: [], levels: 1, interchangeable: [] } as const;
+  const nothing = { rewardRange: [0, 1], returnRange: [0, 1], categories: [], tiers: [], levels: 1 } as const;
   return {
     ...nothing,
     name,
     settings: {},
     maxSteps: Infinity,
-    failures: [...EXTERNAL_FAILURES, ...USUAL_FAILURES],
+    lexicon: { corpus: () => [] },
+    diagnostics: { failures: [...EXTERNAL_FAILURES, ...USUAL_FAILURES] },
     tasks: () => [],
     reset: gone,
     step: gone,
     grammar: () => [],
     oracle: () => undefined,
-    corpus: () => [],
   };
 }
 

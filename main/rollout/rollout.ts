@@ -14,8 +14,8 @@ export interface Actor {
   readonly sampler: EpisodeSampler;
 }
 
-/** How many beginnings a world in another process hears of at once. */
-const ANNOUNCED = 64;
+/** How many beginnings a world in another process is sent at once. */
+const PREFETCH = 64;
 
 export interface RolloutOptions {
   /** Called after every finished episode. */
@@ -34,14 +34,14 @@ export async function rollout(
   { progress, poll, beam }: RolloutOptions = {},
 ): Promise<Episode[]> {
   const { environment } = player;
-  const { concurrent: most } = environment;
-  const stepMany = environment.stepMany?.bind(environment);
+  const { batching } = environment;
+  const most = batching?.concurrent;
   const playing: EpisodeInPlay[] = [];
   let finished = 0;
   function* begin(): Generator<EpisodeInPlay> {
     for (const [index, request] of requests.entries()) {
-      if (environment.announce && index % ANNOUNCED === 0) environment.announce(requests.slice(index, index + ANNOUNCED));
-      const batched = { ...request, batched: stepMany !== undefined };
+      if (index % PREFETCH === 0) batching?.prefetch(requests.slice(index, index + PREFETCH));
+      const batched = { ...request, batched: batching !== undefined };
       const episode = new EpisodeInPlay(environment, player.codec, batched, () => progress?.(++finished));
       playing.push(episode);
       yield episode;
@@ -49,7 +49,7 @@ export async function rollout(
   }
   const settle = (waiting: readonly SampledEpisode[]): void => {
     const episodes = waiting.filter((episode) => episode instanceof EpisodeInPlay);
-    const turns = stepMany?.(episodes.map(({ move }) => move)) ?? [];
+    const turns = batching?.stepMany(episodes.map(({ move }) => move)) ?? [];
     for (const [index, turn] of turns.entries()) episodes[index]?.answer(turn);
   };
   await player.sampler.run(begin(), draw, { settle, beam, ...(poll && { poll }), ...(most !== undefined && { most }) });

@@ -103,13 +103,13 @@ function chatCodec(
     template: chatTemplate(text, prompt, endTokens),
     prompt,
     names: [
-      ...(policy.aids.relabelIds ? idGroups(environment.interchangeable, policy.aids.similarIds) : []),
-      ...(policy.aids.relabelWords ? (environment.concepts ?? []) : []),
+      ...(policy.aids.relabelIds ? idGroups(environment.lexicon.interchangeable ?? [], policy.aids.similarIds) : []),
+      ...(policy.aids.relabelWords ? (environment.lexicon.concepts ?? []) : []),
     ]
       .map(swappable)
       .filter((names) => names.length > 1),
     ...(policy.aids.relabelPrices && {
-      namesIn: (task) => (environment.comparable?.(task) ?? []).map((names) => names.map((name) => [name])),
+      namesIn: (task) => (environment.lexicon.comparable?.(task) ?? []).map((names) => names.map((name) => [name])),
     }),
   };
 }

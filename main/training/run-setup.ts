@@ -3,7 +3,7 @@
 
 import { type BoundAlgorithm, algorithmOf } from '../algorithm/registry.ts';
 import type { Flat, ParameterLayout } from '../engine/graph/parameters.ts';
-import type { Environment, Plain, World } from '../environment/environment.ts';
+import type { Environment, Lexicon, Plain, World } from '../environment/environment.ts';
 import { penalised } from '../environment/penalised.ts';
 import { findWorld } from '../environment/registry.ts';
 import { GrammarMasks } from '../policy/text/grammar-mask.ts';
@@ -77,7 +77,8 @@ function scratchPolicy(
   environment: Environment,
   critic: boolean,
 ): Pick<RunSetup, 'codec' | 'model' | 'referenceModel'> {
-  const tokenizer = new Tokenizer(trainTokenizer(environment.corpus(), tokenizerOptions(environment, policy.aids.phrases)));
+  const { lexicon } = environment;
+  const tokenizer = new Tokenizer(trainTokenizer(lexicon.corpus(), tokenizerOptions(lexicon, policy.aids.phrases)));
   const codec: ScratchCodec = {
     tokenizer,
     masks: new GrammarMasks(tokenizer),
@@ -89,9 +90,9 @@ function scratchPolicy(
       compareFlag: policy.aids.compareFlag,
     },
     names: [
-      ...(policy.aids.relabelIds ? [environment.interchangeable.map((name) => [name])] : []),
-      ...(policy.aids.relabelWords ? (environment.concepts ?? []) : []),
-      ...(policy.aids.relabelPrices && policy.aids.compareFlag ? [(environment.prices ?? []).map((price) => [price])] : []),
+      ...(policy.aids.relabelIds ? [(lexicon.interchangeable ?? []).map((name) => [name])] : []),
+      ...(policy.aids.relabelWords ? (lexicon.concepts ?? []) : []),
+      ...(policy.aids.relabelPrices && policy.aids.compareFlag ? [(lexicon.prices ?? []).map((price) => [price])] : []),
     ]
       .map((names) => nameGroup(tokenizer, names))
       .filter((names) => names.length > 1),
@@ -116,10 +117,8 @@ function scratchPolicy(
   return { codec, model, referenceModel };
 }
 
-function tokenizerOptions(environment: Environment, phrases: boolean): TokenizerOptions {
-  const digits = environment.digits ?? 'whole';
-  const spelled = environment.openVocabulary === true;
-  return { minimumCount: 1, maximumWords: LARGE_WORLD_WORDS, digits, spelled, ...(phrases && { phrases: environment.phrases ?? [] }) };
+function tokenizerOptions({ digits = 'whole', open = false, phrases: names = [] }: Lexicon, phrases: boolean): TokenizerOptions {
+  return { minimumCount: 1, maximumWords: LARGE_WORLD_WORDS, digits, spelled: open, ...(phrases && { phrases: names }) };
 }
 
 /** Names a world with its settings at a level: part of every cache key. */

@@ -12,36 +12,20 @@ export function timedEnvironment(inner: Environment): { environment: Environment
       spent += performance.now() - begin;
     }
   };
-  const { view, stepMany, announce } = inner;
+  const { view, batching } = inner;
   const environment: Environment = {
-    name: inner.name,
-    settings: inner.settings,
-    maxSteps: inner.maxSteps,
-    rewardRange: inner.rewardRange,
-    returnRange: inner.returnRange,
-    categories: inner.categories,
-    tiers: inner.tiers,
-    levels: inner.levels,
-    interchangeable: inner.interchangeable,
-    ...(inner.concepts && { concepts: inner.concepts }),
-    ...(inner.phrases && { phrases: inner.phrases }),
-    ...(inner.prices && { prices: inner.prices }),
-    ...(inner.digits && { digits: inner.digits }),
-    ...(inner.chance !== undefined && { chance: inner.chance }),
-    ...(inner.failures && { failures: inner.failures }),
-    tasks: (split, level) => inner.tasks(split, level),
+    ...inner,
     reset: (task, seed, level) => timed(() => inner.reset(task, seed, level)),
     step: (state, action) => timed(() => inner.step(state, action)),
-    ...(stepMany && { stepMany: (moves) => timed(() => stepMany(moves)) }),
-    ...(announce && { announce: (starts) => timed(() => announce(starts)) }),
-    ...(inner.concurrent !== undefined && { concurrent: inner.concurrent }),
-    ...(inner.solvable && { solvable: inner.solvable }),
-    ...(inner.openVocabulary !== undefined && { openVocabulary: inner.openVocabulary }),
-    ...(inner.digits && { digits: inner.digits }),
     grammar: (state) => timed(() => inner.grammar(state)),
     ...(view && { view: (state) => timed(() => view(state)) }),
-    oracle: (state) => inner.oracle(state),
-    corpus: () => inner.corpus(),
+    ...(batching && {
+      batching: {
+        ...batching,
+        stepMany: (moves) => timed(() => batching.stepMany(moves)),
+        prefetch: (starts) => timed(() => batching.prefetch(starts)),
+      },
+    }),
   };
   return { environment, seconds: () => spent / 1000 };
 }

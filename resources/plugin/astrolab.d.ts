@@ -160,6 +160,17 @@ export interface Turn<State extends Plain = Plain> {
   readonly facts: { readonly [name: string]: string | number | boolean | null };
 }
 
+/** The words of a world, for the policies that read and write them. */
+export interface Lexicon {
+  /** Texts that together contain every word the world can show or understand: a tokenizer is trained on them. */
+  corpus(): Iterable<string>;
+  /** The corpus may lack words that the world shows. */
+  readonly open?: boolean;
+  readonly digits?: 'whole' | 'single';
+  /** Words that are mere names: a permutation of them changes nothing. */
+  readonly interchangeable?: readonly string[];
+}
+
 /** A world with its settings. `reset` and `step` are pure: plain data in, plain data out. */
 export interface Environment<State extends Plain = Plain> {
   readonly name: string;
@@ -170,13 +181,12 @@ export interface Environment<State extends Plain = Plain> {
   readonly categories: readonly string[];
   readonly tiers: readonly string[];
   readonly levels: number;
-  readonly interchangeable: readonly string[];
   tasks(split: Task['split'], level?: number): readonly Task[];
   reset(task: Task, seed: number, level?: number): Turn<State>;
   step(state: State, action: string): Turn<State>;
   grammar(state: State): Grammar;
   oracle(state: State): string | undefined;
-  corpus(): Iterable<string>;
+  readonly lexicon: Lexicon;
 }
 
 export interface World {

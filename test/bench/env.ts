@@ -127,13 +127,12 @@ function trivialTwin<State extends Plain>(other: Environment<State>): Environmen
     categories,
     tiers,
     levels,
-    interchangeable: [],
     tasks: (split) => other.tasks(split),
     reset: () => turn(0),
     step: ({ steps }) => turn(steps + 1),
     grammar: () => [],
     oracle: () => undefined,
-    corpus: () => [],
+    lexicon: { corpus: () => [] },
   };
 }
 
@@ -145,12 +144,12 @@ function turnsPerSecond<State extends Plain>(environment: Environment<State>, ma
   const begin = performance.now();
   let turns = 0;
   while (performance.now() - begin < SECONDS * 1000) {
-    if (many) environment.announce?.(starts);
+    if (many) environment.batching?.prefetch(starts);
     let playing = starts.map(({ task, seed }) => environment.reset(task, seed));
     while (playing.length > 0) {
       const moves = playing.map(({ state }) => ({ state, action: 'a' }));
       turns += moves.length;
-      const next = many ? environment.stepMany?.(moves) : moves.map(({ state, action }) => environment.step(state, action));
+      const next = many ? environment.batching?.stepMany(moves) : moves.map(({ state, action }) => environment.step(state, action));
       playing = (next ?? []).filter(({ done }) => !done);
     }
   }

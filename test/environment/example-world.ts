@@ -51,7 +51,6 @@ function create(input: unknown): Environment<State> {
     categories: ['numbers'],
     tiers: ['plain'],
     levels: 1,
-    interchangeable: [],
     tasks: (split) => TASKS.filter((task) => task.split === split),
     reset: (task) => turn({ secret: Number(task.target), low: 1, high: 20, steps: 0, done: false }, `TASK: ${task.instruction}`, true),
     step,
@@ -65,7 +64,7 @@ function create(input: unknown): Environment<State> {
             ],
           ],
     oracle: (state) => (state.done ? undefined : `guess ${state.secret}`),
-    corpus: () => [`TASK: ${ASKED.instruction} Higher. Lower. Right. Say guess and a number. any between`, NUMBERS.join(' ')],
+    lexicon: { corpus: () => [`TASK: ${ASKED.instruction} Higher. Lower. Right. Say guess and a number. any between`, NUMBERS.join(' ')] },
   };
 }
 

@@ -198,7 +198,7 @@ describe.each(WORLDS)('$world.name $settings', ({ world, settings, faithful }) =
 
   it('lets agents act, and shows and says only words that its corpus contains', () => {
     const words = (text: string): string[] => text.toLowerCase().match(/\p{L}+|\d+/gu) ?? [];
-    const known = new Set([...environment.corpus()].flatMap(words));
+    const known = new Set([...environment.lexicon.corpus()].flatMap(words));
     const unknown = new Set<string>();
     const note = (text: string): void => words(text).forEach((word) => known.has(word) || /^\d+$/.test(word) || unknown.add(word));
     for (const name of ['random', 'blind', 'heuristic', 'oracle'] as const) {

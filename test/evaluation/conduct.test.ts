@@ -22,9 +22,11 @@ const episode = (task: Task, success: boolean, played: ConductedEpisode['played'
 });
 
 const tasks = limited.tasks('test');
-const possible = tasks.filter((task) => limited.reset(task, 1).facts.reachable === true && (limited.coverage?.(task) ?? 0) > 0);
+const possible = tasks.filter(
+  (task) => limited.reset(task, 1).facts.reachable === true && (limited.diagnostics?.coverage?.(task) ?? 0) > 0,
+);
 const impossible = tasks.filter((task) => limited.reset(task, 1).facts.reachable === false);
-const wordless = tasks.filter((task) => limited.reset(task, 1).facts.reachable === true && limited.coverage?.(task) === 0);
+const wordless = tasks.filter((task) => limited.reset(task, 1).facts.reachable === true && limited.diagnostics?.coverage?.(task) === 0);
 const [first, second] = possible;
 const [out] = impossible;
 const [mute] = wordless;

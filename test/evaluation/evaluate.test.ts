@@ -12,7 +12,7 @@ import type { EvaluationResult } from '../../main/evaluation/evaluation-report.t
 
 const step = (action: string, facts: Facts, valid = true) => ({ action, facts, valid });
 const usual = { reachable: true };
-const shop = { maxSteps: 15, failures: PURCHASE_FAILURES };
+const shop = { maxSteps: 15, diagnostics: { failures: PURCHASE_FAILURES } };
 
 function results(outcomes: readonly boolean[], category = 'shoes'): EvaluationResult[] {
   return outcomes.map((success, i) => ({

@@ -170,7 +170,6 @@ export default ({ z, tidy, admits }: Lab): Plugin => {
     reason: 'nothing', done: state.done, valid: true, success: false, clickables: [], facts: {}, ...rest });
   const environment: Environment = {
     name: 'brought-coin', settings: {}, maxSteps: 1, rewardRange: [0, 1], returnRange: [0, 1], categories: ['all'], tiers: ['all'], levels: 1,
-    interchangeable: [],
     tasks: (split) => tasks.filter((task) => task.split === split),
     reset: (task) => turn({ task: task.id, done: false }, {}),
     step(state: any, action) {
@@ -180,7 +179,7 @@ export default ({ z, tidy, admits }: Lab): Plugin => {
     },
     grammar: (state: any) => (state.done ? [] : grammar),
     oracle: (state: any) => 'say ' + tasks.find(({ id }) => id === state.task)?.target,
-    corpus: () => ['say heads tails edge Which side? TASK: Say the side of coin 0 1 2 3 4 5 6 7 8 9.'],
+    lexicon: { corpus: () => ['say heads tails edge Which side? TASK: Say the side of coin 0 1 2 3 4 5 6 7 8 9.'] },
   };
   const best = (world: Environment, { state }: Turn) => world.oracle(state) ?? 'say heads';
   return { worlds: [{ name: 'brought-coin', title: 'Coin', summary: 'A coin.', settings: z.strictObject({}), create: () => environment,

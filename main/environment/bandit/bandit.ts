@@ -142,14 +142,15 @@ export function createBandit(input: unknown): Bandit {
       const chances = chancesOf(state);
       return state.done ? undefined : `pull ${armName(chances.indexOf(Math.max(...chances)))}`;
     },
-    *corpus() {
-      for (const name of names) yield `pull ${name} won lost`;
-      for (let count = 0; count <= pulls; count++) yield `${count} won ${count} lost left ${count}`;
-      yield 'TASK: Win as often as possible. You won. You lost. Say pull and an arm. The episode is over. try best so far untried any';
+    lexicon: {
+      *corpus() {
+        for (const name of names) yield `pull ${name} won lost`;
+        for (let count = 0; count <= pulls; count++) yield `${count} won ${count} lost left ${count}`;
+        yield 'TASK: Win as often as possible. You won. You lost. Say pull and an arm. The episode is over. try best so far untried any';
+      },
     },
-    interchangeable: [],
     chance: true,
-    failures: BANDIT_FAILURES,
+    diagnostics: { failures: BANDIT_FAILURES },
     draw: (observation, context) => drawBanditPage(observation, context),
     chancesOf,
   };

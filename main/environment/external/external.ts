@@ -169,7 +169,7 @@ function createExternal(manifest: WorldManifest, folder: string, settings: Reado
   const chosen: Plain = JSON.parse(JSON.stringify(settings));
   const given = Object.keys(manifest.settings).length > 0 ? { settings: chosen } : {};
   const grammars = new Map<string, Grammar>();
-  const announced = new Map<string, ExternalTurn[]>();
+  const prefetched = new Map<string, ExternalTurn[]>();
   const name = (task: string, seed: number): string => JSON.stringify([task, seed]);
 
   const { begin, stepMany } = movesOf(manifest, sessions, byId, given);
@@ -185,28 +185,16 @@ function createExternal(manifest: WorldManifest, folder: string, settings: Reado
     levels: 1,
     tasks: (split) => tasks.get(split) ?? [],
     reset(task, seed) {
-      const ready = announced.get(name(task.id, seed))?.pop();
+      const ready = prefetched.get(name(task.id, seed))?.pop();
       const [turn] = ready ? [ready] : begin([{ task, seed }]);
       if (!turn) throw new Error('A world in another process gave no answer to reset');
       return turn;
-    },
-    announce(starts) {
-      announced.clear();
-      const some = starts.slice(0, sessions.free);
-      begin(some).forEach((turn, index) => {
-        const start = some[index];
-        const key = start ? name(start.task.id, start.seed) : '';
-        announced.set(key, [...(announced.get(key) ?? []), turn]);
-      });
     },
     step(state, action) {
       const [turn] = stepMany([{ state, action }]);
       if (!turn) throw new Error('A world in another process gave no answer to step');
       return turn;
     },
-    stepMany,
-    concurrent: sessions.size,
-    solvable: () => true,
     grammar(state) {
       if (state.done) return [];
       const key = state.commands === null ? '' : JSON.stringify(state.commands);
@@ -219,11 +207,25 @@ function createExternal(manifest: WorldManifest, folder: string, settings: Reado
       return grammar;
     },
     oracle: (state) => (state.done ? undefined : (state.oracle ?? undefined)),
-    corpus: () => corpusOf(manifest, folder, environment, begin, stepMany),
-    interchangeable: [],
-    openVocabulary: true,
-    failures: FAILURES,
-    digits: manifest.digits,
+    lexicon: {
+      corpus: () => corpusOf(manifest, folder, environment, begin, stepMany),
+      open: true,
+      digits: manifest.digits,
+    },
+    diagnostics: { failures: FAILURES, solvable: () => true },
+    batching: {
+      stepMany,
+      concurrent: sessions.size,
+      prefetch(starts) {
+        prefetched.clear();
+        const some = starts.slice(0, sessions.free);
+        begin(some).forEach((turn, index) => {
+          const start = some[index];
+          const key = start ? name(start.task.id, start.seed) : '';
+          prefetched.set(key, [...(prefetched.get(key) ?? []), turn]);
+        });
+      },
+    },
   };
   return environment;
 }
@@ -355,7 +357,7 @@ function corpusOf(
   for (const task of tasks) texts.push(task.instruction);
   if (manifest.corpus !== undefined) return [...texts, readFileSync(fileInside(folder, manifest.corpus), 'utf8')];
   const hear = ({ observation, clickables }: ExternalTurn): void => void texts.push(observation, ...clickables);
-  const width = environment.concurrent ?? LISTENED;
+  const width = environment.batching?.concurrent ?? LISTENED;
   const chosen = Array.from(
     { length: Math.min(LISTENED, tasks.length) },
     (_, index) => tasks[Math.floor((index * tasks.length) / Math.min(LISTENED, tasks.length))],

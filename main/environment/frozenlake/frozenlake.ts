@@ -149,16 +149,17 @@ export function createFrozenLake(input: unknown): FrozenLake {
     grammar: (state) => (state.done ? [] : MOVES),
     ...(settings.view === 'short' && { view: (state: LakeState) => lakeView(lakeAt(state), state, maxSteps) }),
     oracle: (state) => (state.done ? undefined : `go ${planAt(state).best(state.at, maxSteps - state.steps)}`),
-    *corpus() {
-      if (settings.view === 'short') return yield* lakeViewCorpus(size, maxSteps);
-      for (let cell = 0; cell < size * size; cell++) yield `you ${cellName(cell, size)} goal holes none left`;
-      for (let left = 0; left <= maxSteps; left++) yield String(left);
-      yield 'TASK: Walk over the ice to the goal without falling into a hole. go left down right up P _ O G X';
-      yield 'You reached the goal. You fell into a hole. You are out of steps. Say go and left, down, right or up. The episode is over. away from safe towards slip any way';
+    lexicon: {
+      *corpus() {
+        if (settings.view === 'short') return yield* lakeViewCorpus(size, maxSteps);
+        for (let cell = 0; cell < size * size; cell++) yield `you ${cellName(cell, size)} goal holes none left`;
+        for (let left = 0; left <= maxSteps; left++) yield String(left);
+        yield 'TASK: Walk over the ice to the goal without falling into a hole. go left down right up P _ O G X';
+        yield 'You reached the goal. You fell into a hole. You are out of steps. Say go and left, down, right or up. The episode is over. away from safe towards slip any way';
+      },
     },
-    interchangeable: [],
     chance: slippery,
-    failures: LAKE_FAILURES,
+    diagnostics: { failures: LAKE_FAILURES },
     draw: (observation, context) => drawLakePage(observation, context, size),
     lakeAt,
     planAt,

@@ -125,14 +125,15 @@ export function createMaths(input: unknown): Maths {
     step,
     grammar: (state) => (state.done ? [] : GRAMMARS[taskOf(state).kind]),
     oracle: (state) => (state.done ? undefined : taskOf(state).solution),
-    *corpus() {
-      for (const { instruction } of tasks) yield instruction;
-      yield 'TASK: Right. Wrong. Not an answer. The episode is over.';
-      yield '0 1 2 3 4 5 6 7 8 9 + - * / ( ) = : , no so about';
+    lexicon: {
+      *corpus() {
+        for (const { instruction } of tasks) yield instruction;
+        yield 'TASK: Right. Wrong. Not an answer. The episode is over.';
+        yield '0 1 2 3 4 5 6 7 8 9 + - * / ( ) = : , no so about';
+      },
+      digits: 'single',
     },
-    interchangeable: [],
-    digits: 'single',
-    failures: MATHS_FAILURES,
+    diagnostics: { failures: MATHS_FAILURES },
     taskOf,
   };
 }

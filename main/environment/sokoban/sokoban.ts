@@ -140,15 +140,16 @@ export function createSokoban(input: unknown): Sokoban {
       const next = state.done ? undefined : solve(levelAt(state), state)?.[0];
       return next && `go ${next}`;
     },
-    *corpus() {
-      if (settings.view === 'short') return yield* levelViewCorpus(size, maxSteps);
-      for (let cell = 0; cell < size * size; cell++) yield `you ${cellName(cell, size)} box target walls none left`;
-      for (let left = 0; left <= maxSteps; left++) yield String(left);
-      yield 'TASK: Push the box onto the target. go left down right up # _ O X P S';
-      yield 'The box is on the target. You are out of steps. A wall is in the way. Say go and left, down, right or up. The episode is over. any way to push it';
+    lexicon: {
+      *corpus() {
+        if (settings.view === 'short') return yield* levelViewCorpus(size, maxSteps);
+        for (let cell = 0; cell < size * size; cell++) yield `you ${cellName(cell, size)} box target walls none left`;
+        for (let left = 0; left <= maxSteps; left++) yield String(left);
+        yield 'TASK: Push the box onto the target. go left down right up # _ O X P S';
+        yield 'The box is on the target. You are out of steps. A wall is in the way. Say go and left, down, right or up. The episode is over. any way to push it';
+      },
     },
-    interchangeable: [],
-    failures: SOKOBAN_FAILURES,
+    diagnostics: { failures: SOKOBAN_FAILURES },
     draw: (observation) => drawLevelPage(observation, size),
     levelAt,
   };

@@ -49,13 +49,13 @@ export function createWebShop(given: unknown, progress?: Progress): WebShop {
     reset: (task) => reset(site, task),
     step: (state, action) => step(site, state, action),
     grammar: (state) => site.grammar(state),
-    ...(settings.view === 'page'
-      ? { longPages: 'world.settings.view=words or marks for short pages' }
-      : { view: (state: WebShopState) => viewOf(shop, state) }),
+    ...(settings.view !== 'page' && { view: (state: WebShopState) => viewOf(shop, state) }),
     oracle: (state) => oracle(site, state),
-    corpus: () => (settings.view === 'page' ? corpus(site) : viewCorpus(shop)),
-    interchangeable: [],
-    failures: PURCHASE_FAILURES,
+    lexicon: {
+      corpus: () => (settings.view === 'page' ? corpus(site) : viewCorpus(shop)),
+      ...(settings.view === 'page' && { longPages: 'world.settings.view=words or marks for short pages' }),
+    },
+    diagnostics: { failures: PURCHASE_FAILURES },
     draw: drawWebShopPage,
     catalog,
     goals,

@@ -181,14 +181,15 @@ export function createWordle(input: unknown): Wordle {
     grammar: (state) => (state.done ? [] : grammar),
     ...(view !== 'page' && { view: (state: WordleState) => wordleView(view, state, settings.guesses, sayings) }),
     oracle: (state) => (state.done ? undefined : `guess ${spelled(wordOf(state))}`),
-    *corpus() {
-      if (view !== 'page') return yield* wordleViewCorpus(view, sayings, settings.guesses);
-      yield 'TASK: Find the word of five letters. guess a b c d e f g h i j k l m n o p q r s t u v w x y z + ? - . = near absent none left';
-      for (let count = 0; count <= settings.guesses; count++) yield `left ${count}`;
-      yield 'Found. It was. Say guess and a word of the list, letter by letter. The episode is over. could be it any word';
+    lexicon: {
+      *corpus() {
+        if (view !== 'page') return yield* wordleViewCorpus(view, sayings, settings.guesses);
+        yield 'TASK: Find the word of five letters. guess a b c d e f g h i j k l m n o p q r s t u v w x y z + ? - . = near absent none left';
+        for (let count = 0; count <= settings.guesses; count++) yield `left ${count}`;
+        yield 'Found. It was. Say guess and a word of the list, letter by letter. The episode is over. could be it any word';
+      },
     },
-    interchangeable: [],
-    failures: WORDLE_FAILURES,
+    diagnostics: { failures: WORDLE_FAILURES },
     draw: drawWordlePage,
     words,
     openings: openingsOf(words, settings.openings),

@@ -52,7 +52,7 @@ function framing({ config: { policy }, codec }: Pick<RunSetup, 'config' | 'codec
 /** Refuses to clone a reference that could read only the beginnings of its world's pages. Only worlds with long pages are looked at. */
 export function checkPagesFit(setup: Pick<RunSetup, 'config' | 'environment' | 'codec'>): void {
   const { environment, codec, config } = setup;
-  if (environment.longPages === undefined) return;
+  if (environment.lexicon.longPages === undefined) return;
   const { task, page, episode } = pageLengths(
     environment,
     'chat' in codec ? { encode: (text) => encodePage(codec, text) } : codec.tokenizer,
@@ -63,6 +63,6 @@ export function checkPagesFit(setup: Pick<RunSetup, 'config' | 'environment' | '
   if (needed <= contextLength) return;
   throw new ConfigError(
     `policy.contextLength: whole pages have up to ${page} tokens here and the task up to ${task}: expected at least ${needed} (${episode} hold an episode on the shortest way), ` +
-      `found ${contextLength}. Set policy.contextLength=${Math.ceil(needed / 64) * 64}, or ${environment.longPages}`,
+      `found ${contextLength}. Set policy.contextLength=${Math.ceil(needed / 64) * 64}, or ${environment.lexicon.longPages}`,
   );
 }

@@ -111,7 +111,7 @@ test('episodes that shared a process with the one that crashed it are played on,
   const tasks = environment.tasks('train').slice(0, 4);
   let turns = tasks.map((task) => environment.reset(task, 1));
   for (let step = 0; step < 3; step++) {
-    turns = environment.stepMany?.(turns.map(({ state }) => ({ state, action: 'up' }))) ?? [];
+    turns = environment.batching?.stepMany(turns.map(({ state }) => ({ state, action: 'up' }))) ?? [];
   }
   expect(turns.map(({ success }) => success)).toEqual([false, true, true, true]);
   expect(turns.map(({ observation }) => observation)).toEqual([

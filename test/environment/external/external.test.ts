@@ -75,12 +75,12 @@ test('many at once give the same turns as one after another, with any number of 
   const turnsWith = (processes: number, many: boolean): unknown => {
     const environment = open(worldFolder(GOOD, { processes, episodes: 5 }));
     const tasks = environment.tasks('train').slice(0, 12);
-    if (many) environment.announce?.(tasks.map((task) => ({ task, seed: 1, level: undefined })));
+    if (many) environment.batching?.prefetch(tasks.map((task) => ({ task, seed: 1, level: undefined })));
     let turns = tasks.map((task) => environment.reset(task, 1));
     const seen = [turns];
     for (let step = 0; step < 3; step++) {
       const moves = turns.map(({ state }, index) => ({ state, action: index % 3 === step ? 'sideways' : 'up' }));
-      turns = many ? (environment.stepMany?.(moves) ?? []) : moves.map(({ state, action }) => environment.step(state, action));
+      turns = many ? (environment.batching?.stepMany(moves) ?? []) : moves.map(({ state, action }) => environment.step(state, action));
       seen.push(turns);
     }
     return seen;
@@ -184,7 +184,7 @@ test('an OpenEnv server on this machine is played over its websocket, one connec
       .tasks('train')
       .slice(0, 3)
       .map((task) => environment.reset(task, 1));
-    const next = environment.stepMany?.(turns.map(({ state }) => ({ state, action: 'up' })));
+    const next = environment.batching?.stepMany(turns.map(({ state }) => ({ state, action: 'up' })));
     expect(next?.map(({ observation, reward }) => [observation, reward])).toEqual([0, 1, 2].map((seed) => [`seed ${seed} heard up`, 0.1]));
     const manifest = { ...readManifest(worldFolder('', { command: undefined, url: `ws://127.0.0.1:${port}/ws`, episodes: 1 })) };
     const described = await externalWorld(manifest, worldFolder(''), () => {}).describe?.();

@@ -187,7 +187,7 @@ describe('the short view of', () => {
   ];
   it.each(WORLDS)('$name has every word in the corpus, and every saying is an action', (world, settings, first, later) => {
     const environment = world.create({ ...settings, view: 'short' });
-    const words = new Set([...environment.corpus()].flatMap((text) => text.split(' ')));
+    const words = new Set([...environment.lexicon.corpus()].flatMap((text) => text.split(' ')));
     for (const task of environment.tasks('train').slice(0, 20)) {
       let turn = environment.reset(task, 3);
       for (const [index, pattern] of [first, later].entries()) {
@@ -214,7 +214,7 @@ describe('the short view of', () => {
   it('Wordle as notes has each fact once, absent letters without a place, all of them in its corpus', () => {
     const wordle = createWordle({ view: 'notes' });
     const task = wordle.tasks('train').find(({ target }) => target === 'about') ?? expect.fail('no such word');
-    const words = new Set([...wordle.corpus()].flatMap((text) => text.split(' ')));
+    const words = new Set([...wordle.lexicon.corpus()].flatMap((text) => text.split(' ')));
     let turn = wordle.reset(task, 0);
     const pages = ['t o o t h', 'o t h e r', 't e e t h'].map((word) => {
       turn = wordle.step(turn.state, `guess ${word}`);

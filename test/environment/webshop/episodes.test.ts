@@ -195,7 +195,7 @@ describe('agents that need no learning', () => {
 
 test('the corpus holds every word that the pages can show', () => {
   const words = new Set<string>();
-  for (const text of shop.corpus()) for (const [word] of text.toLowerCase().matchAll(/[\p{L}\p{N}]+/gu)) words.add(word);
+  for (const text of shop.lexicon.corpus()) for (const [word] of text.toLowerCase().matchAll(/[\p{L}\p{N}]+/gu)) words.add(word);
   const random = Random.from('webshop-corpus');
   const missing = new Set<string>();
   for (const task of shop.tasks('train').slice(0, 50)) {

@@ -21,7 +21,7 @@ const look = (shop: WebShop, state: WebShopState): View => shop.view?.(state) ??
 describe.each(['words', 'marks'] as const)('the view %s', (name) => {
   const shop = shops[name];
   const tasks = shop.tasks('validation');
-  const tokenizer = new Tokenizer(trainTokenizer(shop.corpus(), { minimumCount: 1, maximumWords: 4000, digits: 'whole' }));
+  const tokenizer = new Tokenizer(trainTokenizer(shop.lexicon.corpus(), { minimumCount: 1, maximumWords: 4000, digits: 'whole' }));
 
   const inPieces = (text: string): string[] =>
     text.split(/\s+/).filter((word) => tokenizer.encode(word).some((id) => tokenizer.continuesWord(id)));
