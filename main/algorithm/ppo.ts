@@ -4,7 +4,7 @@
 // trunk (RAGEN trains a separate one), hence one loss with a coefficient for the value part.
 
 import { z } from 'zod';
-import { between, knob, whole } from '../base/knob.ts';
+import { between, knob } from '../base/knob.ts';
 import { agentTokenCount, type Trajectory } from '../rollout/trajectory.ts';
 import { biLevelGae, clamp, gae, normalise } from './advantage.ts';
 import { deviation, mean } from '../base/statistics.ts';
