@@ -27,7 +27,6 @@ const CHECKS = [
   { name: 'types', args: [tool('typescript/bin/tsc'), '-p', root], fix: '' },
   { name: 'unused code', args: [tool('knip/bin/knip.js'), '--no-progress'], fix: 'delete what nobody uses' },
   { name: 'import rules', args: [join(root, 'scripts/check-imports.mjs')], fix: 'the rules and their reasons: scripts/check-imports.mjs' },
-  { name: 'wording', args: [join(root, 'scripts/check-words.mjs')], fix: 'the words and what to write instead: scripts/check-words.mjs' },
 ];
 
 const PARTS = ['checks', 'unit', 'e2e', 'slow'];

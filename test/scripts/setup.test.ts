@@ -6,7 +6,6 @@ import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { sourceHash } from '../../scripts/build.mjs';
 import { checkImports } from '../../scripts/check-imports.mjs';
-import { checkWords } from '../../scripts/check-words.mjs';
 import { foreground, run, SetupError, withLock } from '../../scripts/stage.mjs';
 
 let folder = '';
@@ -92,22 +91,6 @@ test('only main/environment names a world; the names of presets may be said anyw
     write('renderer/page.ts', text);
     expect(checkImports(folder).faults, text).toHaveLength(1);
   }
-});
-
-test('texts for people do without the private dialect; comments and names of variables may have it', () => {
-  write('README.md', '# Lab\nIt resumes exactly.');
-  write('main/a.ts', `// its own, told by hand\nexport const told = 'goes-on'; export const text = 'It resumes.';`);
-  expect(checkWords(folder)).toEqual({ files: 2, faults: [] });
-  write('docs/X.md', 'How often it\ngoes on.');
-  write('main/a.ts', `const n = 1;\nexport const text = \`Mend \${n} of your own fields\`;`);
-  write('renderer/b.tsx', `export const B = () => <p>The run tells more</p>;`);
-  expect(checkWords(folder).faults.map((fault) => fault.split(':').slice(0, 2).join(':'))).toEqual([
-    'main/a.ts:2 says “Mend”',
-    'main/a.ts:2 says “your own”',
-    'renderer/b.tsx:1 says “tells”',
-    'docs/X.md:1 says “How often”',
-    'docs/X.md:2 says “goes on”',
-  ]);
 });
 
 test('cycles of values are found, cycles of types are allowed', () => {
