@@ -2,14 +2,13 @@
 
 import { spawnSync } from 'node:child_process';
 import { rmSync } from 'node:fs';
-import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
-import { projectFolder } from '../../main/base/paths.ts';
 import { electronExecutable, freshDataFolder, launchEnvironment, SWITCHES } from './app.ts';
 
 test('each process is said to have ended as it did, whatever ended before, and nothing of it stays', () => {
   const data = freshDataFolder();
-  const program = join(projectFolder(), 'test/e2e/utility-program.ts');
+  const program = fileURLToPath(new URL('utility-program.ts', import.meta.url));
   const { stdout, stderr } = spawnSync(electronExecutable(), [...SWITCHES, program], { env: launchEnvironment(data), encoding: 'utf8' });
   rmSync(data, { recursive: true, force: true });
   const line = stdout.split('\n').find((text) => text.startsWith('{'));
