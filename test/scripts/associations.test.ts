@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { associations, MIME, writeAssociations } from '../../scripts/associations.mjs';
-import { PROTOCOL } from '../../main/base/links.ts';
+import { PROTOCOL } from '../../main/shell/links.ts';
 
 test.runIf(process.platform === 'linux')('register.sh makes files and links known on Linux, and --remove takes that back', () => {
   const place = mkdtempSync(join(tmpdir(), 'astrolab-register-'));
