@@ -9,7 +9,7 @@ import type { DType, Tensor } from '../graph/graph.ts';
 import { type Lane, LaneSession, type PlainValue } from './lanes.ts';
 import { largestTensors, megabytes, peakBytes } from '../graph/memory.ts';
 import { encode, encodeCounted, externalFolder } from '../graph/onnx.ts';
-import { type Data, nativeRun, nativeSession, nativeValue, release, runtime } from './native-session.ts';
+import { type Data, nativeRun, nativeSession, nativeValue, runtime } from './native-session.ts';
 import type { Feeds, Fetches, Value } from './native-session.ts';
 import type { Target } from '../graph/onnx.ts';
 import type { Half } from '../graph/onnx-products.ts';
@@ -43,8 +43,6 @@ export interface SessionOptions {
   readonly lane?: Lane | undefined;
   /** Counts what calls cost on a device. */
   readonly counters?: DeviceCounters;
-  /** Every run is given a value for each of its results, and they are only written there; see `nativeRun`. */
-  readonly written?: boolean;
   /** Outputs that stay on the device. */
   readonly keepOnDevice?: readonly string[];
   /** Further options of onnxruntime, for measurements. */
@@ -106,7 +104,6 @@ export class Session {
   readonly #session: InferenceSession | LaneSession;
   readonly #kept: ReadonlySet<string>;
   readonly #counted: Counted | undefined;
-  readonly #written: boolean;
   #bound: Feeds = {};
   #disposed = false;
 
@@ -115,7 +112,6 @@ export class Session {
     this.#session = session;
     this.#kept = new Set(options.keepOnDevice ?? []);
     this.#counted = options.counters && { counters: options.counters, kernels };
-    this.#written = options.written ?? false;
   }
 
   static async create(graph: Graph, options: SessionOptions = {}): Promise<Session> {
@@ -160,10 +156,7 @@ export class Session {
         },
         ...extra,
       };
-      const { bytes, kernels } = encodeCounted(graph, target, halfFor(half, providers), {
-        unreturned: options.written && target === 'cpu',
-        threads,
-      });
+      const { bytes, kernels } = encodeCounted(graph, target, halfFor(half, providers), threads);
       if (options.lane) await firstSession();
       const session = await (options.lane ? options.lane.create(bytes, settings) : nativeSession(bytes, settings));
       return new Session(graph, session, options, kernels);
@@ -201,7 +194,6 @@ export class Session {
       const begin = performance.now();
       const results = await this.#compute(feeds, wanted);
       this.#count(feeds, wanted, results, (performance.now() - begin) / 1e3);
-      for (const [name, given] of Object.entries(wanted)) if (given?.location === 'cpu') results[name] = freeCopy(results[name], given);
       return results;
     } catch (error) {
       throw explain(error, this.#graph, 'failed');
@@ -222,8 +214,6 @@ export class Session {
   }
 
   #checkResult(name: string, given: Value | null): void {
-    if (this.#written && !given)
-      throw new RangeError(`"${this.#graph.name}" only writes its results: "${name}" needs a value to write to, found none`);
     if (given && this.#session instanceof LaneSession && !(ArrayBuffer.isView(given.data) && isShared(given.data)))
       throw new RangeError(
         `"${this.#graph.name}" runs in another thread: "${name}" needs a value in shared memory, found one in this thread's`,
@@ -236,7 +226,8 @@ export class Session {
     for (const name of this.#graph.inputs.keys()) if (!this.#bound[name]) plain[name] = plainValue(name, feeds[name]);
     const given = Object.entries(wanted).flatMap(([name, value]) => (value ? [[name, plainValue(name, value)] as const] : []));
     const results = await this.#session.run(plain, Object.keys(wanted), Object.fromEntries(given));
-    return Object.fromEntries(Object.entries(results).map(([name, result]) => [name, nativeValue(result)]));
+    const returned = Object.fromEntries(Object.entries(results).map(([name, result]) => [name, nativeValue(result)]));
+    return { ...returned, ...Object.fromEntries(Object.entries(wanted).flatMap(([name, value]) => (value ? [[name, value]] : []))) };
   }
 
   /** What travelled: everything but what was on the device and what stays there. */
@@ -282,12 +273,6 @@ const residents = new WeakSet<Value>();
 function hostBytes(values: readonly Value[]): number {
   const travelling = values.filter((one) => one.location === 'cpu' && !residents.has(one));
   return travelling.reduce((sum, { data }) => sum + (ArrayBuffer.isView(data) ? data.byteLength : 0), 0);
-}
-
-/** Inside Electron the binding returns a copy beside a result that was written in place; its memory need not wait for the collector. */
-function freeCopy(copy: Value | undefined, given: Value): Value {
-  if (copy && copy !== given) release(copy);
-  return given;
 }
 
 /**
