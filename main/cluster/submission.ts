@@ -45,7 +45,7 @@ const taskSummary = z.object({
   name: z.string(),
   seed: z.int(),
   planned: z.int(),
-  /** contentHash of the config without its name. */
+  /** Of the run (config/identity.ts), as the version in `code` computes it. */
   identity: z.string(),
   /** The shared files it waits for. */
   shared: taskId.nullable(),

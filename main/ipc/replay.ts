@@ -6,12 +6,10 @@ import { dialog } from 'electron';
 import { z } from 'zod';
 import type { replayCalls } from '../../preload/contract/replay.ts';
 import { canonicalJson } from '../base/canonical.ts';
-import { completeConfig } from '../config/config.ts';
 import { episodeHtml } from '../report/episode-html.ts';
 import { readReplay, replayOf } from '../replay/replay.ts';
 import { wilson } from '../base/statistics.ts';
 import type { EpisodeFilter } from '../store/episodes.ts';
-import type { StoredConfig } from '../store/runs.ts';
 import { runOfEpisode } from '../store/trajectories.ts';
 import { trajectorySchema } from '../rollout/trajectory.ts';
 import { fileName } from './charts.ts';
@@ -101,10 +99,12 @@ async function exportEpisode({ lab: { store } }: Context, episode: number): Prom
 /** Every run of the same world that has checkpoints. */
 function policiesFor({ lab: { store } }: Context, run: number) {
   const { world, config } = store.runs.get(run);
-  const sameWorld = worldOf(config);
+  const sameWorld = canonicalJson(config.world);
   return store.runs
     .list()
-    .filter((other) => other.world === world && worldOf(store.runs.get(other.id).config) === sameWorld)
+    .filter(
+      (other) => other.world === world && other.damaged === null && canonicalJson(store.runs.get(other.id).config.world) === sameWorld,
+    )
     .map(({ id, name, variant, seed, best }) => ({
       run: id,
       name,
@@ -114,12 +114,6 @@ function policiesFor({ lab: { store } }: Context, run: number) {
       best: best?.update ?? null,
     }))
     .filter(({ updates }) => updates.length > 0);
-}
-
-/** The world of a stored config with all its settings, so that a setting added since does not separate old from new runs. */
-function worldOf(stored: StoredConfig): string {
-  const config = completeConfig(stored);
-  return canonicalJson(typeof config === 'object' && config !== null && 'world' in config ? config.world : null);
 }
 
 /** The filter without the fields that say nothing. */

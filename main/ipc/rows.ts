@@ -2,9 +2,8 @@
 
 import type { Proportion } from '../../preload/contract/definition.ts';
 import { type RunRow, runRow } from '../../preload/contract/runs.ts';
-import { armHash } from '../config/identity.ts';
 import { wilson } from '../base/statistics.ts';
-import type { RunStore, RunSummary, Successes } from '../store/runs.ts';
+import type { RunSummary, Successes } from '../store/runs.ts';
 import type { Store } from '../store/store.ts';
 
 /** A spark line is as wide as a word: more points would not be seen. */
@@ -13,15 +12,6 @@ const SPARK_POINTS = 24;
 export function proportionOf({ k, n }: Successes): Proportion {
   const { rate, low, high } = wilson(k, n);
   return { k, n, rate, low, high };
-}
-
-/** The arm of each raw config hash: many runs share one, and parsing thousands of configs would be felt. */
-const arms = new Map<string, string>();
-
-function armOf(runs: RunStore, { id, groupHash }: RunSummary): string {
-  const known = arms.get(groupHash) ?? armHash(runs.get(id).config);
-  arms.set(groupHash, known);
-  return known.slice(0, 12);
 }
 
 /** A run as the list shows it. Never throws: what cannot be shown of a damaged run is left out, and the row says so. */
@@ -52,7 +42,7 @@ function soundRow(store: Records, run: RunSummary): RunRow {
   const { test, validation, best } = run;
   return {
     ...shown,
-    group: armOf(store.runs, run),
+    group: run.groupHash.slice(0, 12),
     pace: paceOf(store, run),
     test: test && { ...proportionOf(test), update: test.update, temperature: test.temperature },
     validation: validation && { ...proportionOf(validation), update: validation.update },

@@ -12,7 +12,7 @@ import type { Context } from './context.ts';
 import { CallFailure } from './dispatch.ts';
 import type { Handlers } from './dispatch.ts';
 
-/** As it is stored since version 0.1.0: the counts stand beside the rest. */
+/** As it is stored: the counts stand beside the rest. */
 const imported = z
   .object({ folder: z.string(), index: z.string(), indexBytes: z.number(), notes: z.number(), seconds: z.number() })
   .catchall(z.number())

@@ -6,7 +6,6 @@ import { DeviceError } from '../engine/runtime/session.ts';
 import { CheckpointFiles } from '../store/checkpoints.ts';
 import { Store } from '../store/store.ts';
 import { adviceFor } from '../metrics/alerts.ts';
-import { parseConfig } from '../config/config.ts';
 import type { Job, JobResult } from './messages.ts';
 import type { RunCommand, RunReport } from '../training/reports.ts';
 import { train } from '../training/train.ts';
@@ -34,7 +33,7 @@ export async function runTraining(job: Extract<Job, { kind: 'train' }>, tell: (r
   const store = Store.read(job.dataFolder);
   try {
     await loadPlugins(job.dataFolder);
-    const config = parseConfig(job.config);
+    const { config } = job;
     const changed = pluginChange(config.plugins);
     if (changed !== null) throw new Error(changed);
     const outcome = await train(config, {

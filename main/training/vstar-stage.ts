@@ -142,7 +142,7 @@ export class VstarStage {
     const world = worldHash(this.#actor.environment, level);
     const price = kind === 'model' ? model.invalidPenalty : 0;
     return {
-      worldHash: price > 0 ? contentHash({ world, price }) : world, // returns depend on the price, and caches of before had none
+      worldHash: price > 0 ? contentHash({ world, price }) : world, // returns depend on the price, where there is one
       task: task.id,
       reference: this.#reference,
       seed: this.#config.reference.seed,
