@@ -168,7 +168,7 @@ test('an unpacked Electron is hashed once, and again when one of its files was c
 });
 
 test('a cached Electron whose files are not those that were unpacked is not run but fetched anew', async () => {
-  const dist = makeCached();
+  makeCached();
   const said: string[] = [];
   let fetched = 0;
   await ensureElectron(place(), (text) => said.push(text), {
