@@ -101,18 +101,19 @@ export class OutputFile {
     this.#bytes += bytes.byteLength;
   }
 
-  /** Returns the bytes written. */
-  finish(): number {
+  /** Returns the bytes written. `verify` reads a regular file before it takes its place, and throws if it should not. */
+  finish(verify?: (written: string) => void): number {
     const handle = this.#opened();
+    const [target, temporary] = [this.#target, this.#temporary];
     this.#naming(() => {
-      const target = this.#target;
-      if (target.kind === 'file') {
-        if (target.mode !== undefined) fchmodSync(handle, target.mode);
-        fsyncSync(handle);
-      }
+      if (target.kind === 'file' && target.mode !== undefined) fchmodSync(handle, target.mode);
+      if (target.kind === 'file') fsyncSync(handle);
       this.#close();
-      if (target.kind !== 'file' || this.#temporary === undefined) return;
-      renameSync(this.#temporary, target.path);
+    });
+    if (target.kind !== 'file' || temporary === undefined) return this.#bytes;
+    verify?.(temporary);
+    this.#naming(() => {
+      renameSync(temporary, target.path);
       syncFolder(dirname(target.path));
     });
     return this.#bytes;

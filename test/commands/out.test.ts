@@ -1,7 +1,7 @@
 // `--out` of every command that has it: what cannot be written is refused before the work begins and stays as it is; what is written to
 // standard output is all that stands there.
 
-import { lstatSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { closeSync, lstatSync, mkdirSync, openSync, readdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Command } from 'commander';
 import { describe, expect, test } from 'vitest';
@@ -99,4 +99,11 @@ test.skipIf(process.platform === 'win32')('standard output holds the file alone,
     expect([code, out]).toEqual([0, expected]);
     expect(err).toContain(`${expected.length} bytes`);
   }
+  const whole = join(temporaryFolder(), 'run.astrolab');
+  expect((await lab('--data', data, 'export', '1', '--out', whole)).code).toBe(0);
+  const handle = openSync(`${whole}-passed`, 'w');
+  const passed = await lab('--data', data, '--json', 'export', '1', '--out', `/dev/fd/${handle}`);
+  closeSync(handle);
+  expect(JSON.parse(passed.out)).toEqual({ file: `/dev/fd/${handle}`, bytes: statSync(whole).size });
+  expect(readFileSync(`${whole}-passed`).equals(readFileSync(whole))).toBe(true);
 });
