@@ -5,8 +5,7 @@ import { closeSync, lstatSync, mkdirSync, openSync, readdirSync, readFileSync, s
 import { join } from 'node:path';
 import type { Command } from 'commander';
 import { describe, expect, test } from 'vitest';
-import { families } from '../../main/commands/shared/families.ts';
-import { bareProgram } from '../../main/commands/shared/overview.mjs';
+import { bareProgram, families } from '../../main/commands/shared/families.mjs';
 import { openStore, temporaryFolder } from '../store/helpers.ts';
 import { newRun, someUpdate } from '../store/samples.ts';
 import { RunWriter } from '../../main/store/run-writer.ts';
