@@ -1,8 +1,7 @@
 import { expect, test } from 'vitest';
 import { z } from 'zod';
-import { algorithms, builtInAlgorithms } from '../../main/algorithm/registry.ts';
-import { contentHash } from '../../main/base/canonical.ts';
-import { BUILT_IN_WORLDS, findWorld } from '../../main/environment/registry.ts';
+import { algorithms } from '../../main/algorithm/registry.ts';
+import { findWorld } from '../../main/environment/registry.ts';
 import { RunConfig, learningRateAt, parseConfig, temperatureAt } from '../../main/config/config.ts';
 import { armIdentity, referenceKey, runIdentity } from '../../main/config/identity.ts';
 import { configMarkdown } from '../../main/config/describe.ts';
@@ -10,7 +9,6 @@ import { worldIssues } from '../../main/config/orders.ts';
 import { applyOverrides, diffConfigs, flatten } from '../../main/config/overrides.ts';
 import { allPresets, loadPreset, presetIds, sized } from '../../main/config/presets.ts';
 import { readConfig, upgradeConfig } from '../../main/config/upgrade.ts';
-import { readMigrations } from '../../main/store/database.ts';
 import { referenceRecipe } from '../../main/training/reference/reference.ts';
 import { openRun } from '../../main/training/run-setup.ts';
 
@@ -231,19 +229,6 @@ test('a stored run of a plug-in’s algorithm keeps its settings while the plug-
   const stored = { name: 'mine', algorithm: { id: 'nowhere', boldness: 3 } };
   expect(upgradeConfig(stored)).toEqual({ ...parseConfig({ name: 'mine' }), algorithm: stored.algorithm });
   expect(() => readConfig(stored)).toThrow(/algorithm\.id/);
-});
-
-test('every setting reaches stored configs: a new one comes with a migration', () => {
-  const settings = {
-    algorithms: builtInAlgorithms.map(({ id }) => [id, [...flatten(parseConfig({ algorithm: { id } })).keys()].sort()]),
-    mistakes: BUILT_IN_WORLDS.map(({ name, mistakes }) => [name, Object.keys(mistakes).sort()]),
-  };
-  const newest = readMigrations().findLast(({ name }) => name.endsWith('configs'));
-  const found = contentHash(settings).slice(0, 16);
-  expect(
-    /^-- settings: (.*)$/m.exec(newest?.sql ?? '')?.[1],
-    `Settings differ from those of ${newest?.version}-${newest?.name}.sql. Add main/store/migrations/NNN-configs.sql with the line "-- settings: ${found}"`,
-  ).toBe(found);
 });
 
 test('threads 0 means what the engine does: one per logical processor', () => {
