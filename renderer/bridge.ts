@@ -14,7 +14,7 @@ declare global {
 
 export class CallError extends Error implements Failure {
   override readonly name = 'CallError';
-  readonly code: string;
+  readonly code: Failure['code'];
   readonly hint: string;
 
   constructor({ code, message, hint }: Failure) {

@@ -356,7 +356,7 @@ describe('the list', () => {
       .getByText(/^Run exported \(/)
       .first()
       .waitFor({ timeout: 30_000 });
-    const again = await lab.page.evaluate((path) => window.astrolab.call('runs.import', { file: path }), file);
+    const again = await lab.page.evaluate((path) => window.astrolab.call('transfer.import', { file: path }), file);
     expect(again).toMatchObject({ ok: true, value: { runs: [1], study: null } });
     exported = file;
   });
