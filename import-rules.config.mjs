@@ -51,7 +51,7 @@ const TYPES_OF_MAIN = {
   message: 'it is bundled into the page: of main/ it takes types, vocabularies, shared schemas and number formats',
 };
 const CONTRACT_TYPES = {
-  group: ['**/main/lab/features/**'],
+  regex: '/main/lab/features/',
   allowTypeImports: true,
   message: 'of a feature the page takes types: its code is no part of the window',
 };

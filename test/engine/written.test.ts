@@ -4,7 +4,7 @@ import { describe, expect, it, test } from 'vitest';
 import { Graph } from '../../main/engine/graph/graph.ts';
 import { namedParts } from '../../main/engine/runtime/host-state.ts';
 import { laneNumber } from '../../main/engine/runtime/lanes.ts';
-import { sharedNumbers } from '../../main/engine/runtime/shared-numbers.ts';
+import { sharedNumbers } from '../../main/engine/runtime/shared-memory.ts';
 import { gather, mul } from '../../main/engine/graph/operators.ts';
 import { Session, float, floats, integer } from '../../main/engine/runtime/session.ts';
 import { gradientGraph, takesApart } from '../../main/engine/graph/training-graphs.ts';

@@ -10,7 +10,7 @@ import type { Flat, ParameterLayout } from '../graph/parameters.ts';
 import type { ProgramCache } from './program-cache.ts';
 import { float, floats } from './session.ts';
 import type { Feeds, SessionOptions } from './session.ts';
-import { isShared } from './shared-numbers.ts';
+import { isShared } from './shared-memory.ts';
 import { type StepGraph, gradientGraph, takesApart } from '../graph/training-graphs.ts';
 import { addTo, sumOfSquares } from '../kernels/vector-loops.ts';
 import { readReport } from './training-report.ts';

@@ -7,13 +7,14 @@ import type { DeviceCounters } from '../gpu/device-counters.ts';
 import { Graph, elementCount, showShape } from '../graph/graph.ts';
 import type { DType, Tensor } from '../graph/graph.ts';
 import { type Lane, LaneSession, type PlainValue } from './lanes.ts';
-import { largestTensors, megabytes, peakBytes } from '../graph/memory.ts';
+import { megabytes, peakBytes } from '../graph/memory.ts';
 import { encode, encodeCounted, externalFolder } from '../graph/onnx.ts';
 import { type Data, nativeRun, nativeSession, nativeValue, runtime } from './native-session.ts';
 import type { Feeds, Fetches, Value } from './native-session.ts';
 import type { Target } from '../graph/onnx.ts';
 import type { Half } from '../graph/onnx-products.ts';
-import { isShared } from './shared-numbers.ts';
+import { engineError, outOfMemory } from './errors.ts';
+import { isShared } from './shared-memory.ts';
 
 export { release, supportedBackends } from './native-session.ts';
 export type { Feeds, Fetches, Value } from './native-session.ts';
@@ -51,16 +52,6 @@ export interface SessionOptions {
 
 /** Whether a training state stays on the device between steps. */
 export const stateStays = ({ stateOnDevice, target }: SessionOptions): boolean => stateOnDevice ?? target === 'gpu';
-
-/** The graph did not fit into memory; the message says what is largest in it. */
-export class OutOfMemoryError extends Error {
-  override name = 'OutOfMemoryError';
-}
-
-/** The device refused or stopped working; the work has to continue elsewhere. */
-export class DeviceError extends Error {
-  override name = 'DeviceError';
-}
 
 export function value(dtype: DType, data: Data, shape: readonly number[]): Value {
   if (elementCount(shape) !== data.length)
@@ -145,7 +136,7 @@ export class Session {
         extra: {
           session: {
             set_denormal_as_zero: '1',
-            ...waiting(spinning),
+            ...spinOptions(spinning),
             ...(onWebgpu && { disable_cpu_ep_fallback: '1' }),
             ...mapped(graph),
           },
@@ -161,7 +152,7 @@ export class Session {
       const session = await (options.lane ? options.lane.create(bytes, settings) : nativeSession(bytes, settings));
       return new Session(graph, session, options, kernels);
     } catch (error) {
-      throw explain(error, graph, 'could not be prepared');
+      throw engineError(error, graph, 'could not be prepared');
     }
   }
 
@@ -196,7 +187,7 @@ export class Session {
       this.#count(feeds, wanted, results, (performance.now() - begin) / 1e3);
       return results;
     } catch (error) {
-      throw explain(error, this.#graph, 'failed');
+      throw engineError(error, this.#graph, 'failed');
     }
   }
 
@@ -237,7 +228,7 @@ export class Session {
     const { counters, kernels } = this.#counted;
     const fed = [...this.#graph.inputs.keys()].flatMap((name) => feeds[name] ?? []);
     const fetched = Object.entries(fetches).flatMap(([name, given]) => given ?? results[name] ?? []);
-    counters.add({ up: hostBytes(fed), down: hostBytes(fetched), kernels, waiting: seconds });
+    counters.add({ bytesUploaded: hostBytes(fed), bytesDownloaded: hostBytes(fetched), kernels, hostWaitSeconds: seconds });
   }
 
   /** Frees everything native. Values that were fetched stay valid. */
@@ -252,7 +243,7 @@ export class Session {
 const MOMENT = 100;
 
 /** How threads wait for the next operator. */
-function waiting(spinning: boolean | 'briefly'): Record<string, unknown> {
+function spinOptions(spinning: boolean | 'briefly'): Record<string, unknown> {
   if (spinning !== 'briefly') return { intra_op: { allow_spinning: spinning ? '1' : '0' } };
   return { intra_op: { allow_spinning: '1', spin_duration_us: String(MOMENT) }, force_spinning_stop: '1' };
 }
@@ -289,18 +280,4 @@ function mapped(graph: Graph): Record<string, unknown> {
 function refuseTooLarge(graph: Graph): void {
   const [needed, free] = [peakBytes(graph), freemem()];
   if (needed > free) throw outOfMemory(graph, `about ${megabytes(needed)} are needed, ${megabytes(free)} are free`);
-}
-
-function outOfMemory(graph: Graph, reason: string): OutOfMemoryError {
-  return new OutOfMemoryError(
-    `Not enough memory for "${graph.name}": ${reason}. Largest tensors: ${largestTensors(graph)}. A smaller training.microBatch, a smaller policy.contextLength or training.recompute=true make them smaller`,
-  );
-}
-
-function explain(error: unknown, graph: Graph, what: string): Error {
-  const message = error instanceof Error ? error.message : String(error);
-  if (/alloc|out of memory|OOM/i.test(message)) return outOfMemory(graph, message);
-  if (/WebGPU|device lost|CUDA|DML|D3D12|CoreML/i.test(message))
-    return new DeviceError(`The device stopped while "${graph.name}" ran: ${message.replace(/\s+/g, ' ')}`);
-  return new Error(`"${graph.name}" ${what}: ${message}`);
 }

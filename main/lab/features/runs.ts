@@ -205,7 +205,6 @@ export function handlers(lab: Lab): Handlers<typeof calls> {
       }
       lab.store.runs.delete(runs);
       lab.gone(runs);
-      for (const run of runs) lab.queue.letGo(run);
       return {};
     },
 
