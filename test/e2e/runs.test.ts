@@ -124,30 +124,22 @@ describe('what it will cost', () => {
 /** The process that trains a run. */
 const trainerOf = (run: number): number | null => stored((store) => store.locks.holder(run)?.trainerPid ?? null);
 
-/** Stops the training process (SIGSTOP) as soon as it reports the final evaluation, which is long enough not to end before the test acts. */
+/** Lets the training process continue in short steps from its last update on, until the page hears of the final evaluation; it then stays stopped. */
 async function haltInFinalEvaluation(run: number): Promise<number> {
-  await until(
-    'the final evaluation',
-    () =>
-      lab.page.evaluate(
-        (id) =>
-          new Promise<boolean>((resolve) => {
-            const stop = window.astrolab.listen('runs.news', ({ run: of, progress }) => {
-              if (of === id && progress?.phase === 'evaluating on test tasks') resolve(true);
-            });
-            setTimeout(() => {
-              stop();
-              resolve(false);
-            }, 10_000);
-          }),
-        run,
-      ),
-    90_000,
-  );
-  const pid = trainerOf(run);
-  if (pid === null) throw new Error(`Run ${run} is trained by no process`);
-  process.kill(pid, 'SIGSTOP');
-  return pid;
+  await lab.page.evaluate((id) => {
+    window.astrolab.listen('runs.news', ({ run: of, progress }) => {
+      if (of === id && progress?.phase === 'evaluating on test tasks') document.body.dataset.evaluates = 'true';
+    });
+  }, run);
+  await until('the last update', async () => stored((store) => store.runs.get(run).updates) === UPDATES, 90_000);
+  const pid = trainerOf(run) ?? 0;
+  for (;;) {
+    process.kill(pid, 'SIGSTOP');
+    await new Promise((resolve) => setTimeout(resolve, 400)); // what it reported last is on its way to the page
+    if (await lab.page.evaluate(() => document.body.dataset.evaluates === 'true')) return pid;
+    process.kill(pid, 'SIGCONT');
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
 }
 
 describe('a run from preset to done', () => {
