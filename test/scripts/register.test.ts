@@ -6,8 +6,8 @@ import { cpSync, existsSync, mkdtempSync, readFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { PROTOCOL } from '../../main/base/links.ts';
 import { projectFolder, resourceFile } from '../../main/base/paths.ts';
+import { PROTOCOL } from '../../main/shell/links.ts';
 
 const MIME = 'application/x-astrolab';
 
