@@ -62,6 +62,9 @@ const summary = z.object({
 });
 export type SubmissionSummary = z.infer<typeof summary>;
 
+const damagedRow = z.object({ cluster: z.string(), id: z.string(), reason: z.string() });
+export type DamagedSubmissionRow = z.infer<typeof damagedRow>;
+
 const one = z.strictObject({ cluster: z.string(), id: z.string() });
 const some = one.extend({ tasks: z.array(z.string()).nullable() });
 
@@ -75,10 +78,14 @@ export const calls = {
     input: z.strictObject({ name: z.string() }),
     answer: z.object({ node: z.string(), processor: z.string(), code: z.string(), seconds: z.number() }),
   },
-  /** What was submitted, of every cluster that answers. */
+  /** What was submitted, of every cluster that answers; submissions that cannot be read apart. */
   'clusters.submissions': {
     input: nothing,
-    answer: z.object({ submissions: z.array(summary), problems: z.array(z.object({ cluster: z.string(), message: z.string() })) }),
+    answer: z.object({
+      submissions: z.array(summary),
+      damaged: z.array(damagedRow),
+      problems: z.array(z.object({ cluster: z.string(), message: z.string() })),
+    }),
   },
   /** The tasks of a submission; what is done is collected on the way. */
   'clusters.status': { input: one, answer: summary.extend({ tasks: z.array(task), refused: z.array(z.string()) }) },
@@ -165,16 +172,18 @@ function statusHandlers(lab: Lab, opened: OpenedClusters): StatusCalls {
   return {
     'clusters.submissions': async () => {
       const submissions: ReturnType<typeof summaryOf>[] = [];
+      const damaged: { cluster: string; id: string; reason: string }[] = [];
       const problems: { cluster: string; message: string }[] = [];
       for (const { name } of listClusters(lab.store)) {
         try {
-          const at = opened.at(name);
-          for (const submission of await at.submissions()) submissions.push(summaryOf(name, await at.status(submission)));
+          const found = await opened.at(name).overview();
+          submissions.push(...found.statuses.map((status) => summaryOf(name, status)));
+          damaged.push(...found.damaged.map((row) => ({ ...row, cluster: name })));
         } catch (error) {
           problems.push({ cluster: name, message: error instanceof Error ? error.message : String(error) });
         }
       }
-      return { submissions: submissions.sort((a, b) => b.createdAt - a.createdAt), problems };
+      return { submissions: submissions.sort((a, b) => b.createdAt - a.createdAt), damaged, problems };
     },
 
     'clusters.status': async ({ cluster, id }) => {
