@@ -13,6 +13,7 @@ import type { Graph, Tensor } from '../engine/graph/graph.ts';
 import type { PolicyTensors } from '../policy/transformer/batch.ts';
 import { agentTokenCount, logProbability, type Trajectory } from '../rollout/trajectory.ts';
 import { deviation, mean } from '../base/statistics.ts';
+import type { Branches } from './credit.ts';
 import { rewardOf, type RewardKind } from './vstar.ts';
 
 /** What an algorithm asks the training loop for. */
@@ -28,6 +29,8 @@ export interface Needs {
   /** Passes over one update's episodes, and optimizer steps per pass. */
   readonly epochs: number;
   readonly minibatches: number;
+  /** Continuations from the state before every turn, and whose: given to `prepare` as `progress.branches`. */
+  readonly branches?: { readonly count: number; readonly by: 'policy' | 'reference' } | undefined;
 }
 
 /** What `prepare` knows beside the trajectories. */
@@ -36,6 +39,10 @@ export interface Progress {
   readonly updates: number;
   /** Which reward r(x, y) is. */
   readonly reward: RewardKind;
+  /** Rewards of the continuations from each turn, where the algorithm needs them. */
+  readonly branches?: Branches | undefined;
+  /** The value of a state from sampled returns, by the run's estimator of V*; the mean where none is given. */
+  readonly value?: (returns: readonly number[]) => number;
 }
 
 /**

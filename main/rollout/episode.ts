@@ -28,6 +28,10 @@ export interface EpisodeRequest {
   readonly level: number | undefined;
   /** The world is not asked at once: the action waits until `answer` brings its turn. */
   readonly batched?: boolean;
+  /** Turns that are played as given before the first one is drawn. */
+  readonly before?: readonly { readonly thought: string; readonly action: string }[];
+  /** Decides what is drawn, and where the world allows it also its chance after `before`; by default `seed` does. */
+  readonly drawSeed?: number;
 }
 
 /** A finished episode: the record to keep, and the rows to learn from. */
@@ -59,10 +63,13 @@ export class EpisodeInPlay {
     this.#finished = finished;
     this.#environment = environment;
     this.#request = request;
-    this.random = Random.from('sample', request.seed);
+    this.random = Random.from('sample', request.drawSeed ?? request.seed);
     this.#text = textOf(codec, request);
     this.#turn = environment.reset(request.task, request.seed, request.level);
     this.#observe();
+    for (const step of request.before ?? []) this.#replay(step);
+    if (request.before && request.drawSeed !== undefined && environment.reseed && !this.#turn.done)
+      this.#turn = { ...this.#turn, state: environment.reseed(this.#turn.state, request.drawSeed) };
   }
 
   get done(): boolean {
@@ -127,6 +134,12 @@ export class EpisodeInPlay {
   force(step: { readonly thought: string; readonly action: string }): void {
     const tokens = this.#text.encode({ thought: step.thought, action: this.#wording(step.action) });
     for (const token of tokens) this.accept({ token, policyLogProb: 0, entropy: 0, top: [] });
+  }
+
+  /** Forces a step and has the world answer at once. */
+  #replay(step: { readonly thought: string; readonly action: string }): void {
+    this.force(step);
+    if (this.waiting) this.answer(this.#environment.step(this.move.state, this.move.action));
   }
 
   /** The record of the episode, once it is over. */
