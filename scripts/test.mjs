@@ -26,8 +26,7 @@ const CHECKS = [
   { name: 'lint', args: [tool('oxlint/bin/oxlint'), '--deny-warnings'], fix: 'npx oxlint --fix' },
   { name: 'types', args: [tool('typescript/bin/tsc'), '-p', root], fix: '' },
   { name: 'unused code', args: [tool('knip/bin/knip.js'), '--no-progress'], fix: 'delete what nobody uses' },
-  { name: 'import rules', args: [join(root, 'scripts/check-imports.mjs')], fix: 'the rules and their reasons: scripts/check-imports.mjs' },
-  { name: 'wording', args: [join(root, 'scripts/check-words.mjs')], fix: 'the words and what to write instead: scripts/check-words.mjs' },
+  { name: 'import rules', args: [tool('oxlint/bin/oxlint'), '-c', 'import-rules.config.mjs'], fix: 'the rules: import-rules.config.mjs' },
 ];
 
 const PARTS = ['checks', 'unit', 'e2e', 'slow'];

@@ -19,6 +19,8 @@ const LARGEST_ENTRY = 1024 * 1024 * 1024;
 const SMALL_ENTRY = 32 * MEGABYTE;
 const SMALL_FILE = 128 * MEGABYTE;
 const RATIO = 25;
+/** Entries that may deflate to any size when they are written. */
+const PLAIN_ENTRY = 65_536;
 const MOST_ENTRIES = 400_000;
 /** Most bytes of an export are weights, which deflate to nine tenths at any level; the default 6 takes several times as long for them. */
 const LEVEL = 3;
@@ -58,6 +60,7 @@ export class ContainerWriter {
   readonly #entries: Entry[] = [];
   readonly #level: number;
   #offset = 0;
+  #open = true;
 
   constructor(file: string, level = LEVEL) {
     this.#file = file;
@@ -68,27 +71,35 @@ export class ContainerWriter {
   }
 
   add(name: string, data: Uint8Array): void {
-    const packed = deflateRawSync(data, { level: this.#level, chunkSize: chunkFor(data.length) });
+    let packed = deflateRawSync(data, { level: this.#level, chunkSize: chunkFor(data.length) });
+    // Long runs of one value deflate to next to nothing. A reader cannot tell that from a bomb, so they are stored as they are.
+    if (data.length > mayInflateTo(packed.length, PLAIN_ENTRY, RATIO)) packed = deflateRawSync(data, { level: 0 });
     this.#entries.push({ name, offset: this.#offset, packed: packed.length, bytes: data.length, sha256: sha256(data) });
     this.#write(packed);
   }
 
-  /** Returns the size of the file. */
-  finish(): number {
+  /** Returns the size of the file. `verify` reads the complete file before it takes the place of an earlier one, and throws if it should not. */
+  finish(verify: (file: string) => void = () => {}): number {
     const manifest = Buffer.from(JSON.stringify(manifestSchema.parse({ format: 1, entries: this.#entries })));
     const length = Buffer.alloc(4);
     length.writeUInt32LE(manifest.length);
     this.#write(Buffer.concat([manifest, Buffer.from(sha256(manifest), 'hex'), length, TAIL]));
     fsyncSync(this.#handle);
-    closeSync(this.#handle);
+    this.#close();
+    verify(this.#temporary);
     renameSync(this.#temporary, this.#file);
     return this.#offset;
   }
 
   /** Leaves nothing behind. */
   abandon(): void {
-    closeSync(this.#handle);
+    this.#close();
     rmSync(this.#temporary, { force: true });
+  }
+
+  #close(): void {
+    if (this.#open) closeSync(this.#handle);
+    this.#open = false;
   }
 
   #write(data: Uint8Array): void {

@@ -3,6 +3,7 @@
 
 import { canonicalJson } from '../base/canonical.ts';
 import { ContainerWriter } from './container.ts';
+import { verifyExport } from './import.ts';
 import type { EpisodeNote } from '../store/episode-notes.ts';
 import type { Run } from '../store/runs.ts';
 import type { Store } from '../store/store.ts';
@@ -28,7 +29,7 @@ interface Thinning {
   readonly distribution: (update: number) => boolean;
 }
 
-/** Writes runs (or a study with its runs) into one file. */
+/** Writes runs (or a study with its runs) into one file, which is read back as an import reads it before it counts as written. */
 export function exportRuns(
   store: Store,
   runs: readonly number[],
@@ -49,7 +50,7 @@ export function exportRuns(
     };
     writer.add('index', json({ astrolab: 'export', runs: all.map((run) => run.uid), study: members }));
     for (const run of all) exportRun(store, run, writer, options);
-    return { file, bytes: writer.finish() };
+    return { file, bytes: writer.finish(verifyExport) };
   } catch (error) {
     writer.abandon();
     throw error;
@@ -110,12 +111,29 @@ function exportMetrics(
   // In a small file sixty entries a run would weigh more in its manifest than the numbers themselves.
   if (thin) writer.add(at('metrics-together'), Buffer.concat(packed));
   else for (const [position, data] of packed.entries()) writer.add(at(`metrics/${position}`), data);
-  const distributed = part([], () => store.metrics.distributed(run)).flatMap((name) =>
-    part([], () => store.metrics.distributions(run, name))
-      .filter(({ update }) => thin?.distribution(update) ?? true)
-      .map(({ update, samples }) => ({ name, update, samples: [...samples] })),
-  );
-  writer.add(at('distributions'), json(distributed));
+  exportDistributions(store, run, writer, at, part, thin);
+}
+
+/** By name: the updates, the number of samples of each, and the samples one after the other. */
+function exportDistributions(
+  store: Store,
+  run: number,
+  writer: ContainerWriter,
+  at: (name: string) => string,
+  part: Part,
+  thin?: Thinning,
+): void {
+  const series = part([], () => store.metrics.distributed(run)).map((name) => ({
+    name,
+    points: part([], () => store.metrics.distributions(run, name)).filter(({ update }) => thin?.distribution(update) ?? true),
+  }));
+  writer.add(at('distribution-series'), json(series.map(({ name, points }) => ({ name, updates: points.length }))));
+  for (const [position, { points }] of series.entries()) {
+    const updates = Int32Array.from(points, ({ update }) => update);
+    const counts = Int32Array.from(points, ({ samples }) => samples.length);
+    const samples = points.map(({ samples: own }) => Buffer.from(own.buffer, own.byteOffset, own.byteLength));
+    writer.add(at(`distributions/${position}`), Buffer.concat([Buffer.from(updates.buffer), Buffer.from(counts.buffer), ...samples]));
+  }
 }
 
 /** Returns each exported episode's place among them. */

@@ -2,10 +2,9 @@
 // folder, passes commands on, and turns every way a run can end into a report. The process ends with its run.
 
 import { isDiskFull } from '../store/database.ts';
-import { DeviceError } from '../engine/runtime/session.ts';
+import { DeviceLostError } from '../engine/runtime/errors.ts';
 import { CheckpointFiles } from '../store/checkpoints.ts';
 import { Store } from '../store/store.ts';
-import { adviceFor } from '../metrics/alerts.ts';
 import { parseConfig } from '../config/config.ts';
 import type { Job, JobResult } from './messages.ts';
 import type { RunCommand, RunReport } from '../training/reports.ts';
@@ -52,10 +51,8 @@ export async function runTraining(job: Extract<Job, { kind: 'train' }>, tell: (r
     await report({ type: 'finished', outcome, update });
     return { outcome };
   } catch (error) {
-    const what = describe(error);
-    const advice = adviceFor(what);
-    const deviceLost = error instanceof DeviceError;
-    await report({ type: 'failed', update, message: advice ? `${what}. ${advice}` : what, diskFull: isDiskFull(error), deviceLost });
+    const deviceLost = error instanceof DeviceLostError;
+    await report({ type: 'failed', update, message: describe(error), diskFull: isDiskFull(error), deviceLost });
     throw error;
   } finally {
     store.close();

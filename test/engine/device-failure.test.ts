@@ -49,7 +49,7 @@ test('a device that is lost ends the run with a clear message; the last checkpoi
   const saved = () => disturbed.reports.flatMap((report) => (report.type === 'checkpoint' ? [report.checkpoint] : []));
   loseDevice(() => saved().some(({ update }) => update === 2));
   await expect(train(smallest(), disturbed)).rejects.toMatchObject({
-    name: 'DeviceError',
+    name: 'DeviceLostError',
     message: expect.stringMatching(/^The device stopped while "(step|sum|apply|play)[^"]*" ran: .*device lost \(the GPU was removed\)/),
   });
   const newest = saved().at(-1);

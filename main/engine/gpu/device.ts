@@ -11,7 +11,8 @@ import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { z } from 'zod';
 import { projectFolder } from '../../base/paths.ts';
-import { DeviceError, supportedBackends } from '../runtime/session.ts';
+import { DeviceLostError, means } from '../runtime/errors.ts';
+import { supportedBackends } from '../runtime/session.ts';
 import type { SessionOptions } from '../runtime/session.ts';
 
 export interface Device {
@@ -123,7 +124,7 @@ export async function requireDevice(id: string): Promise<SessionOptions> {
   const options = deviceOptions(id);
   if (id === 'cpu') return options;
   const { ok, reason } = await tryDevice(id);
-  if (!ok) throw new DeviceError(`The device "${id}" cannot be used: ${reason}. Choose another one (lab doctor lists them)`);
+  if (!ok) throw new DeviceLostError(`The device "${id}" cannot be used: ${reason}`);
   return options;
 }
 
@@ -187,10 +188,9 @@ export function whyFailed(error: unknown, id: string): string {
   if (!parsed.success) return String(error);
   const { killed, signal, stderr = '', message } = parsed.data;
   if (killed) return `its self-test did not end within ${PATIENCE_MS / 1000} s`;
-  if (/Failed to get a WebGPU adapter|No supported adapters/i.test(stderr)) return 'no graphics card that WebGPU can use was found';
-  if (/Failed to load (shared )?library|cannot open shared object/i.test(stderr))
-    return (id.startsWith('cuda') ? missingCuda() : undefined) ?? librariesMissing(stderr);
-  if (/requires f16/i.test(stderr)) return 'the graphics card has no half precision';
+  if (means(stderr, 'noAdapter')) return 'no graphics card that WebGPU can use was found';
+  if (means(stderr, 'noLibrary')) return (id.startsWith('cuda') ? missingCuda() : undefined) ?? librariesMissing(stderr);
+  if (means(stderr, 'noHalf')) return 'the graphics card has no half precision';
   if (signal) return `its driver crashed (${signal}) during the self-test; another driver version may help`;
   // Node prints the line of source first, which may name errors too.
   const lines = stderr.split('\n');

@@ -8,9 +8,6 @@ import { laneNumber } from '../runtime/lanes.ts';
 import type { Lane } from '../runtime/lanes.ts';
 import { firstSession } from '../runtime/session.ts';
 import { Control, LaneState, type Run, instantiate } from './wasm-assist.ts';
-import { MOST_PAGES } from './wasm.ts';
-
-const PAGE = 65_536;
 
 /** Parameters of one call of the program's routine `run`. */
 export type Call = readonly number[];
@@ -19,15 +16,6 @@ export type Call = readonly number[];
 const AT_A_TIME = 20;
 /** Milliseconds after which this thread looks whether the lane is still there. */
 const PATIENCE = 200;
-
-export const sharedMemory = (bytes: number): WebAssembly.Memory =>
-  new WebAssembly.Memory({ initial: Math.ceil(bytes / PAGE), maximum: MOST_PAGES, shared: true });
-
-/** Makes the memory at least so long. Arrays over it have to be made anew. */
-export function growTo(memory: WebAssembly.Memory, bytes: number): void {
-  const missing = Math.ceil((bytes - memory.buffer.byteLength) / PAGE);
-  if (missing > 0) memory.grow(missing);
-}
 
 /** Most calls of a share. */
 const MOST_CALLS = 4096;

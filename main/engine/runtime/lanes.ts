@@ -10,6 +10,7 @@ import type { InferenceSession } from 'onnxruntime-node';
 import { z } from 'zod';
 import { projectFolder } from '../../base/paths.ts';
 import type { AdamWFactors, AdamWVectors } from '../kernels/vector-loops.ts';
+import { OutOfMemoryError } from './errors.ts';
 
 /** A value as it travels between threads: shared memory is shared, everything else is copied or handed over. */
 export interface PlainValue {
@@ -62,6 +63,9 @@ function threadFile(): string {
     : join(projectFolder(), 'out/main/engine-lane.js');
 }
 
+/** The code of the error with which a thread ends whose heap is full. */
+const HEAP_FULL = 'ERR_WORKER_OUT_OF_MEMORY';
+
 /** Megabytes of a lane's heap for what is new: it makes few objects, and the usual 32 are filled before anything is given back. */
 const YOUNG = 2;
 
@@ -98,12 +102,12 @@ export class Lane {
       this.#waiting.delete(given.id);
       if (this.#waiting.size === 0) thread.unref();
     });
-    const ended = (reason: string): void => {
+    const ended = (reason: string, EndError: new (message: string) => Error = Error): void => {
       this.#thread = undefined;
-      for (const { reject } of this.#waiting.values()) reject(new Error(`A thread of the engine ended while it computed: ${reason}`));
+      for (const { reject } of this.#waiting.values()) reject(new EndError(`A thread of the engine ended while it computed: ${reason}`));
       this.#waiting.clear();
     };
-    thread.on('error', (error) => ended(String(error)));
+    thread.on('error', (error) => ended(String(error), 'code' in error && error.code === HEAP_FULL ? OutOfMemoryError : Error));
     thread.on('exit', (code) => ended(`exit code ${code}`));
     this.#thread = thread;
     return thread;

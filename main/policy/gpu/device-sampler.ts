@@ -5,6 +5,7 @@
 import { at } from '../../base/indexed.ts';
 import { DeviceBuffers } from '../../engine/gpu/device-buffers.ts';
 import { type DeviceParameters, deviceInputs } from '../../engine/gpu/device-parameters.ts';
+import { NotFiniteError } from '../../engine/runtime/errors.ts';
 import { Session, float, floats, integer, scalarValue } from '../../engine/runtime/session.ts';
 import type { Value } from '../../engine/runtime/session.ts';
 import { DeviceCache, rowBucket } from './device-cache.ts';
@@ -224,7 +225,7 @@ export class DeviceSampler implements EpisodeSampler {
 function readDrawn(numbers: Float32Array): Drawn {
   const [token = 0, logProb = 0, policyLogProb = 0, entropy = 0, ...rest] = numbers;
   if (!Number.isFinite(logProb) || !Number.isFinite(policyLogProb))
-    throw new RangeError(`The policy's logits are not finite (log-probability ${policyLogProb}); its weights are damaged`);
+    throw new NotFiniteError(`The policy's logits are not finite (log-probability ${policyLogProb}); its weights are damaged`);
   const top = Array.from({ length: TOP_ALTERNATIVES }, (_, i) => ({ token: at(rest, i), probability: at(rest, TOP_ALTERNATIVES + i) }));
   return { token, logProb, policyLogProb, entropy, top: top.filter(({ probability }) => probability > 0) };
 }

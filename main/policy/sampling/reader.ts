@@ -3,7 +3,7 @@
 
 import { at } from '../../base/indexed.ts';
 import { laneNumber, lanesOf } from '../../engine/runtime/lanes.ts';
-import { sharedNumbers } from '../../engine/runtime/shared-numbers.ts';
+import { sharedNumbers } from '../../engine/runtime/shared-memory.ts';
 import type { Flat, Group } from '../../engine/graph/parameters.ts';
 import type { MemoryPool } from '../../engine/runtime/session-cache.ts';
 import { Session, float, floats, integer, value } from '../../engine/runtime/session.ts';

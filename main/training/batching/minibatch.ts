@@ -8,7 +8,8 @@ import type { Flat } from '../../engine/graph/parameters.ts';
 import type { Graph } from '../../engine/graph/graph.ts';
 import { peakBytes } from '../../engine/graph/memory.ts';
 import { gradientGraph } from '../../engine/graph/training-graphs.ts';
-import { OutOfMemoryError, float } from '../../engine/runtime/session.ts';
+import { OutOfMemoryError } from '../../engine/runtime/errors.ts';
+import { float } from '../../engine/runtime/session.ts';
 import type { Feeds } from '../../engine/runtime/session.ts';
 import type { MicroBatch, LossAndMetrics, Poll, StepReport, Trainer } from '../../engine/runtime/training-step.ts';
 import {

@@ -1,7 +1,7 @@
 // Makes resources/shop/catalog.json: 497 products in 8 categories, the synonyms, and which product belongs to which split
 // and curriculum level. Original data, deterministic: running it again gives the same bytes.
 //
-//   node scripts/make-shop-catalog.mjs
+//   node resources/shop/make-catalog.mjs [FOLDER]
 //
 // The catalog is made so that a search alone never decides. Every noun has a family of 7 or 8 products over three
 // modifiers A, B, C whose names contain each other (A, AB, ABC …); products with the very same name differ in price or in
@@ -9,7 +9,7 @@
 //   P  A B C AB AC BC ABC ABC'        Q  A A' B AB BC ABC ABC'        R  A A' B B' C AB ABC ABC'   (' is in another category)
 // At most five names contain all the words of any name, so what is wanted always fits into the top five results.
 
-import { writeFileSync, mkdirSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
@@ -394,7 +394,7 @@ const rows = products.map(({ id, name, noun, category, price, description, split
   JSON.stringify({ id, name, noun, category, price, description, split, level, shelf }),
 );
 const text = `{
-"about": "Made by scripts/make-shop-catalog.mjs; original data. shelf: the fixed order of equally good results.",
+"about": "Made by resources/shop/make-catalog.mjs; original data. shelf: the fixed order of equally good results.",
 "categories": ${JSON.stringify(CATEGORIES)},
 "synonyms": ${JSON.stringify(SYNONYMS)},
 "products": [
@@ -402,7 +402,6 @@ ${rows.join(',\n')}
 ]
 }
 `;
-const file = join(dirname(fileURLToPath(import.meta.url)), '..', 'resources', 'shop', 'catalog.json');
-mkdirSync(dirname(file), { recursive: true });
-writeFileSync(file, text);
-console.log(`${products.length} products (seed ${seed}), ${Object.keys(SYNONYMS).length} synonyms → resources/shop/catalog.json`);
+const folder = process.argv[2] ?? dirname(fileURLToPath(import.meta.url));
+writeFileSync(join(folder, 'catalog.json'), text);
+console.log(`${products.length} products (seed ${seed}), ${Object.keys(SYNONYMS).length} synonyms → ${folder}/catalog.json`);

@@ -1,7 +1,7 @@
 // Makes resources/webshop/products.json and instructions.json: the catalog that WebShop has out of the box, in the schema
 // of the original data files. Original texts, deterministic: running it again gives the same bytes.
 //
-//   node scripts/make-webshop-catalog.mjs [FOLDER]
+//   node resources/webshop/make-catalog.mjs [FOLDER]
 //
 // Each kind of product has a dozen algorithms by different makers. Algorithms share most words and differ in attributes,
 // options and price, and some attributes stand only in the features, so that a page has to be read before buying.
@@ -294,7 +294,7 @@ function ask(random, query, own) {
   return { instruction: head + middle + end, instruction_attributes: [...said.before, ...said.withs, ...said.fors] };
 }
 
-const folder = process.argv[2] ?? join(dirname(fileURLToPath(import.meta.url)), '..', 'resources', 'webshop');
+const folder = process.argv[2] ?? dirname(fileURLToPath(import.meta.url));
 const { products, instructions } = make();
 mkdirSync(folder, { recursive: true });
 writeFileSync(join(folder, 'products.json'), `[\n${products.map((product) => JSON.stringify(product)).join(',\n')}\n]\n`);

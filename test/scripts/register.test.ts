@@ -2,18 +2,19 @@
 // and links name it.
 
 import { spawnSync } from 'node:child_process';
-import { existsSync, mkdirSync, mkdtempSync, readFileSync } from 'node:fs';
+import { cpSync, existsSync, mkdtempSync, readFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { associations, MIME, writeAssociations } from '../../scripts/associations.mjs';
-import { PROTOCOL } from '../../main/base/links.ts';
+import { projectFolder, resourceFile } from '../../main/base/paths.ts';
+import { PROTOCOL } from '../../main/shell/links.ts';
+
+const MIME = 'application/x-astrolab';
 
 test.runIf(process.platform === 'linux')('register.sh makes files and links known on Linux, and --remove takes that back', () => {
   const place = mkdtempSync(join(tmpdir(), 'astrolab-register-'));
   const folder = join(place, 'a & b|c (lab)');
-  mkdirSync(folder);
-  writeAssociations(folder, 'linux');
+  cpSync(resourceFile('register', 'linux'), folder, { recursive: true });
   const data = join(place, 'data');
   // Without the desktop's own tools: they are not on every machine, and must not be needed.
   const run = (...words: string[]) =>
@@ -36,14 +37,13 @@ test.runIf(process.platform === 'linux')('register.sh makes files and links know
 });
 
 test('Windows gets registry keys of the user, macOS its plist entries', () => {
-  const folder = mkdtempSync(join(tmpdir(), 'astrolab-register-'));
-  const [{ from } = { from: '' }] = writeAssociations(folder, 'win32');
-  const script = readFileSync(from, 'utf8');
+  const script = readFileSync(resourceFile('register', 'windows', 'register.cmd'), 'utf8');
+  expect(script.replaceAll('\r\n', '')).not.toMatch(/\n/); // cmd.exe finds its labels only after CR LF
   const command = String.raw`/ve /d "\"%~dp0astrolab.exe\" \"%%1\"" /f`;
   expect(script).toContain(String.raw`reg add "HKCU\Software\Classes\Astrolab.Runs\shell\open\command" ${command}`);
   expect(script).toContain(String.raw`reg add "HKCU\Software\Classes\astrolab\shell\open\command" ${command}`);
   expect(script).toContain(String.raw`reg delete "HKCU\Software\Classes\.astrolab" /f`);
-  expect(writeAssociations(folder, 'darwin')).toEqual([]);
-  expect(associations.fileAssociations[0]?.ext).toBe('astrolab');
-  expect(associations.protocols[0]?.schemes).toEqual([PROTOCOL]);
+  const configuration = readFileSync(join(projectFolder(), 'scripts', 'package.mjs'), 'utf8');
+  expect(configuration).toContain(`mimeType: '${MIME}'`);
+  expect(configuration).toContain(`schemes: ['${PROTOCOL}']`);
 });
