@@ -43,6 +43,8 @@ export type Branches = readonly (readonly (readonly (readonly number[])[])[])[];
 
 const EPSILON = 1e-6;
 
+const sumOf = (rewards: readonly number[]): number => rewards.reduce((sum, reward) => sum + reward, 0);
+
 /** The reward of each turn; with binary reward the last turn of a success gets 1. `penalty` is taken off every turn. */
 export function turnRewards({ steps, success }: Pick<Trajectory, 'steps' | 'success'>, kind: RewardKind, penalty = 0): number[] {
   return steps.map(({ reward }, turn) => (kind === 'shaped' ? reward : success && turn === steps.length - 1 ? 1 : 0) - penalty);
@@ -99,7 +101,7 @@ function standardised(turns: readonly TurnOf[], keys: readonly string[], divide:
 
 /** The episode's part, as the authors of GiGPO and GraphGPO take it: every turn brings its episode's return to the mean and spread of its task. */
 function episodePart(trajectories: readonly Trajectory[], rewards: readonly (readonly number[])[], divide: boolean): Float32Array[] {
-  const returns = rewards.map((list) => list.map(() => list.reduce((sum, reward) => sum + reward, 0)));
+  const returns = rewards.map((list) => list.map(() => sumOf(list)));
   const turns = allTurns(trajectories, returns);
   return standardised(
     turns,
@@ -219,7 +221,7 @@ export interface CreditContext {
   readonly branches?: Branches | undefined;
 }
 
-/** The advantage of every turn in its published form, for policy gradients: [trajectory][turn]. Not for `episode`, which has one per episode. */
+/** The advantage of every turn in its published form, for policy gradients: [trajectory][turn]. */
 export function groupCredit(
   trajectories: readonly Trajectory[],
   settings: CreditSettings & { readonly divideBySpread: boolean },
@@ -228,8 +230,16 @@ export function groupCredit(
   const { creditDiscount, creditWeight, divideBySpread } = settings;
   const rewards = trajectories.map((trajectory) => turnRewards(trajectory, context.reward, context.penalty));
   switch (settings.credit) {
-    case 'episode':
-      return episodePart(trajectories, rewards, divideBySpread);
+    case 'episode': {
+      const once = trajectories.map(({ task }, episode) => ({ episode, turn: 0, task, value: sumOf(rewards[episode]!) }));
+      const numbers = standardised(
+        once,
+        once.map(({ task }) => task),
+        divideBySpread,
+        trajectories.map(() => new Float32Array(1)),
+      );
+      return trajectories.map(({ steps }, episode) => new Float32Array(steps.length).fill(numbers[episode]![0]!));
+    }
     case 'anchor': {
       const turns = anchorPart(trajectories, rewards, creditDiscount, divideBySpread);
       return weightedSum(episodePart(trajectories, rewards, divideBySpread), turns, creditWeight);

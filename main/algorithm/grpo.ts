@@ -57,7 +57,8 @@ interface GrpoInputs extends Inputs {
 export const grpo: Algorithm<typeof schema, GrpoInputs> = {
   id: 'grpo',
   title: 'GRPO (StarPO)',
-  source: 'RAGEN: StarPO without a critic; StarPO-S with the variance filter; GiGPO, HGPO, GraphGPO, VinePPO, RLOO, DAPO, GSPO and CISPO as settings',
+  source:
+    'RAGEN: StarPO without a critic; StarPO-S with the variance filter; GiGPO, HGPO, GraphGPO, VinePPO, RLOO, DAPO, GSPO and CISPO as settings',
   settings: schema,
 
   needs: (settings) => ({

@@ -15,7 +15,17 @@ import { reinforceFixed } from './reinforce-fixed.ts';
 import { reinforce } from './reinforce.ts';
 import { weightedSft } from './weighted-sft.ts';
 
-export const builtInAlgorithms: readonly Algorithm[] = [astarPo, astarPg, weightedSft, reinforce, reinforceFixed, hybrid, ppo, grpo, expertIteration];
+export const builtInAlgorithms: readonly Algorithm[] = [
+  astarPo,
+  astarPg,
+  weightedSft,
+  reinforce,
+  reinforceFixed,
+  hybrid,
+  ppo,
+  grpo,
+  expertIteration,
+];
 
 const registered: Algorithm[] = [...builtInAlgorithms];
 /** The built-in algorithms and those of plug-ins. */

@@ -50,7 +50,9 @@ export const reinforce: Algorithm<typeof schema, ReinforceInputs> = {
     const lengths = lengthInputs(trajectories, settings.lengthNormalise);
     const keep = trajectories.map(() => true);
     if (settings.credit !== 'episode') {
-      const turns = turnTargets(trajectories, settings, { ...progress, penalty: settings.stepPenalty }, mean).map((list) => list.map(limit));
+      const turns = turnTargets(trajectories, settings, { ...progress, penalty: settings.stepPenalty }, mean).map((list) =>
+        list.map(limit),
+      );
       const advantage = Float32Array.from(turns.flatMap((list) => [...list]));
       const token = { turnAdvantage: toTokens(trajectories, turns) };
       return { episode: lengths, token, keep, metrics: advantageMetrics(advantage), distributions: { advantage } };

@@ -21,6 +21,7 @@ const loaders: Readonly<Record<keyof typeof summaries, Load>> = {
   eval: () => import('../eval.ts'),
   demo: () => import('../demo.ts'),
   vstar: () => import('../vstar.ts'),
+  credit: () => import('../credit.ts'),
   compare: () => import('../compare.ts'),
   tune: () => import('../tune.ts'),
   study: () => import('../study.ts'),

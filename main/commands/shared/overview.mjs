@@ -31,6 +31,10 @@ export const summaries = {
   vstar: {
     'vstar <run>': 'the V* table of a run: successes k of n reference samples and the value made of them, per task',
   },
+  credit: {
+    'credit [options] <run>':
+      'which step earned or lost the reward of an episode: every method of credit, and exact values by continuations',
+  },
   compare: {
     'compare <runs...>': 'compare runs on their test tasks: intervals, paired statistics, settings that differ',
   },
