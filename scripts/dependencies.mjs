@@ -88,15 +88,25 @@ export async function ensureDependencies(folder, say, how = ['ci']) {
 export const peersRunHere = process.platform === 'linux' && process.arch === 'x64';
 
 /**
- * What tests and benches compare with (llama.cpp, a real model, a real tokenizer), apart from what the application needs. Without the optional
- * packages, which are half a gigabyte of binaries for graphics cards.
+ * What tests and benches compare with (llama.cpp, a real model, a real tokenizer). Without the optional packages, which are half a
+ * gigabyte of binaries for graphics cards.
  * @param {string} root the project
  * @param {(progress: string) => void} say
  */
 export function ensurePeers(root, say) {
-  const folder = join(root, '.cache', 'peers'); // not among the sources, which tools read whole
-  mkdirSync(folder, { recursive: true });
-  for (const name of ['package.json', 'package-lock.json']) copyFileSync(join(root, 'test', 'peers', name), join(folder, name));
   // not ci, which insists on the optional packages of every platform; versions and hashes are the lock file's all the same
-  return ensureDependencies(folder, say, ['install', '--no-save', '--omit=optional', '--ignore-scripts']);
+  return ensureApart(join(root, 'test', 'peers'), join(root, '.cache', 'peers'), say, ['install', '--no-save', '--omit=optional']);
+}
+
+/**
+ * Packages that only some tasks need, installed apart from those of the application.
+ * @param {string} from the folder with their package.json and package-lock.json
+ * @param {string} folder where they are installed
+ * @param {(progress: string) => void} say
+ * @param {readonly string[]} [how] npm's command and arguments
+ */
+export function ensureApart(from, folder, say, how = ['ci']) {
+  mkdirSync(folder, { recursive: true });
+  for (const name of ['package.json', 'package-lock.json']) copyFileSync(join(from, name), join(folder, name));
+  return ensureDependencies(folder, say, [...how, '--ignore-scripts']);
 }

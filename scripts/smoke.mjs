@@ -49,7 +49,7 @@ async function commandLine(application) {
 async function window(application) {
   const { ELECTRON_RUN_AS_NODE: _, ...env } = process.env;
   const args = [...(process.getuid?.() === 0 ? ['--no-sandbox'] : []), '--disable-gpu', '--log-level=3'];
-  const app = await _electron.launch({ executablePath: application, args, env: clean({ ...env, ASTROLAB_DATA: data }), timeout: 60_000 });
+  const app = await _electron.launch({ executablePath: application, args, env: { ...env, ASTROLAB_DATA: data }, timeout: 60_000 });
   try {
     const page = await app.firstWindow();
     await page.getByRole('navigation', { name: 'Main' }).waitFor();
@@ -68,12 +68,4 @@ async function window(application) {
   } finally {
     await app.close();
   }
-}
-
-/**
- * @param {NodeJS.ProcessEnv} env
- * @returns {Record<string, string>}
- */
-function clean(env) {
-  return Object.fromEntries(Object.entries(env).flatMap(([name, value]) => (value === undefined ? [] : [[name, value]])));
 }

@@ -57,7 +57,7 @@ export function updateMetrics(run: TrainingRun, parts: UpdateParts): Readonly<Re
 
 /** Nothing on the CPU, where nothing is counted. `size`: of the weights, in bytes. */
 const deviceMetrics = (
-  { calls, kernels, up, down, waiting, tokens, sampling, learning }: DeviceCounts,
+  { calls, kernels, bytesUploaded, bytesDownloaded, hostWaitSeconds, tokens, sampling, learning }: DeviceCounts,
   size: number,
 ): Record<string, number> =>
   calls === 0
@@ -65,9 +65,9 @@ const deviceMetrics = (
     : {
         'system/device.calls': calls,
         'system/device.kernels': kernels,
-        'system/device.up': up / 1e6,
-        'system/device.down': down / 1e6,
-        'system/device.waiting': waiting,
+        'system/device.up': bytesUploaded / 1e6,
+        'system/device.down': bytesDownloaded / 1e6,
+        'system/device.waiting': hostWaitSeconds,
         ...(tokens > 0 && { 'system/device.perToken': sampling / tokens }),
         'system/device.learning': (100 * learning) / size,
       };

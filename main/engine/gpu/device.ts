@@ -38,7 +38,7 @@ interface Kind {
   /** The runtime's name for it, where it differs from ours. */
   readonly backend?: string;
   readonly options: SessionOptions;
-  /** Not offered: it is there to be named. */
+  /** Not listed; selectable by id. */
   readonly hidden?: boolean;
 }
 
@@ -84,7 +84,7 @@ export function deviceOptions(id: string): SessionOptions {
     throw new RangeError(`There is no device "${id}": only CUDA computes in bfloat16 (cuda-bf16); webgpu-half computes in half precision`);
   if (!kind || !Object.hasOwn(KINDS, name)) throw new RangeError(`There is no device "${id}"; there are ${Object.keys(KINDS).join(', ')}`);
   if (number === '0') return kind.options;
-  const provider = NUMBERED.find((known) => kind.options.providers?.includes(known));
+  const provider = NUMBERED.find((name) => kind.options.providers?.includes(name));
   if (!provider)
     throw new RangeError(
       `There is no device "${id}": only the cards of ${NUMBERED.join(' and ')} have numbers. The runtime gives no choice among several cards through ${name}`,
@@ -232,7 +232,7 @@ async function nvidiaCard(number: number): Promise<{ name: string; memory: numbe
 /** Whether cards of this kind have numbers. */
 export const isNumbered = (id: string): boolean => {
   const { providers = [] } = KINDS[id.split(':')[0] ?? id]?.options ?? {};
-  return NUMBERED.some((known) => providers.includes(known));
+  return NUMBERED.some((name) => providers.includes(name));
 };
 
 /** How many cards the system lists; one where it does not say. */
@@ -250,8 +250,8 @@ const memories = new Map<string, number | null>();
 
 /** Bytes of memory that the system says a card has; null where it does not say. Asked once. */
 export function cardMemory(id: string): number | null {
-  const known = memories.get(id);
-  if (known !== undefined) return known;
+  const cached = memories.get(id);
+  if (cached !== undefined) return cached;
   let found = amdCard()?.memory ?? null;
   try {
     found =

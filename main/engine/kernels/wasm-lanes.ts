@@ -54,7 +54,7 @@ class Helper {
     }
     Atomics.store(control, Control.state, LaneState.computing);
     this.#stay = this.#lane.ask({ kind: 'assist', program: this.#program, control });
-    this.#stay.catch(() => {}); // told by `end`
+    this.#stay.catch(() => {}); // `end` reports it
   }
 
   async end(): Promise<void> {
@@ -98,7 +98,7 @@ export class WasmProgram {
       await messages();
       this.#pause = performance.now() + AT_A_TIME;
     }
-    const [own = [], ...others] = shares;
+    const [first = [], ...others] = shares;
     while (this.#helpers.length < others.length)
       this.#helpers.push(await Helper.open(laneNumber(this.#helpers.length), this.#module, this.#memory));
     const helpers = others.map((calls, i) => {
@@ -107,7 +107,7 @@ export class WasmProgram {
       return helper;
     });
     try {
-      for (const call of own) this.#run(...call);
+      for (const call of first) this.#run(...call);
     } finally {
       for (const helper of helpers) await helper.end();
     }

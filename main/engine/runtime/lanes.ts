@@ -71,8 +71,8 @@ const YOUNG = 2;
 
 export class Lane {
   #thread: Worker | undefined;
-  readonly #waiting = new Map<number, { resolve(answer: Answer): void; reject(error: Error): void }>();
-  #asked = 0;
+  readonly #pending = new Map<number, { resolve(answer: Answer): void; reject(error: Error): void }>();
+  #requests = 0;
   #sessions = 0;
 
   async create(model: Uint8Array<ArrayBuffer>, options: InferenceSession.SessionOptions): Promise<LaneSession> {
@@ -82,10 +82,10 @@ export class Lane {
   }
 
   async ask(request: Asked<LaneRequest>, handed: readonly ArrayBuffer[] = []): Promise<Answer> {
-    const id = ++this.#asked;
+    const id = ++this.#requests;
     const thread = this.#started();
     const { promise, resolve, reject } = Promise.withResolvers<Answer>();
-    this.#waiting.set(id, { resolve, reject });
+    this.#pending.set(id, { resolve, reject });
     thread.ref(); // the process stays alive while it waits for the answer, and only then
     thread.postMessage({ id, ...request }, [...handed]);
     const given = await promise;
@@ -98,14 +98,14 @@ export class Lane {
     const thread = new Worker(threadFile(), { resourceLimits: { maxYoungGenerationSizeMb: YOUNG } });
     thread.on('message', (message: unknown) => {
       const given = answer.parse(message);
-      this.#waiting.get(given.id)?.resolve(given);
-      this.#waiting.delete(given.id);
-      if (this.#waiting.size === 0) thread.unref();
+      this.#pending.get(given.id)?.resolve(given);
+      this.#pending.delete(given.id);
+      if (this.#pending.size === 0) thread.unref();
     });
     const ended = (reason: string, EndError: new (message: string) => Error = Error): void => {
       this.#thread = undefined;
-      for (const { reject } of this.#waiting.values()) reject(new EndError(`A thread of the engine ended while it computed: ${reason}`));
-      this.#waiting.clear();
+      for (const { reject } of this.#pending.values()) reject(new EndError(`A thread of the engine ended while it computed: ${reason}`));
+      this.#pending.clear();
     };
     thread.on('error', (error) => ended(String(error), 'code' in error && error.code === HEAP_FULL ? OutOfMemoryError : Error));
     thread.on('exit', (code) => ended(`exit code ${code}`));

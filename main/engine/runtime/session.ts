@@ -136,7 +136,7 @@ export class Session {
         extra: {
           session: {
             set_denormal_as_zero: '1',
-            ...waiting(spinning),
+            ...spinOptions(spinning),
             ...(onWebgpu && { disable_cpu_ep_fallback: '1' }),
             ...mapped(graph),
           },
@@ -228,7 +228,7 @@ export class Session {
     const { counters, kernels } = this.#counted;
     const fed = [...this.#graph.inputs.keys()].flatMap((name) => feeds[name] ?? []);
     const fetched = Object.entries(fetches).flatMap(([name, given]) => given ?? results[name] ?? []);
-    counters.add({ up: hostBytes(fed), down: hostBytes(fetched), kernels, waiting: seconds });
+    counters.add({ bytesUploaded: hostBytes(fed), bytesDownloaded: hostBytes(fetched), kernels, hostWaitSeconds: seconds });
   }
 
   /** Frees everything native. Values that were fetched stay valid. */
@@ -243,7 +243,7 @@ export class Session {
 const MOMENT = 100;
 
 /** How threads wait for the next operator. */
-function waiting(spinning: boolean | 'briefly'): Record<string, unknown> {
+function spinOptions(spinning: boolean | 'briefly'): Record<string, unknown> {
   if (spinning !== 'briefly') return { intra_op: { allow_spinning: spinning ? '1' : '0' } };
   return { intra_op: { allow_spinning: '1', spin_duration_us: String(MOMENT) }, force_spinning_stop: '1' };
 }

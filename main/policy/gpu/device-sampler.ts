@@ -213,8 +213,8 @@ export class DeviceSampler implements EpisodeSampler {
   }
 
   async #session(count: number): Promise<Session> {
-    const known = this.#sessions.get(count);
-    if (known) return known;
+    const cached = this.#sessions.get(count);
+    if (cached) return cached;
     const graph = this.#sampling.graph(count, (target) => deviceInputs(target, this.#network.layout, this.#parameters.session));
     const session = await Session.create(graph, this.#parameters.session);
     this.#sessions.set(count, session);

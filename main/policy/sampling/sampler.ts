@@ -10,7 +10,8 @@ import type { Drawn, DrawSettings } from './draw.ts';
 import type { AnswerPath } from '../text/episode-text.ts';
 import type { TokenMask } from '../text/grammar-mask.ts';
 import type { PolicyModel } from '../transformer/network.ts';
-import { openReader } from './open-reader.ts';
+import { DecodingReader, decodes } from '../decoder/decoding-reader.ts';
+import { GraphReader } from './reader.ts';
 import type { Reader, ReadRow, SamplerOptions } from './reader.ts';
 
 /** Tokens that the policy has not read yet, with their match flags. */
@@ -59,6 +60,12 @@ export interface EpisodeSampler {
 
 export interface Row extends ReadRow {
   readonly episode: SampledEpisode;
+}
+
+/** Small Transformers are read by the decoder, everything else by sessions. */
+export function openReader(model: PolicyModel, weights: Flat, options: SamplerOptions = {}): Reader {
+  if (!('samplingGraph' in model) && decodes(model, options.capacity ?? 64)) return new DecodingReader(model, weights, options);
+  return new GraphReader(model, weights, options);
 }
 
 export class Sampler implements EpisodeSampler {
