@@ -4,13 +4,14 @@ import { expect, test } from 'vitest';
 import { algorithmOf } from '../../main/algorithm/registry.ts';
 import { runLoss, shortEpisode } from './batch.ts';
 
-const episodes = [
-  shortEpisode('a', true, 0, [-1, -2]),
-  shortEpisode('a', false, 0, [-0.5, -0.5]),
-  shortEpisode('b', true, 0, [-3]),
-];
+const episodes = [shortEpisode('a', true, 0, [-1, -2]), shortEpisode('a', false, 0, [-0.5, -0.5]), shortEpisode('b', true, 0, [-3])];
 const leaf = (...values: number[]): Float32Array => Float32Array.from(values);
-const leaves = { logProbs: leaf(-1, -2, -0.5, -0.5, -3, -30), entropies: leaf(1, 1, 1, 1, 1, 0), values: new Float32Array(6), kl: new Float32Array(6) };
+const leaves = {
+  logProbs: leaf(-1, -2, -0.5, -0.5, -3, -30),
+  entropies: leaf(1, 1, 1, 1, 1, 0),
+  values: new Float32Array(6),
+  kl: new Float32Array(6),
+};
 
 test('the loss is the mean of −log π / length over the successes', async () => {
   const algorithm = algorithmOf({ id: 'expert-iteration' });
