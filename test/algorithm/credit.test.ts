@@ -5,7 +5,10 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { type Branches, creditSettings, groupCredit, returnsToGo, turnTargets } from '../../main/algorithm/credit.ts';
+import type { Algorithm } from '../../main/algorithm/algorithm.ts';
 import { algorithmOf } from '../../main/algorithm/registry.ts';
+import { resourceFile } from '../../main/base/paths.ts';
+import { toolbox } from '../../main/plugin/toolbox.ts';
 import type { RewardKind } from '../../main/algorithm/vstar.ts';
 import { mean } from '../../main/base/statistics.ts';
 import { glossary } from '../../main/metrics/glossary.ts';
@@ -106,4 +109,16 @@ test('branches are asked for by whom they are to be played', () => {
 test('returns from each turn on', () => {
   expect(returnsToGo([1, 0, 2], 0.5)).toEqual([1.5, 1, 2]);
   expect(returnsToGo([], 0.5)).toEqual([]);
+});
+
+test('GiGPO as a plug-in from outside gives the advantages of the built-in one, in at most 80 lines', async () => {
+  const file = resourceFile('plugin', 'examples', 'gigpo', 'plugin.ts');
+  expect(readFileSync(file, 'utf8').trimEnd().split('\n').length).toBeLessThanOrEqual(80);
+  const { default: plugin }: { default: (lab: typeof toolbox) => { algorithms: Algorithm[] } } = await import(file);
+  const [outside] = plugin(toolbox).algorithms;
+  const progress = { update: 0, updates: 1, reward: 'binary' as const };
+  const settings = outside!.settings.parse({});
+  const theirs = outside!.prepare(trajectories, settings, progress).token.advantage;
+  const ours = algorithmOf({ id: 'grpo', credit: 'anchor' }).prepare(trajectories, progress).token.advantage;
+  expect(theirs!.map((list) => [...list])).toEqual(ours!.map((list) => [...list].map((value) => expect.closeTo(value, 5))));
 });
