@@ -127,11 +127,11 @@ export function findElectron(place) {
  * @param {Place} place
  * @param {(progress: string) => void} say
  * @param {{ reachable: typeof reachable, official: typeof installOfficial, republished: typeof fetchRepublished }} ways
- * @returns {Promise<{ electron: Electron, outcome: import('./stage.mjs').Outcome }>}
+ * @returns {Promise<{ electron: Electron } & import('./stage.mjs').Outcome>}
  */
 export async function ensureElectron(place, say, ways = { reachable, official: installOfficial, republished: fetchRepublished }) {
   const found = soundElectron(place, say);
-  if (found) return { electron: found, outcome: { text: `${VERSION} (${describe(found)})`, worked: false } };
+  if (found) return { electron: found, text: `${VERSION} (${found.source}, in ${found.dist})`, worked: false };
   const url = downloadAddress(place);
   const attempts = [
     {
@@ -151,7 +151,7 @@ export async function ensureElectron(place, say, ways = { reachable, official: i
     say(name);
     const fault = await fetch();
     const electron = fault ? undefined : findElectron(place);
-    if (electron) return { electron, outcome: { text: `${VERSION}, ${done}`, worked: true } };
+    if (electron) return { electron, text: `${VERSION}, ${done}`, worked: true };
     tried.push(`${name}: ${fault ?? 'it left no complete Electron behind'}`);
   }
   throw new SetupError({
@@ -175,12 +175,6 @@ function soundElectron(place, say) {
   rmSync(cacheFolder(place), { recursive: true, force: true });
   if (place.env.ELECTRON_OVERRIDE_DIST_PATH === found.dist) delete place.env.ELECTRON_OVERRIDE_DIST_PATH;
   return findElectron(place);
-}
-
-/** @param {Electron} electron */
-function describe({ source, dist }) {
-  if (source === 'override') return `from ELECTRON_OVERRIDE_DIST_PATH ${dist}`;
-  return source === 'official' ? 'official' : `re-publication in ${dist}`;
 }
 
 /** @param {Place} place */
@@ -250,11 +244,7 @@ export function nodeEnvironment(electron, env = process.env) {
   return { ...windowEnvironment(electron, env), ELECTRON_RUN_AS_NODE: '1', NODE_NO_WARNINGS: '1', NODE_COMPILE_CACHE: compiled };
 }
 
-/**
- * @param {Electron} electron
- * @param {NodeJS.ProcessEnv} [env]
- * @returns {NodeJS.ProcessEnv}
- */
+/** @param {Electron} electron @param {NodeJS.ProcessEnv} [env] @returns {NodeJS.ProcessEnv} */
 export function windowEnvironment(electron, env = process.env) {
   const { ELECTRON_RUN_AS_NODE: _, ...rest } = env;
   return { ...rest, ELECTRON_OVERRIDE_DIST_PATH: electron.dist, ELECTRON_EXEC_PATH: electron.executable, ORT_DISABLE_TELEMETRY: '1' };

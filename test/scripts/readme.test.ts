@@ -3,7 +3,7 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { expect, test } from 'vitest';
-import { families } from '../../main/commands/shared/families.ts';
+import { families } from '../../main/commands/shared/families.mjs';
 import { projectFolder } from '../../main/base/paths.ts';
 import { LAYERS } from '../../import-rules.config.mjs';
 
