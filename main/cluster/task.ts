@@ -7,7 +7,7 @@ import { cpus, hostname } from 'node:os';
 import { join } from 'node:path';
 import { sha256 } from '../base/canonical.ts';
 import { parseConfig } from '../config/config.ts';
-import { commandTraining, runTraining } from '../process/train-job.ts';
+import { runTraining } from '../process/train-job.ts';
 import { newRun, writerOptions } from '../queue/new-run.ts';
 import { type Launch, RunQueue } from '../queue/queue.ts';
 import { ImportError } from '../interchange/container.ts';
@@ -197,15 +197,16 @@ function launchHere(dataFolder: string): Launch {
   return ({ run, checkpoint, until }, report) => {
     const resumeFrom = checkpoint ? join(dataFolder, ...checkpoint.file.split('/')) : null;
     const job = { kind: 'train' as const, dataFolder, uid: run.uid, config: run.config, resumeFrom, branchFrom: null, until };
+    const stopping = new AbortController();
     const ended = new Promise<string>((resolve) =>
       setImmediate(() =>
-        runTraining(job, report).then(
+        runTraining(job, report, stopping.signal).then(
           () => resolve('exit code 0'),
           (error: unknown) => resolve(String(error)),
         ),
       ),
     );
-    return { pid: process.pid, send: commandTraining, kill: () => {}, ended };
+    return { pid: process.pid, stop: () => stopping.abort(), kill: () => {}, ended };
   };
 }
 
