@@ -22,6 +22,8 @@ export interface Needs {
   readonly vstar: boolean;
   /** The frozen reference: not at all, log π_ref of the sampled tokens (on `tokens.referenceLogProbs`), or its full distribution (`policy.kl`). */
   readonly reference: 'none' | 'tokens' | 'full';
+  /** Updates after which the reference becomes the policy as it is then; without it the reference stays frozen. */
+  readonly referenceLag?: number | undefined;
   /** A value head, and `tokens.values` filled in before `prepare`. */
   readonly critic: boolean;
   /** Rollouts per task in one update. */

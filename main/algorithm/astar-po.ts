@@ -39,9 +39,9 @@ const schema = z.strictObject({
 /** Per episode r − V* and log π_ref(y|x); with credit by the turn instead per token the turn's advantage, log π_ref and its turn. */
 interface AstarPoInputs extends Inputs {
   readonly episode: { advantage?: Float32Array; reference?: Float32Array };
-  readonly token: { turnAdvantage?: Float32Array[]; tokenReference?: Float32Array[] } & Partial<TurnInputs>;
+  readonly token: { advantage?: Float32Array[]; tokenReference?: Float32Array[] } & Partial<TurnInputs>;
 }
-type Input = LossInput<keyof AstarPoInputs['episode'], 'turnAdvantage' | 'tokenReference' | keyof TurnInputs>;
+type Input = LossInput<keyof AstarPoInputs['episode'], 'advantage' | 'tokenReference' | keyof TurnInputs>;
 
 export const astarPo: Algorithm<typeof schema, AstarPoInputs> = {
   id: 'astar-po',
@@ -76,7 +76,7 @@ export const astarPo: Algorithm<typeof schema, AstarPoInputs> = {
     return {
       episode: {},
       token: {
-        turnAdvantage: toTokens(trajectories, turns),
+        advantage: toTokens(trajectories, turns),
         tokenReference: tokenNumbers(trajectories, 'referenceLogProbs'),
         ...turnInputs(trajectories),
       },
@@ -104,7 +104,7 @@ function byEpisode(policy: PolicyTensors, input: Input, beta2: number) {
 function byTurn(policy: PolicyTensors, input: Input, beta2: number) {
   const perToken = sub(policy.logProbs, input('tokenReference', 'token'));
   const ofTurn = perTurn(policy, perToken, input('turn', 'token')); // [R, A], the same at every token of a turn
-  const residual = sub(mul(ofTurn, beta2), input('turnAdvantage', 'token'));
+  const residual = sub(mul(ofTurn, beta2), input('advantage', 'token'));
   const squares = policy.perEpisode(mul(square(residual), input('turnShare', 'token')));
   return { regression: policy.episodeMean(squares), logRatio: policy.perEpisode(perToken) };
 }

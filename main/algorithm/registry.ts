@@ -10,6 +10,7 @@ import { astarPo } from './astar-po.ts';
 import { expertIteration } from './expert-iteration.ts';
 import { grpo } from './grpo.ts';
 import { hybrid } from './hybrid.ts';
+import { oapl } from './oapl.ts';
 import { ppo } from './ppo.ts';
 import { reinforceFixed } from './reinforce-fixed.ts';
 import { reinforce } from './reinforce.ts';
@@ -25,6 +26,7 @@ export const builtInAlgorithms: readonly Algorithm[] = [
   ppo,
   grpo,
   expertIteration,
+  oapl,
 ];
 
 const registered: Algorithm[] = [...builtInAlgorithms];

@@ -26,7 +26,7 @@ const schema = z.strictObject({
 /** Per episode r − V*, or per token its turn's advantage; 1 / length where it is divided by. */
 interface ReinforceInputs extends Inputs {
   readonly episode: { advantage?: Float32Array; inverseLength?: Float32Array };
-  readonly token: { turnAdvantage?: Float32Array[] };
+  readonly token: { advantage?: Float32Array[] };
 }
 
 export const reinforce: Algorithm<typeof schema, ReinforceInputs> = {
@@ -54,7 +54,7 @@ export const reinforce: Algorithm<typeof schema, ReinforceInputs> = {
         list.map(limit),
       );
       const advantage = Float32Array.from(turns.flatMap((list) => [...list]));
-      const token = { turnAdvantage: toTokens(trajectories, turns) };
+      const token = { advantage: toTokens(trajectories, turns) };
       return { episode: lengths, token, keep, metrics: advantageMetrics(advantage), distributions: { advantage } };
     }
     const raw = optimalAdvantages(
@@ -83,7 +83,7 @@ export const reinforce: Algorithm<typeof schema, ReinforceInputs> = {
 };
 
 /** Mean over episodes of −Σ log π · the advantage of the token's turn. */
-function turnGradient(policy: PolicyTensors, input: LossInput<'inverseLength', 'turnAdvantage'>, normalise: boolean): Tensor {
-  const sum = neg(policy.perEpisode(mul(policy.logProbs, input('turnAdvantage', 'token'))));
+function turnGradient(policy: PolicyTensors, input: LossInput<'inverseLength', 'advantage'>, normalise: boolean): Tensor {
+  const sum = neg(policy.perEpisode(mul(policy.logProbs, input('advantage', 'token'))));
   return policy.episodeMean(normalise ? mul(sum, input('inverseLength', 'episode')) : sum);
 }

@@ -23,8 +23,8 @@ export interface CreditJob {
   readonly branches: number;
   readonly temperature: number;
   readonly progress?: (done: number, total: number) => void;
-  /** Awaited between calls of the model; what it throws ends the work. */
-  readonly poll?: () => Promise<void>;
+  /** Aborted: the work ends between two calls of the model. */
+  readonly signal?: AbortSignal;
 }
 
 export interface StepCredit {
@@ -83,7 +83,7 @@ export async function episodeCredit(job: CreditJob): Promise<EpisodeCredit> {
     };
     const total = job.group - 1 + recorded.steps.length * job.branches;
     let done = 0;
-    const options = { progress: () => job.progress?.(++done, total), ...(job.poll && { poll: job.poll }) };
+    const options = { progress: () => job.progress?.(++done, total), ...(job.signal && { signal: job.signal }) };
     try {
       const others = Array.from({ length: job.group - 1 }, (_, copy) => ({
         ...request,

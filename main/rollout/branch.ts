@@ -4,15 +4,12 @@
 
 import { Random } from '../base/random.ts';
 import type { DrawSettings } from '../policy/sampling/draw.ts';
-import type { EpisodeRequest } from './episode.ts';
+import type { Episode, EpisodeRequest } from './episode.ts';
 import { type Actor, rollout, type RolloutOptions } from './rollout.ts';
 import type { Trajectory } from './trajectory.ts';
 
 /** An episode that was played, and how. */
-export interface Played {
-  readonly request: EpisodeRequest;
-  readonly trajectory: Trajectory;
-}
+export type Played = Pick<Episode, 'request' | 'trajectory'>;
 
 export interface BranchSettings {
   /** K: continuations from each state. */

@@ -34,8 +34,9 @@ export interface EpisodeRequest {
   readonly drawSeed?: number;
 }
 
-/** A finished episode: the record to keep, and the rows to learn from. */
+/** A finished episode: what was asked for, the record to keep, and the rows to learn from. */
 export interface Episode {
+  readonly request: EpisodeRequest;
   readonly trajectory: Trajectory;
   readonly rows: readonly EncodedRow[];
 }
@@ -162,7 +163,7 @@ export class EpisodeInPlay {
       advantage: null,
       failure: null,
     };
-    return { trajectory, rows: this.#text.rows };
+    return { request: this.#request, trajectory, rows: this.#text.rows };
   }
 
   /** Shows the policy what the world says now. */

@@ -104,7 +104,13 @@ export type ComparedPair = z.infer<typeof armPair>;
 export const curveAxes = ['update', 'episodes', 'steps', 'tokens', 'time'] as const;
 export type CurveAxis = (typeof curveAxes)[number];
 
-const budget = z.object({ episodes: z.number(), optimizerSteps: z.number(), tokens: z.number(), vstarSamples: z.number() });
+const budget = z.object({
+  episodes: z.number(),
+  optimizerSteps: z.number(),
+  tokens: z.number(),
+  vstarSamples: z.number(),
+  branchEpisodes: z.number(),
+});
 
 const matrix = z.object({
   tasks: z.array(z.object({ task: z.string(), category: z.string(), tier: z.string() })),

@@ -69,6 +69,8 @@ export interface Trajectory {
 export interface Needs {
   readonly vstar: boolean;
   readonly reference: 'none' | 'tokens' | 'full';
+  /** Updates after which the reference becomes the policy as it is then; without it the reference stays frozen. */
+  readonly referenceLag?: number | undefined;
   readonly critic: boolean;
   /** Rollouts per task in one update. */
   readonly group: number;

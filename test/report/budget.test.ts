@@ -23,7 +23,13 @@ function run(store: Store, id: string, recorded = true) {
 test('optimizer steps are counted from the episodes that each update kept, and from the config where none were recorded', () => {
   const store = openStore();
   expect(stepsPerUpdate(parseConfig({ algorithm: { id: 'ppo' } }))).toBe(4);
-  expect(budgetOf(store, run(store, 'ppo'))).toEqual({ episodes: 640, optimizerSteps: 4 + 4 + 3 + 0 + 4, tokens: 9000, vstarSamples: 0 });
+  expect(budgetOf(store, run(store, 'ppo'))).toEqual({
+    episodes: 640,
+    optimizerSteps: 4 + 4 + 3 + 0 + 4,
+    tokens: 9000,
+    vstarSamples: 0,
+    branchEpisodes: 0,
+  });
   expect(budgetOf(store, run(store, 'ppo', false))?.optimizerSteps).toBe(20);
   expect(budgetOf(store, run(store, 'astar-po'))).toMatchObject({ optimizerSteps: 4, vstarSamples: 16 });
 });
@@ -44,7 +50,7 @@ test('unequal budgets are named with the least and the most', () => {
     'V* samples from 0 (run 1, ppo) to 16 (run 2, astar-po)',
   ]);
   expect(budgetText(spent)).toContain('Unequal budgets: optimizer steps from 4');
-  const same = { episodes: 100, optimizerSteps: 10, tokens: 1000, vstarSamples: 0 };
+  const same = { episodes: 100, optimizerSteps: 10, tokens: 1000, vstarSamples: 0, branchEpisodes: 0 };
   expect(
     unequalBudgets([
       { name: 'a', budget: same },

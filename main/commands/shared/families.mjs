@@ -61,7 +61,8 @@ export const families = [
   {
     load: () => import('../credit.ts'),
     commands: {
-      'credit [options] <run>': 'which step earned or lost the reward of an episode: every method of credit, and exact values by continuations',
+      'credit [options] <run>':
+        'which step earned or lost the reward of an episode: every method of credit, and exact values by continuations',
     },
   },
   {
