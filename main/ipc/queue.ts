@@ -16,7 +16,7 @@ import { ModelError } from '../policy/model/files/tensor-source.ts';
 import { probe } from '../queue/probe.ts';
 import { NoSoundCheckpoint } from '../queue/resume.ts';
 import { inSlices } from '../base/slices.ts';
-import { RefusedRun, fitMemory } from '../training/batching/memory-plan.ts';
+import { RefusedRun, fitMemory } from '../training/batching/fit-memory.ts';
 import type { Context } from './context.ts';
 import { CallFailure } from './dispatch.ts';
 import type { Handlers } from './dispatch.ts';

@@ -16,7 +16,7 @@ import { experimentHash } from '../config/identity.ts';
 import { newRun, writerOptions } from '../queue/new-run.ts';
 import { type Launch, RunQueue } from '../queue/queue.ts';
 import { recover } from '../queue/recover.ts';
-import { checkTogether } from '../training/batching/memory-plan.ts';
+import { checkTogether } from '../training/batching/fit-memory.ts';
 
 export interface WantedRun {
   readonly config: RunConfig;
