@@ -68,3 +68,9 @@ export function folderInside(dataFolder: string, ...names: readonly string[]): s
   }
   return folder;
 }
+
+/** Chromium's files: view settings and caches of the window. */
+export const windowFolder = (dataFolder: string): string => join(dataFolder, 'window');
+
+/** Where crashes of any process leave a report. */
+export const crashFolder = (dataFolder: string): string => join(windowFolder(dataFolder), 'Crashpad');

@@ -98,6 +98,8 @@ export interface ImportOptions {
   readonly progress?: (done: number, total: number) => void;
   /** More memory than this (resident, of the whole process) and the file is refused. */
   readonly ceiling?: number;
+  /** The uid of the one run that the file may hold. */
+  readonly only?: string;
 }
 
 /** Adds the runs of a file. What is there already stays as it is, and comes back from the trash if it lay there. */
@@ -108,6 +110,8 @@ export function importFile(store: Store, file: string, options: ImportOptions = 
     contents = new Contents(file, options.ceiling);
     const all = contents;
     const { runs: ids, study } = all.parse('index', index);
+    if (options.only !== undefined && (study !== null || ids.length > 1 || ids[0] !== options.only))
+      throw new RangeError(`it holds another run than ${options.only}`);
     return store.write(() => {
       const runs = ids.map((id, done) => {
         options.progress?.(done, ids.length);
@@ -157,7 +161,7 @@ function remove(path: string): void {
 }
 
 /** A fault of the file, whatever it was found by; only a full disk and a busy or damaged database are faults of this side. */
-function refusal(file: string, error: unknown): unknown {
+export function refusal(file: string, error: unknown): unknown {
   if (error instanceof ImportError || isDiskFull(error) || !(error instanceof Error)) return error;
   const code = 'code' in error ? String(error.code) : '';
   if (code === 'EISDIR')
