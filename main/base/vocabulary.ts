@@ -40,12 +40,6 @@ export type EpisodeOrder = (typeof episodeOrders)[number];
 export const verdicts = ['supported', 'refuted', 'inconclusive', 'equivalent'] as const;
 export type Verdict = (typeof verdicts)[number];
 
-/** The words of version 0.1.0, which stored studies and files still have. */
-const OLD_VERDICTS: Readonly<Record<string, Verdict>> = { holds: 'supported', fails: 'refuted', undecided: 'inconclusive' };
-
-/** A stored verdict in today's words. */
-export const readVerdict = (stored: unknown): unknown => (typeof stored === 'string' ? (OLD_VERDICTS[stored] ?? stored) : stored);
-
 /** What kind of value a setting takes; forms draw one field per kind. */
 export const knobKinds = ['whole number', 'number', 'switch', 'text', 'choice', 'list of numbers', 'settings'] as const;
 export type KnobKind = (typeof knobKinds)[number];

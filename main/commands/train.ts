@@ -10,7 +10,8 @@ import { evaluationText } from '../report/report.ts';
 import { adviceFor, deviceSpent, deviceText, timeRows, timeSpent } from '../report/timing.ts';
 import type { Store } from '../store/store.ts';
 import { spawnChild } from '../process/child.ts';
-import { ConfigError, type RunConfig, parseConfig } from '../config/config.ts';
+import { ConfigError, type RunConfig } from '../config/config.ts';
+import { readConfig } from '../config/upgrade.ts';
 import { launchWith } from '../process/launch.ts';
 import { parseSeeds, worldIssues } from '../config/orders.ts';
 import { applyOverrides } from '../config/overrides.ts';
@@ -140,7 +141,7 @@ function configOf(store: Store, options: TrainOptions): RunConfig {
     if (options.seed !== undefined) changes.push(`seed=${options.seed}`);
     if (options.device !== undefined) changes.push(`device=${options.device}`);
     if (options.name !== undefined) changes.push(`name=${options.name}`);
-    const config = applyOverrides(parseConfig(base), changes);
+    const config = applyOverrides(readConfig(base), changes);
     const data = dataSetting(config.world, options);
     const chosen = data ? applyOverrides(config, [`world.settings.${data[0]}=${data[1]}`]) : config;
     const [issue] = [...worldIssues(chosen), ...branchIssues(store, chosen)];

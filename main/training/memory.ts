@@ -22,9 +22,9 @@ const memory = z.strictObject({
   totals: z.strictObject({ episodes: z.int(), tokens: z.int(), seconds: z.number() }),
   /** Alerts that are active, so that each is reported once. */
   alerts: z.array(z.string()),
-  /** Recent metrics that the alerts are computed from; empty in older checkpoints. */
+  /** Recent metrics that the alerts are computed from. */
   history: z.array(z.record(z.string(), z.number())).default([]),
-  /** Success on validation tasks over the whole run; empty in older checkpoints. */
+  /** Success on validation tasks over the whole run. */
   validations: z.array(Validation).default([]),
   /** The latest episodes of each task. */
   groups: GroupMemory.default({}),

@@ -62,17 +62,11 @@ export function referenceRecipe(setup: RunSetup): string {
   });
 }
 
-/** What of the config makes the reference: a stored policy's file, or the settings of cloning, mistakes under the names that they had in version 0.1.0, so that its references are found again. */
-function recipeOf(setup: RunSetup): unknown {
-  const { reference } = setup.config;
-  if (reference.from !== '') return { from: reference.from.includes('@') ? reference.from : hashFile(reference.from) };
-  return { ...recipeSettings(reference), imperfection: formerNames(setup) };
-}
-
-function formerNames({ world, config }: RunSetup): Record<string, number> {
-  return Object.fromEntries(
-    Object.entries(config.reference.imperfection).map(([name, chance]) => [world.mistakes[name]?.formerly ?? name, chance]),
-  );
+/** What of the config makes the reference: a stored policy's file, or the settings of cloning. */
+function recipeOf({ config }: RunSetup): unknown {
+  const { from } = config.reference;
+  if (from !== '') return { from: from.includes('@') ? from : hashFile(from) };
+  return recipeSettings(config);
 }
 
 /** Cloning: the mean over the demonstrator's tokens of −log π. */
