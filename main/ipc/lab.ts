@@ -2,12 +2,14 @@
 // every window through News; when the application quits, training processes end and their runs stay resumable.
 
 import type { EventName, Payload } from '../../preload/contract.ts';
+import type { LiveProgress, RunRow } from '../../preload/contract/runs.ts';
 import type { RunSummary } from '../store/runs.ts';
 import { Store } from '../store/store.ts';
 import { launchWith } from '../process/launch.ts';
 import { writerOptions } from '../queue/new-run.ts';
 import { RunQueue } from '../queue/queue.ts';
 import type { WorkerProcess } from '../process/supervisor.ts';
+import { stageOf } from '../training/progress.ts';
 import { CallFailure } from './dispatch.ts';
 import { News } from './news.ts';
 import type { Notifier } from './notify.ts';
@@ -18,6 +20,8 @@ import { rowOf } from './rows.ts';
 export interface Lab {
   readonly store: Store;
   readonly queue: RunQueue;
+  /** A run as the list shows it. */
+  row(run: RunSummary): RunRow;
   /** Notifies the windows that rows of the list have changed. */
   changed(...runs: readonly number[]): void;
   gone(runs: readonly number[]): void;
@@ -31,13 +35,13 @@ export function openLab(
   notifier: Notifier,
 ): Lab {
   const store = openStore(dataFolder);
-  const news = new News({
-    onRows: (rows, gone) => emit('runs.changed', { rows, gone }),
-    onNews: (told) => emit('runs.news', told),
-  });
+  const news = new News((changes) => emit('runs.changed', changes));
+  /** What the runs of this queue do at this moment; of a paused one, what it did last. */
+  const doing = new Map<number, LiveProgress>();
+  const row = (run: RunSummary): RunRow => rowOf(store, run, doing.get(run.id) ?? null);
   // A deleted run's process may still report its end; the list must not get the run back by that.
-  const told = (run: RunSummary): void => {
-    if (run.deletedAt === null) news.changed(run.id, () => rowOf(store, store.runs.get(run.id)));
+  const notify = (run: RunSummary, what: 'changed' | 'progressed' = 'changed'): void => {
+    if (run.deletedAt === null) news[what](run.id, () => row(store.runs.get(run.id)));
   };
   const queue = new RunQueue({
     store,
@@ -45,26 +49,29 @@ export function openLab(
     concurrent: readPreferences(store).concurrent,
     writer: writerOptions,
     onChange: (run) => {
-      told(run);
+      if (run.state !== 'running' && run.state !== 'stopping' && run.state !== 'paused') doing.delete(run.id);
+      notify(run);
       notifier.changed(run);
     },
     onReport: (run, report) => {
-      news.report(run, report);
+      if (report.type === 'progress') {
+        const { phase, done, total, secondsLeft } = report;
+        doing.set(run, { stage: stageOf(phase, report.update), phase, done, total, secondsLeft });
+      }
+      notify(store.runs.get(run), report.type === 'progress' ? 'progressed' : 'changed');
       if (report.type === 'event' && report.kind === 'alert') notifier.alert(store.runs.get(run), report.text);
     },
   });
   if (!store.readOnly) queue.start();
   const outside = new OutsideChanges(store, {
-    onChanged: (run) => {
-      told(run);
-      if (!queue.trains(run.id)) news.outside(run.id);
-    },
+    onChanged: (run) => notify(run),
     onGone: (runs) => news.gone(runs),
   });
   return {
     store,
     queue,
-    changed: (...runs) => runs.forEach((run) => told(store.runs.get(run))),
+    row,
+    changed: (...runs) => runs.forEach((run) => notify(store.runs.get(run))),
     gone: (runs) => news.gone(runs),
     close: async () => {
       outside.stop();

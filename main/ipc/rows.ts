@@ -1,7 +1,7 @@
 // How stored things look on the wire: a run as a row of the list, k of n with its interval.
 
 import type { Proportion } from '../../preload/contract/definition.ts';
-import { type RunRow, runRow } from '../../preload/contract/runs.ts';
+import { type LiveProgress, type RunRow, runRow } from '../../preload/contract/runs.ts';
 import { armHash } from '../config/identity.ts';
 import { wilson } from '../base/statistics.ts';
 import type { RunStore, RunSummary, Successes } from '../store/runs.ts';
@@ -25,9 +25,9 @@ function armOf(runs: RunStore, { id, groupHash }: RunSummary): string {
 }
 
 /** A run as the list shows it. Never throws: what cannot be shown of a damaged run is left out, and the row says so. */
-export function rowOf(store: Records, run: RunSummary): RunRow {
+export function rowOf(store: Records, run: RunSummary, progress: LiveProgress | null = null): RunRow {
   try {
-    const row = runRow.safeParse(soundRow(store, run));
+    const row = runRow.safeParse({ ...soundRow(store, run), progress });
     if (row.success) return row.data;
     return damagedRow(run, `its ${String(row.error.issues[0]?.path[0] ?? 'row')} cannot be shown`);
   } catch (error) {
@@ -47,7 +47,7 @@ function paceOf({ metrics }: Records, { id, state, updates }: RunSummary): numbe
   return values.length === 0 ? null : values.reduce((sum, value) => sum + value, 0) / values.length;
 }
 
-function soundRow(store: Records, run: RunSummary): RunRow {
+function soundRow(store: Records, run: RunSummary): Omit<RunRow, 'progress'> {
   const { uid: _uid, configHash: _config, groupHash: _group, pauseAt: _pause, deletedAt: _deleted, ...shown } = run;
   const { test, validation, best } = run;
   return {
@@ -83,6 +83,7 @@ function damagedRow({ id, state, deletedAt: _deleted, name, createdAt, damaged }
     tokens: 0,
     seconds: 0,
     pace: null,
+    progress: null,
     test: null,
     validation: null,
     best: null,

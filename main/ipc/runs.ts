@@ -15,7 +15,7 @@ import { changesFromPreset } from '../config/presets.ts';
 import type { Context } from './context.ts';
 import { CallFailure } from './dispatch.ts';
 import type { Handlers } from './dispatch.ts';
-import { proportionOf, rowOf } from './rows.ts';
+import { proportionOf } from './rows.ts';
 
 export function runHandlers(context: Context): Handlers<typeof runCalls> {
   const found = (id: number): Run => {
@@ -24,13 +24,13 @@ export function runHandlers(context: Context): Handlers<typeof runCalls> {
     return run;
   };
   return {
-    'runs.list': () => ({ runs: context.lab.store.runs.list().map((run) => rowOf(context.lab.store, run)) }),
+    'runs.list': () => ({ runs: context.lab.store.runs.list().map(context.lab.row) }),
 
     'runs.get': ({ run: id }) => {
       const run = found(id);
       const device = deviceSpent(context.lab.store, id);
       return {
-        run: rowOf(context.lab.store, run),
+        run: context.lab.row(run),
         config: plain(run.config),
         versions: { ...run.versions },
         stages: stagesOf(run),

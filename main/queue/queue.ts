@@ -224,11 +224,6 @@ export class RunQueue {
     this.#watch = undefined;
   }
 
-  /** Whether a process of this queue trains it. */
-  trains(run: number): boolean {
-    return this.#live.has(run);
-  }
-
   /** Resolves when nothing trains and nothing waits. */
   async settled(): Promise<void> {
     for (;;) {

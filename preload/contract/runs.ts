@@ -11,6 +11,19 @@ const runIds = z.array(runId).min(1).max(10_000);
 export const runState = z.enum(runStates);
 export type RunState = z.infer<typeof runState>;
 
+const stage = z.enum(stages);
+export type Stage = z.infer<typeof stage>;
+
+const liveProgress = z.object({
+  /** Null before the first stage, while the world is opened. */
+  stage: stage.nullable(),
+  phase: z.string(),
+  done: z.number(),
+  total: z.number(),
+  secondsLeft: z.number().nullable(),
+});
+export type LiveProgress = z.infer<typeof liveProgress>;
+
 /** What the list shows of a run. */
 export const runRow = z.object({
   id: runId,
@@ -33,6 +46,8 @@ export const runRow = z.object({
   seconds: z.number(),
   /** Seconds per update lately, while it trains or is paused. */
   pace: z.number().nullable(),
+  /** What it does at this moment, or did when it was paused; null unless a process of this window trains it. */
+  progress: liveProgress.nullable(),
   /** The final evaluation on test tasks, once there is one. */
   test: proportion.extend({ update: z.number(), temperature: z.number() }).nullable(),
   /** Evaluations during training: the latest, and the best. */
@@ -51,9 +66,6 @@ export const runRow = z.object({
   damaged: z.string().nullable(),
 });
 export type RunRow = z.infer<typeof runRow>;
-
-const stage = z.enum(stages);
-export type Stage = z.infer<typeof stage>;
 
 const json = z.json();
 export type Json = z.infer<typeof json>;
@@ -158,33 +170,7 @@ export const runCalls = {
   },
 };
 
-const livePoint = z.object({ update: z.number(), values: z.record(z.string(), anyNumber) });
-export type LivePoint = z.infer<typeof livePoint>;
-
-const liveProgress = z.object({
-  /** Null before the first stage, while the world is opened. */
-  stage: stage.nullable(),
-  phase: z.string(),
-  done: z.number(),
-  total: z.number(),
-  secondsLeft: z.number().nullable(),
-});
-export type LiveProgress = z.infer<typeof liveProgress>;
-
-/** All that a run reported since the last time, at most four times a second. */
-export const runNews = z.object({
-  run: runId,
-  points: z.array(livePoint),
-  progress: liveProgress.nullable(),
-  /** Episodes, evaluations, checkpoints or events were stored. */
-  stored: z.object({ episodes: z.boolean(), evaluations: z.boolean(), events: z.boolean() }),
-  /** The run went back to a checkpoint: what was read before may no longer be there. */
-  rewound: z.boolean(),
-});
-export type RunNews = z.infer<typeof runNews>;
-
 export const runEvents = {
-  /** Rows that are new or different, and those that are gone. */
-  'runs.changed': z.object({ rows: z.array(runRow), gone: z.array(runId) }),
-  'runs.news': runNews,
+  /** At most four times a second: rows that are new or different, runs that are gone, and runs whose record has changed, so that older answers about them no longer hold. */
+  'runs.changed': z.object({ rows: z.array(runRow), gone: z.array(runId), stored: z.array(runId) }),
 };

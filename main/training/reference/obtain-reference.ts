@@ -44,6 +44,7 @@ export async function obtainReference(
     await clone.refresh?.();
     unfinished.save(clone);
   };
+  await progress.report(0, `${PHASES.reference}, preparing demonstrations`, clone.state.step, setup.config.reference.steps);
   let last = '';
   const work = () =>
     cloneReference(setup, threads, {
