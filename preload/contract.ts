@@ -71,5 +71,5 @@ export interface Bridge {
 }
 
 export type { Failure, Outcome };
-export type { MenuCommand, Theme } from './contract/system.ts';
+export type { Theme } from './contract/system.ts';
 export type { WorkerStatus } from './contract/worker.ts';

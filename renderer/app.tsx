@@ -3,12 +3,13 @@
 
 import { useEffect, useState } from 'react';
 import { Route, Switch, useLocation } from 'wouter';
-import type { MenuCommand, Theme } from '../preload/contract.ts';
+import type { Theme } from '../preload/contract.ts';
+import type { MenuCommand } from '../preload/pages.ts';
 import { call, useEvent } from './bridge.ts';
 import { LinkButton } from './components/button.tsx';
 import { Page } from './components/page.tsx';
 import { EmptyState } from './components/states.tsx';
-import { baseAddress, pageKey, PAGES } from './pages.ts';
+import { pageKey, PAGES } from './pages.ts';
 import { ErrorBoundary } from './shell/error-boundary.tsx';
 import { useKeyboard } from './shell/keyboard.ts';
 import { KeysDialog } from './shell/keys-dialog.tsx';
@@ -32,12 +33,12 @@ export function App() {
 
   useEffect(() => {
     writeView('location', location);
-    const page = PAGES.find((entry) => entry.path !== '/' && location.startsWith(baseAddress(entry))) ?? PAGES[0];
+    const page = PAGES.find(({ address }) => address !== '/' && location.startsWith(address)) ?? PAGES[0];
     document.title = `${page?.title ?? ''} – Astrolab`;
   }, [location]);
 
   useKeyboard();
-  useActions([...pageActions(navigate), ...frameActions(setOverlay, () => navigate('/gallery'))]);
+  useActions([...pageActions(navigate), ...frameActions(setOverlay)]);
   useEvent('menu.command', ({ command }) => obey(command, navigate, setOverlay));
   useEvent('window.navigate', ({ address }) => navigate(address));
   useDroppedFiles(navigate);
@@ -67,22 +68,14 @@ export function App() {
 }
 
 function pageActions(navigate: (to: string) => void): Action[] {
-  return PAGES.flatMap((page) =>
-    page.navigation
-      ? [
-          {
-            id: `go.${page.navigation.command}`,
-            title: page.title,
-            group: 'Go to',
-            keys: `g ${page.navigation.key}`,
-            run: () => navigate(baseAddress(page)),
-          },
-        ]
-      : [],
-  );
+  return PAGES.flatMap(({ id, title, address, navigation }): Action[] => {
+    const action = { id: `go.${id}`, title, group: 'Go to', run: () => navigate(address) };
+    if (id === 'gallery') return [{ ...action, words: ['components', 'building blocks', 'charts'] }];
+    return navigation ? [{ ...action, keys: `g ${navigation.key}` }] : [];
+  });
 }
 
-function frameActions(setOverlay: (change: (now: Overlay) => Overlay) => void, openGallery: () => void): Action[] {
+function frameActions(setOverlay: (change: (now: Overlay) => Overlay) => void): Action[] {
   const toggle = (overlay: 'palette' | 'keys') => () => setOverlay((now) => (now === overlay ? null : overlay));
   const theme = (value: Theme, title: string): Action => ({
     id: `theme.${value}`,
@@ -107,13 +100,6 @@ function frameActions(setOverlay: (change: (now: Overlay) => Overlay) => void, o
     theme('system', 'Theme: system'),
     theme('light', 'Theme: light'),
     theme('dark', 'Theme: dark'),
-    {
-      id: 'gallery',
-      title: 'Component gallery (for contributors)',
-      group: 'Go to',
-      words: ['components', 'gallery', 'charts'],
-      run: openGallery,
-    },
   ];
 }
 
@@ -122,8 +108,8 @@ function obey(command: MenuCommand, navigate: (to: string) => void, setOverlay: 
     setOverlay(command);
     return;
   }
-  const page = PAGES.find(({ navigation }) => navigation?.command === command);
-  if (page) navigate(baseAddress(page));
+  const page = PAGES.find(({ id }) => id === command);
+  if (page) navigate(page.address);
 }
 
 /** What no boundary can catch: failures in event handlers and promises. */

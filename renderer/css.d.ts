@@ -1,4 +1,6 @@
-// Style sheets as the bundler hands them out: a module's class names, or nothing.
+// What the bundler adds: style sheets (a module's class names, or nothing) and import.meta.glob.
+
+/// <reference types="vite/types/importMeta.d.ts" />
 
 declare module '*.module.css' {
   const classes: Readonly<Record<string, string>>;

@@ -1,112 +1,58 @@
-// The pages, in one table: address, name, icon, key and the code, which is loaded when the window has nothing else to do, or
-// when first needed; only Runs, where the window opens, comes with it. A new page is a folder and one entry here; the
-// navigation, the palette, the keyboard and the menu follow.
+// The pages with their code. Which there are stands in preload/pages.ts; the code of each is loaded when the window has nothing else to do,
+// or when first needed. Only Runs, where the window opens, comes with it.
 
 import type { ComponentType } from 'react';
-import type { MenuCommand } from '../preload/contract.ts';
-import type { IconName } from './components/icons.tsx';
+import { PAGES as TABLE } from '../preload/pages.ts';
 import RunsPage from './runs/runs-page.tsx';
 import { laterPage } from './shell/later-page.tsx';
 
-interface PageEntry {
-  /** wouter pattern. Parameters arrive through useParams. */
-  readonly path: string;
-  readonly title: string;
-  readonly component: ComponentType;
-  /** The address changes while the page is used (another episode, another selection): it stays mounted. */
-  readonly steady?: true;
-  /** Absent for pages that are reached from within another (a run, an episode). */
-  readonly navigation?: {
-    readonly command: MenuCommand;
-    readonly icon: IconName;
-    /** Typed after "g". */
-    readonly key: string;
-    readonly place: 'top' | 'bottom';
-    /** Only where a cluster is set up. */
-    readonly withCluster?: true;
-  };
-}
+const code = import.meta.glob<{ default: ComponentType }>(['./*/*-page.tsx', '!./{runs,gallery}/*']);
 
 const loads: (() => Promise<void>)[] = [];
 
-/** A page whose code comes later; `soon`: before the others, for it is opened most. */
-function later(fetchCode: () => Promise<{ default: ComponentType }>, soon = false): ComponentType {
-  const { component, load } = laterPage(fetchCode);
+function later(id: string, soon: boolean): ComponentType {
+  const { component, load } = laterPage(async () => {
+    const fetchCode = code[`./${id}/${id}-page.tsx`];
+    if (!fetchCode) throw new Error(`The page ${id} has no file renderer/${id}/${id}-page.tsx`);
+    return fetchCode();
+  });
   if (soon) loads.unshift(load);
   else loads.push(load);
   return component;
 }
 
-export const PAGES: readonly PageEntry[] = [
-  {
-    path: '/',
-    title: 'Runs',
-    component: RunsPage,
-    navigation: { command: 'runs', icon: 'runs', key: 'r', place: 'top' },
-  },
-  {
-    path: '/new/:base?',
-    title: 'New run',
-    component: later(() => import('./new-run/new-run-page.tsx')),
-    navigation: { command: 'new', icon: 'plus', key: 'n', place: 'top' },
-  },
-  {
-    path: '/queue',
-    title: 'Queue',
-    component: later(() => import('./queue/queue-page.tsx')),
-    navigation: { command: 'queue', icon: 'clock', key: 'q', place: 'top' },
-  },
-  { path: '/runs/:run', title: 'Live', component: later(() => import('./live/live-page.tsx'), true) },
-  {
-    path: '/replay/:run?/:episode?/:step?',
-    title: 'Replay',
-    steady: true,
-    component: later(() => import('./replay/replay-page.tsx'), true),
-    navigation: { command: 'replay', icon: 'replay', key: 'e', place: 'top' },
-  },
-  {
-    path: '/compare/:study?',
-    title: 'Compare',
-    steady: true,
-    component: later(() => import('./compare/compare-page.tsx'), true),
-    navigation: { command: 'compare', icon: 'compare', key: 'c', place: 'top' },
-  },
-  {
-    path: '/studies',
-    title: 'Studies',
-    component: later(() => import('./studies/studies-page.tsx')),
-    navigation: { command: 'studies', icon: 'chart', key: 't', place: 'top' },
-  },
-  {
-    path: '/clusters/:cluster?/:submission?',
-    title: 'Clusters',
-    steady: true,
-    component: later(() => import('./clusters/clusters-page.tsx')),
-    navigation: { command: 'clusters', icon: 'cluster', key: 'k', place: 'top', withCluster: true },
-  },
-  {
-    path: '/play/:world?',
-    title: 'Play',
-    component: later(() => import('./play/play-page.tsx')),
-    navigation: { command: 'play', icon: 'play', key: 'p', place: 'top' },
-  },
-  {
-    path: '/settings',
-    title: 'Settings',
-    component: later(() => import('./settings/settings-page.tsx')),
-    navigation: { command: 'settings', icon: 'settings', key: 's', place: 'bottom' },
-  },
-  { path: '/gallery', title: 'Component gallery', component: later(() => import('./gallery/gallery-page.tsx')) },
-];
+/** Every building block on one page, for contributors: packaged applications are built without it. */
+const GALLERY =
+  import.meta.env.MODE === 'release'
+    ? []
+    : [
+        {
+          id: 'gallery',
+          path: '/gallery',
+          title: 'Component gallery',
+          address: '/gallery',
+          steady: false,
+          navigation: undefined,
+          component: laterPage(() => import('./gallery/gallery-page.tsx')).component,
+        },
+      ];
+
+const listed = TABLE.map((page) => ({
+  id: page.id,
+  path: page.path,
+  title: page.title,
+  /** Where the navigation leads: the address without its parameters. */
+  address: page.path.replace(/\/:.*$/, '') || '/',
+  steady: 'steady' in page,
+  navigation: 'navigation' in page ? page.navigation : undefined,
+  component: page.id === 'runs' ? RunsPage : later(page.id, 'soon' in page),
+}));
+
+export const PAGES = [...listed, ...GALLERY];
 
 /** What identifies a page while it is shown: its whole address, or its beginning where the rest may change under it. */
 export function pageKey(location: string): string {
-  return PAGES.find((page) => page.steady && location.startsWith(baseAddress(page)))?.path ?? location;
-}
-
-/** The address without its parameters: where the navigation leads. */
-export function baseAddress({ path }: PageEntry): string {
-  return path.replace(/\/:.*$/, '') || '/';
+  return PAGES.find((page) => page.steady && location.startsWith(page.address))?.path ?? location;
 }
 
 /** Loads the code of the pages, each in an idle moment, so that a first visit does not wait for it. */

@@ -13,7 +13,7 @@ import { run, SetupError } from './stage.mjs';
  * @param {string} system such as linux/x64
  * @returns {{ version: string, package: string, source: string[], target: string, missing: string[] } | undefined}
  */
-export function cudaFiles(folder, system = `${process.platform}/${process.arch}`) {
+function cudaFiles(folder, system = `${process.platform}/${process.arch}`) {
   const metadata = createRequire(import.meta.url)(join(folder, 'script/install-metadata.js'));
   const manifest = metadata.manifests[`${system}:cuda12`];
   if (!manifest) return undefined;
@@ -25,11 +25,7 @@ export function cudaFiles(folder, system = `${process.platform}/${process.arch}`
   return { version: String(versions[0].version), package: String(name), source, target, missing };
 }
 
-/**
- * @param {string} root
- * @param {(progress: string) => void} say
- * @returns {Promise<import('./stage.mjs').Outcome>}
- */
+/** @param {string} root @param {(progress: string) => void} say @returns {Promise<import('./stage.mjs').Outcome>} */
 export async function ensureCuda(root, say) {
   const folder = dirname(createRequire(join(root, 'package.json')).resolve('onnxruntime-node/package.json'));
   const files = cudaFiles(folder);

@@ -6,7 +6,7 @@
 import { createHash } from 'node:crypto';
 import { copyFileSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { npmCommand, readOrEmpty, run, SetupError, tail } from './stage.mjs';
+import { readOrEmpty, run, SetupError, tail } from './stage.mjs';
 
 const STAMP = '.astrolab-stamp';
 
@@ -45,9 +45,17 @@ export function staleDependencies(folder) {
 }
 
 /**
- * @param {string} text
- * @returns {Record<string, { version?: string, optional?: boolean, link?: boolean }> | undefined}
+ * Runs the very npm that started us, else the one on the path.
+ * @param {string[]} args
+ * @param {string} cwd
  */
+function npm(args, cwd) {
+  const script = process.env.npm_execpath;
+  if (script && /npm-cli\.c?js$/.test(script)) return run(process.execPath, [script, ...args], { cwd });
+  return run('npm', args, { cwd, shell: process.platform === 'win32' });
+}
+
+/** @param {string} text @returns {Record<string, { version?: string, optional?: boolean, link?: boolean }> | undefined} */
 function parsePackages(text) {
   try {
     return JSON.parse(text).packages;
@@ -65,12 +73,11 @@ function parsePackages(text) {
 export async function ensureDependencies(folder, say, how = ['ci']) {
   const reason = staleDependencies(folder);
   if (!reason) return { text: 'up to date', worked: false };
-  const npm = npmCommand();
-  const args = [...npm.args, ...how, '--no-audit', '--no-fund', '--loglevel=error'];
+  const args = [...how, '--no-audit', '--no-fund', '--loglevel=error'];
   let result = { code: 1, output: '' };
   for (const attempt of [1, 2]) {
     say(`${reason}; npm ${how[0]}${attempt === 2 ? ', second attempt' : ''}`);
-    result = await run(npm.command, args, { cwd: folder, shell: npm.shell });
+    result = await npm(args, folder);
     if (result.code === 0) break;
   }
   if (result.code !== 0) {
@@ -88,15 +95,25 @@ export async function ensureDependencies(folder, say, how = ['ci']) {
 export const peersRunHere = process.platform === 'linux' && process.arch === 'x64';
 
 /**
- * What tests and benches compare with (llama.cpp, a real model, a real tokenizer), apart from what the application needs. Without the optional
- * packages, which are half a gigabyte of binaries for graphics cards.
+ * What tests and benches compare with (llama.cpp, a real model, a real tokenizer). Without the optional packages, which are half a
+ * gigabyte of binaries for graphics cards.
  * @param {string} root the project
  * @param {(progress: string) => void} say
  */
 export function ensurePeers(root, say) {
-  const folder = join(root, '.cache', 'peers'); // not among the sources, which tools read whole
-  mkdirSync(folder, { recursive: true });
-  for (const name of ['package.json', 'package-lock.json']) copyFileSync(join(root, 'test', 'peers', name), join(folder, name));
   // not ci, which insists on the optional packages of every platform; versions and hashes are the lock file's all the same
-  return ensureDependencies(folder, say, ['install', '--no-save', '--omit=optional', '--ignore-scripts']);
+  return ensureApart(join(root, 'test', 'peers'), join(root, '.cache', 'peers'), say, ['install', '--no-save', '--omit=optional']);
+}
+
+/**
+ * Packages that only some tasks need, installed apart from those of the application.
+ * @param {string} from the folder with their package.json and package-lock.json
+ * @param {string} folder where they are installed
+ * @param {(progress: string) => void} say
+ * @param {readonly string[]} [how] npm's command and arguments
+ */
+export function ensureApart(from, folder, say, how = ['ci']) {
+  mkdirSync(folder, { recursive: true });
+  for (const name of ['package.json', 'package-lock.json']) copyFileSync(join(from, name), join(folder, name));
+  return ensureDependencies(folder, say, [...how, '--ignore-scripts']);
 }

@@ -14,7 +14,7 @@ const args = process.argv.slice(2);
 await main(async () => {
   // The overview needs only commander: where that is installed, it is written without starting Electron.
   if (args.length === 1 && ['--help', '-h', 'help'].includes(args[0] ?? '') && existsSync(join(root, 'node_modules/commander'))) {
-    const { addOverview, bareProgram } = await import('../main/commands/shared/overview.mjs');
+    const { addOverview, bareProgram } = await import('../main/commands/shared/families.mjs');
     addOverview(bareProgram()).outputHelp();
     return 0;
   }

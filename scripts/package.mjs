@@ -10,7 +10,6 @@
 
 import { createWriteStream, existsSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { associations, writeAssociations } from './associations.mjs';
 import { nodeEnvironment } from './electron.mjs';
 import { identity, packageForCluster } from './package-cluster.mjs';
 import { aloud, setUp } from './setup.mjs';
@@ -27,7 +26,7 @@ await main(async () => {
     const failed = 'the smoke test drives the window through the inspector, which releases switch off';
     throw new SetupError({ tried: 'npm run package -- --smoke', failed, fix: 'npm run package -- --dev --smoke' });
   }
-  const electron = await setUp(aloud, { build: true, virtualDisplay: smoke && !hasDisplay() });
+  const electron = await setUp(aloud, { build: 'release', virtualDisplay: smoke && !hasDisplay() });
   if (words.includes('--cluster')) return packageCluster(electron);
   if (electron.source !== 'official' && !dev) {
     throw new SetupError({
@@ -74,11 +73,7 @@ async function packageCluster(electron) {
   return 0;
 }
 
-/**
- * @param {string} electronDist
- * @param {string} output
- * @param {boolean} dev
- */
+/** @param {string} electronDist @param {string} output @param {boolean} dev */
 function configuration(electronDist, output, dev) {
   const name = dev ? 'Astrolab (development build)' : 'Astrolab';
   return {
@@ -91,16 +86,32 @@ function configuration(electronDist, output, dev) {
     npmRebuild: false,
     asar: true,
     asarUnpack: ['node_modules/better-sqlite3/**', 'node_modules/onnxruntime-node/**'],
-    files: ['out/{main,preload,renderer}/**', '!**/*.map', 'resources/**', 'main/store/migrations/**', 'package.json', ...otherPlatforms()],
-    ...(existsSync(join(root, 'resources', 'icon.png')) ? { icon: join(root, 'resources', 'icon.png') } : {}),
-    extraFiles: [
-      { from: join(root, 'LICENSE'), to: 'LICENSE.astrolab.txt' },
-      ...writeAssociations(join(root, 'out', 'associations'), process.platform),
+    files: [
+      'out/{main,preload,renderer}/**',
+      '!**/*.map',
+      'resources/**',
+      '!resources/register/**',
+      '!resources/*/make-catalog.mjs',
+      'main/store/migrations/**',
+      'package.json',
+      ...otherPlatforms(),
     ],
-    ...associations,
-    linux: { target: 'dir', category: 'Science' },
+    ...(existsSync(join(root, 'resources', 'icon.png')) ? { icon: join(root, 'resources', 'icon.png') } : {}),
+    extraFiles: [{ from: join(root, 'LICENSE'), to: 'LICENSE.astrolab.txt' }],
+    // On macOS the Info.plist; a folder unpacked on Linux or Windows carries a script that registers it for the user.
+    fileAssociations: [
+      {
+        ext: 'astrolab',
+        name: 'Astrolab runs',
+        description: 'Runs and studies of Astrolab',
+        mimeType: 'application/x-astrolab',
+        role: 'Viewer',
+      },
+    ],
+    protocols: [{ name: 'Astrolab link', schemes: ['astrolab'], role: 'Viewer' }],
+    linux: { target: 'dir', category: 'Science', extraFiles: [{ from: join(root, 'resources', 'register', 'linux'), to: '.' }] },
     mac: { target: 'dir', category: 'public.app-category.education', identity: null },
-    win: { target: 'dir' },
+    win: { target: 'dir', extraFiles: [{ from: join(root, 'resources', 'register', 'windows'), to: '.' }] },
     electronFuses: {
       runAsNode: true, // the command line of the packaged application needs it
       enableCookieEncryption: false,
@@ -133,20 +144,14 @@ function applicationFolder(folder) {
   return inner ? join(folder, inner) : folder;
 }
 
-/**
- * @param {string} folder
- * @param {boolean} dev
- */
+/** @param {string} folder @param {boolean} dev */
 function executableIn(folder, dev) {
   const name = dev ? 'Astrolab (development build)' : 'Astrolab';
   if (process.platform === 'darwin') return join(folder, `${name}.app`, 'Contents', 'MacOS', 'astrolab');
   return join(folder, process.platform === 'win32' ? 'astrolab.exe' : 'astrolab');
 }
 
-/**
- * @param {string} path
- * @returns {number}
- */
+/** @param {string} path @returns {number} */
 function sizeOf(path) {
   const status = statSync(path, { throwIfNoEntry: false });
   if (!status) return 0;

@@ -25,7 +25,7 @@ await main(async () => {
   await withVirtualDisplay(async (env) => {
     const args = [...sandboxSwitches(electron).args, '--disable-gpu', '--log-level=3', root];
     const variables = { ...windowEnvironment(electron, env), ASTROLAB_DATA: data };
-    const app = await _electron.launch({ executablePath: electron.executable, args, env: defined(variables), colorScheme: null });
+    const app = await _electron.launch({ executablePath: electron.executable, args, env: variables, colorScheme: null });
     try {
       const page = await app.firstWindow();
       await page.getByRole('navigation', { name: 'Main' }).waitFor();
@@ -50,11 +50,3 @@ await main(async () => {
   });
   if (!given) rmSync(data, { recursive: true, force: true, maxRetries: 5 });
 });
-
-/**
- * @param {NodeJS.ProcessEnv} env
- * @returns {Record<string, string>}
- */
-function defined(env) {
-  return Object.fromEntries(Object.entries(env).flatMap(([name, value]) => (value === undefined ? [] : [[name, value]])));
-}

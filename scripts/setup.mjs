@@ -14,7 +14,7 @@ import { ensureSlurm, ensureSystem } from './system.mjs';
 
 /**
  * @param {import('./stage.mjs').Voice} voice
- * @param {{ build: boolean, virtualDisplay: boolean, slurm?: boolean, cuda?: boolean, peers?: boolean }} needs
+ * @param {{ build: boolean | 'release', virtualDisplay: boolean, slurm?: boolean, cuda?: boolean, peers?: boolean }} needs
  * @returns {Promise<import('./electron.mjs').Electron>}
  */
 export async function setUp(voice, needs) {
@@ -24,23 +24,14 @@ export async function setUp(voice, needs) {
     throw new SetupError({ tried: 'starting', failed, fix: 'install a current Node from https://nodejs.org and run this again' });
   }
   await stage(voice, 'Dependencies', (say) => withLock(lockFile, say, () => ensureDependencies(root, say)));
-  /** @type {import('./electron.mjs').Electron | undefined} */
-  let electron;
-  await stage(voice, 'Electron', (say) =>
-    withLock(lockFile, say, async () => {
-      const result = await ensureElectron(here(), say);
-      electron = result.electron;
-      return result.outcome;
-    }),
-  );
-  if (!electron) throw new Error('ensureElectron returned nothing');
-  const ready = electron;
-  await stage(voice, 'System', (say) => withLock(lockFile, say, () => ensureSystem(ready, needs, say)));
+  const { electron } = await stage(voice, 'Electron', (say) => withLock(lockFile, say, () => ensureElectron(here(), say)));
+  await stage(voice, 'System', (say) => withLock(lockFile, say, () => ensureSystem(electron, needs, say)));
   if (needs.cuda) await stage(voice, 'CUDA', (say) => withLock(lockFile, say, () => ensureCuda(root, say)));
   if (needs.slurm) await stage(voice, 'Slurm', (say) => withLock(lockFile, say, () => ensureSlurm(say)));
   if (needs.peers && peersRunHere) await stage(voice, 'Peers', (say) => withLock(lockFile, say, () => ensurePeers(root, say)));
-  if (needs.build) await stage(voice, 'Build', (say) => withLock(lockFile, say, () => ensureBuilt(root, ready, say)));
-  return ready;
+  const mode = needs.build === 'release' ? 'release' : 'development';
+  if (needs.build) await stage(voice, 'Build', (say) => withLock(lockFile, say, () => ensureBuilt(root, electron, say, mode)));
+  return electron;
 }
 
 /** The voice of commands whose stdout belongs to their answer. @type {import('./stage.mjs').Voice} */

@@ -3,11 +3,12 @@
 // device and database, its window opens with the right title, and the worker process computes the right number.
 
 import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
 import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
+import { promisify } from 'node:util';
 import { _electron } from 'playwright-core';
-import { run } from './stage.mjs';
 
 const executable = process.argv[2];
 assert(
@@ -27,14 +28,9 @@ try {
 async function commandLine(application) {
   const resources = process.platform === 'darwin' ? join(dirname(application), '..', 'Resources') : join(dirname(application), 'resources');
   const cli = join(resources, 'app.asar', 'out', 'main', 'cli.js');
-  const lab = async (/** @type {string[]} */ ...words) => {
-    const { code, output } = await run(application, [cli, ...words, '--json', '--data', data], {
-      env: { ...process.env, ELECTRON_RUN_AS_NODE: '1' },
-      stdio: ['ignore', 'pipe', 'inherit'],
-    });
-    assert.equal(code, 0, `${words[0]} ended with ${code}:\n${output}`);
-    return JSON.parse(output);
-  };
+  const env = { ...process.env, ELECTRON_RUN_AS_NODE: '1' };
+  const lab = async (/** @type {string[]} */ ...words) =>
+    JSON.parse((await promisify(execFile)(application, [cli, ...words, '--json', '--data', data], { env })).stdout);
   const { ok, versions, devices } = await lab('doctor');
   assert.equal(ok, true);
   console.log(`Smoke test: doctor is content (Astrolab ${versions.astrolab}, Electron ${versions.electron}, ${devices.length} device(s))`);
@@ -49,7 +45,7 @@ async function commandLine(application) {
 async function window(application) {
   const { ELECTRON_RUN_AS_NODE: _, ...env } = process.env;
   const args = [...(process.getuid?.() === 0 ? ['--no-sandbox'] : []), '--disable-gpu', '--log-level=3'];
-  const app = await _electron.launch({ executablePath: application, args, env: clean({ ...env, ASTROLAB_DATA: data }), timeout: 60_000 });
+  const app = await _electron.launch({ executablePath: application, args, env: { ...env, ASTROLAB_DATA: data }, timeout: 60_000 });
   try {
     const page = await app.firstWindow();
     await page.getByRole('navigation', { name: 'Main' }).waitFor();
@@ -68,12 +64,4 @@ async function window(application) {
   } finally {
     await app.close();
   }
-}
-
-/**
- * @param {NodeJS.ProcessEnv} env
- * @returns {Record<string, string>}
- */
-function clean(env) {
-  return Object.fromEntries(Object.entries(env).flatMap(([name, value]) => (value === undefined ? [] : [[name, value]])));
 }

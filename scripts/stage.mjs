@@ -5,6 +5,7 @@
 
 import { spawn } from 'node:child_process';
 import { linkSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { constants } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
@@ -34,9 +35,10 @@ export class SetupError extends Error {
 
 /**
  * Runs one stage and prints its line.
+ * @template {Outcome} T
  * @param {Voice} voice
  * @param {string} name
- * @param {(say: (progress: string) => void) => Promise<Outcome>} work
+ * @param {(say: (progress: string) => void) => Promise<T>} work
  */
 export async function stage(voice, name, work) {
   const { out, quiet } = voice;
@@ -56,6 +58,7 @@ export async function stage(voice, name, work) {
     const outcome = await work(say);
     if (outcome.worked) finish(`${outcome.text} (${seconds().toFixed(1)} s)`);
     else if (progress || !quiet) finish(outcome.text);
+    return outcome;
   } catch (error) {
     finish('failed');
     throw error;
@@ -106,28 +109,21 @@ export function foreground(command, args, env, cwd) {
     const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'];
     for (const signal of signals) process.removeAllListeners(signal).on(signal, () => void child.kill(signal));
     child.on('error', reject);
-    child.on('close', (code, signal) =>
-      resolve(code ?? 128 + (signal === 'SIGINT' ? 2 : signal === 'SIGTERM' ? 15 : signal === 'SIGSEGV' ? 11 : 1)),
-    );
+    child.on('close', (code, signal) => resolve(code ?? 128 + (signal ? constants.signals[signal] : 1)));
   });
 }
 
-/** How npm is called: the very npm that started us, else the one on the path. */
-export function npmCommand() {
-  const script = process.env.npm_execpath;
-  if (script && /npm-cli\.c?js$/.test(script)) return { command: process.execPath, args: [script], shell: false };
-  return { command: process.platform === 'win32' ? 'npm.cmd' : 'npm', args: [], shell: process.platform === 'win32' };
-}
-
 /** @param {number} pid */
-export function alive(pid) {
+function alive(pid) {
   try {
-    process.kill(pid, 0);
-    return true;
+    return process.kill(pid, 0);
   } catch (error) {
-    return error instanceof Error && 'code' in error && error.code === 'EPERM';
+    return codeOf(error) === 'EPERM';
   }
 }
+
+/** @param {unknown} error */
+const codeOf = (error) => (error instanceof Error && 'code' in error ? error.code : undefined);
 
 /**
  * One set-up at a time: a second one waits for the first, and the lock of a dead process is taken over.
@@ -146,7 +142,7 @@ export async function withLock(file, say, work) {
       linkSync(mine, file); // a link appears with its content, so nobody ever reads an empty lock
       break;
     } catch (error) {
-      if (!(error instanceof Error && 'code' in error && error.code === 'EEXIST')) throw error;
+      if (codeOf(error) !== 'EEXIST') throw error;
       const holder = Number(readOrEmpty(file));
       if (!holder || holder === process.pid || !alive(holder)) {
         rmSync(file, { force: true });

@@ -21,6 +21,21 @@ function onPath(program) {
 /** A whole Slurm cluster for the tests of clusters (test/cluster/), started and ended by them. */
 const SLURM = ['slurmctld', 'slurmd', 'slurm-client', 'munge'];
 
+const isRoot = () => process.getuid?.() === 0;
+
+/**
+ * Installs packages as root on Debian or Ubuntu, and answers what apt-get printed. An interrupted earlier installation is finished first.
+ * @param {() => readonly string[]} packages asked for once the lists of packages are there
+ */
+async function aptInstall(packages) {
+  const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive' };
+  const apt = (/** @type {string[]} */ ...args) => run('apt-get', ['-o', 'DPkg::Lock::Timeout=300', ...args], { env });
+  await run('dpkg', ['--configure', '-a'], { env });
+  const update = await apt('update');
+  const install = await apt('install', '-y', '--no-install-recommends', ...packages());
+  return install.code === 0 ? update.output : install.output;
+}
+
 /**
  * Installs Slurm where the tests can use it: as root on Debian or Ubuntu. Elsewhere they are skipped, and this says so.
  * @param {(progress: string) => void} say
@@ -28,27 +43,22 @@ const SLURM = ['slurmctld', 'slurmd', 'slurm-client', 'munge'];
  */
 export async function ensureSlurm(say) {
   const present = () => ['sbatch', 'slurmctld', 'slurmd', 'munged'].every((name) => onPath(name) || existsSync(join('/usr/sbin', name)));
-  if (process.platform !== 'linux' || process.getuid?.() !== 0)
-    return { text: 'tests of clusters are skipped: only root on Linux can start one', worked: false };
+  const skipped = (/** @type {string} */ why) => ({ text: `tests of clusters are skipped: ${why}`, worked: false });
+  if (process.platform !== 'linux' || !isRoot()) return skipped('only root on Linux can start one');
   if (present()) return { text: 'present', worked: false };
-  if (!onPath('apt-get')) return { text: 'tests of clusters are skipped: no Slurm, and no apt-get to install it with', worked: false };
+  if (!onPath('apt-get')) return skipped('no Slurm, and no apt-get to install it with');
   say(`installing ${SLURM.join(', ')}`);
-  const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive' };
-  const wait = ['-o', 'DPkg::Lock::Timeout=300'];
-  await run('apt-get', [...wait, 'update'], { env });
-  const install = await run('apt-get', [...wait, 'install', '-y', '--no-install-recommends', ...SLURM], { env });
-  if (present()) return { text: `installed ${SLURM.join(', ')}`, worked: true };
-  return { text: `tests of clusters are skipped: apt-get could not install it (${tail(install.output, 2)})`, worked: false };
+  const output = await aptInstall(() => SLURM);
+  return present() ? { text: `installed ${SLURM.join(', ')}`, worked: true } : skipped(`apt-get could not install it (${tail(output, 2)})`);
 }
 
 /**
  * The shared libraries that an executable asks for and the system does not have.
  * @param {string} executable
  */
-export function missingLibraries(executable) {
+function missingLibraries(executable) {
   const ldd = spawnSync('ldd', [executable], { encoding: 'utf8' });
-  if (ldd.error) return [];
-  return [...ldd.stdout.matchAll(/^\s*(\S+) => not found/gm)].map((match) => match[1] ?? '');
+  return [...(ldd.stdout ?? '').matchAll(/^\s*(\S+) => not found/gm)].map((match) => match[1] ?? '');
 }
 
 /**
@@ -62,43 +72,25 @@ export async function ensureSystem(electron, needs, say) {
   const missing = () => [...missingLibraries(electron.executable), ...(needs.virtualDisplay && !onPath('Xvfb') ? ['Xvfb'] : [])];
   const before = missing();
   if (before.length === 0) return { text: 'libraries present', worked: false };
-  const tried = `looking for what Electron needs of the system`;
-  const failed = `not found: ${before.join(', ')}`;
-  if (!onPath('apt-get')) {
-    throw new SetupError({
-      tried,
-      failed,
-      fix: 'install the packages of your distribution that carry these (GTK 3, NSS, GBM, ALSA, Xvfb), then run this again',
-    });
-  }
-  const command = (/** @type {string[]} */ packages) => `apt-get install -y --no-install-recommends ${packages.join(' ')}`;
-  if (process.getuid?.() !== 0) throw new SetupError({ tried, failed, fix: `sudo apt-get update && sudo ${command(packageNames())}` });
-  say('apt-get update');
-  const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive' };
-  const wait = ['-o', 'DPkg::Lock::Timeout=300'];
-  // An interrupted earlier installation is finished first; on a healthy system this does nothing.
-  await run('dpkg', ['--configure', '-a'], { env });
-  const update = await run('apt-get', [...wait, 'update'], { env });
-  const packages = packageNames();
+  const fail = (/** @type {string} */ failed, /** @type {string} */ fix) =>
+    new SetupError({ tried: 'looking for what Electron needs of the system', failed, fix });
+  const absent = `not found: ${before.join(', ')}`;
+  if (!onPath('apt-get'))
+    throw fail(absent, "install your distribution's packages with these (GTK 3, NSS, GBM, ALSA, Xvfb), then run this again");
+  const command = () => `apt-get install -y --no-install-recommends ${packageNames().join(' ')}`;
+  if (!isRoot()) throw fail(absent, `sudo apt-get update && sudo ${command()}`);
   say(`installing ${before.join(', ')}`);
-  const install = await run('apt-get', [...wait, 'install', '-y', '--no-install-recommends', ...packages], { env });
+  const output = await aptInstall(packageNames);
   const after = missing();
-  if (after.length > 0) {
-    throw new SetupError({
-      tried: command(packages),
-      failed: `${tail(install.code === 0 ? update.output : install.output, 8)}\nstill not found: ${after.join(', ')}`,
-      fix: `run it yourself to see more: ${command(packages)}`,
-    });
-  }
+  if (after.length > 0) throw fail(`${tail(output, 8)}\nstill not found: ${after.join(', ')}`, `run it yourself to see more: ${command()}`);
   return { text: `installed ${before.join(', ')}`, worked: true };
 }
 
 /** Newer Debian and Ubuntu renamed some libraries (…t64). */
 function packageNames() {
   return PACKAGES.map((name) => {
-    if (!name.startsWith('lib')) return name;
-    const renamed = spawnSync('apt-cache', ['show', '--quiet=2', `${name}t64`], { encoding: 'utf8' });
-    return renamed.status === 0 && renamed.stdout?.includes('Package:') ? `${name}t64` : name;
+    const renamed = name.startsWith('lib') && spawnSync('apt-cache', ['show', '--quiet=2', `${name}t64`], { encoding: 'utf8' });
+    return renamed && renamed.stdout?.includes('Package:') ? `${name}t64` : name;
   });
 }
 
@@ -109,7 +101,7 @@ function packageNames() {
  */
 export function sandboxSwitches(electron) {
   if (process.platform !== 'linux') return { args: [] };
-  if (process.getuid?.() === 0) return { args: ['--no-sandbox'] };
+  if (isRoot()) return { args: ['--no-sandbox'] };
   const helper = join(electron.dist, 'chrome-sandbox');
   const helperWorks = existsSync(helper) && statSync(helper).uid === 0 && (statSync(helper).mode & 0o4000) !== 0;
   const forbidden =
@@ -128,27 +120,20 @@ export function sandboxSwitches(electron) {
  */
 export async function withVirtualDisplay(work) {
   if (process.platform !== 'linux') return work(process.env);
-  const child = spawn('Xvfb', ['-displayfd', '3', '-screen', '0', '1600x1000x24', '-nolisten', 'tcp'], {
-    stdio: ['ignore', 'ignore', 'pipe', 'pipe'],
-  });
+  const child = spawn('Xvfb', ['-displayfd', '1', '-screen', '0', '1600x1000x24', '-nolisten', 'tcp']);
   const stop = () => void child.kill('SIGTERM');
   process.once('exit', stop);
   try {
     const display = await new Promise((resolve, reject) => {
       let errors = '';
-      const failed = (/** @type {string} */ reason) =>
-        reject(
-          new SetupError({
-            tried: 'starting Xvfb',
-            failed: `${reason} ${errors}`.trim(),
-            fix: 'run Xvfb -displayfd 1 yourself to see why it does not start',
-          }),
-        );
-      child.stderr?.on('data', (text) => (errors += text));
-      child.stdio[3]?.on('data', (text) => resolve(`:${String(text).trim()}`));
-      child.on('error', (error) => failed(error.message));
-      child.on('exit', (code) => failed(`it ended with code ${code}`));
-      setTimeout(() => failed('no display after 15 s'), 15_000).unref();
+      const fix = 'run Xvfb -displayfd 1 yourself to see why it does not start';
+      const fail = (/** @type {string} */ why) =>
+        reject(new SetupError({ tried: 'starting Xvfb', failed: `${why} ${errors}`.trim(), fix }));
+      child.stdout.on('data', (text) => resolve(`:${String(text).trim()}`));
+      child.stderr.on('data', (text) => (errors += text));
+      child.on('error', (error) => fail(error.message));
+      child.on('exit', (code) => fail(`it ended with code ${code}`));
+      setTimeout(() => fail('no display after 15 s'), 15_000).unref();
     });
     const { WAYLAND_DISPLAY: _, ...env } = process.env;
     return await work({ ...env, DISPLAY: display });

@@ -10,7 +10,8 @@ import type { ReferenceFile } from '../training/host.ts';
 import type { ClusterSettings } from './clusters.ts';
 import { codeIdentity } from './code.ts';
 import { memoryToAsk, type ModelPlace, modelsOf } from './models.ts';
-import { type CodeIdentity, type SubmissionFile, taskNumber, type TaskRequest } from './submission.ts';
+import type { CodeIdentity, SubmissionFile, TaskRequest } from './incoming.ts';
+import { taskNumber } from './submission.ts';
 
 export interface WantedTask {
   readonly config: RunConfig;

@@ -78,6 +78,7 @@ async function checkDevices(problems: Problem[]): Promise<Device[]> {
 
 async function checkDatabase(problems: Problem[]): Promise<string> {
   try {
+    // oxlint-disable-next-line no-restricted-imports -- whether it loads at all is the question here
     const { default: Database } = await import('better-sqlite3');
     const database = new Database(':memory:');
     const version = String(database.prepare('select sqlite_version()').pluck().get());

@@ -47,8 +47,6 @@ async function measure(store: Store, id: number, { checkpoint, batches, reach }:
       references: store.references,
       vstar: store.vstar,
       report: async () => {},
-      takeCommand: () => undefined,
-      waitForCommand: () => Promise.resolve({ type: 'stop' }),
       resumeFrom: store.checkpoints.path(saved),
       until: null,
     },

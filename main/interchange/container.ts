@@ -4,10 +4,11 @@
 //
 //   "ASTROLAB-EXPORT\n"  entries…  manifest (JSON)  sha256 of the manifest (32)  its length (u32)  "ASTROLAB-END-01\n"
 
-import { closeSync, fstatSync, fsyncSync, openSync, readSync, renameSync, rmSync, writeSync } from 'node:fs';
+import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
 import { deflateRawSync, inflateRawSync } from 'node:zlib';
 import { z } from 'zod';
 import { sha256 } from '../base/canonical.ts';
+import { OutputFile } from '../base/output-file.ts';
 import { boundedJson, listOf, mayInflateTo, MEGABYTE } from '../store/limits.ts';
 
 const HEAD = Buffer.from('ASTROLAB-EXPORT\n');
@@ -19,6 +20,8 @@ const LARGEST_ENTRY = 1024 * 1024 * 1024;
 const SMALL_ENTRY = 32 * MEGABYTE;
 const SMALL_FILE = 128 * MEGABYTE;
 const RATIO = 25;
+/** Entries that may deflate to any size when they are written. */
+const PLAIN_ENTRY = 65_536;
 const MOST_ENTRIES = 400_000;
 /** Most bytes of an export are weights, which deflate to nine tenths at any level; the default 6 takes several times as long for them. */
 const LEVEL = 3;
@@ -50,49 +53,43 @@ const manifestSchema = z.strictObject({
 });
 type Entry = z.infer<typeof manifestSchema>['entries'][number];
 
-/** Writes entry by entry beside the target; `finish` puts the complete file in its place. */
+/** Writes entry by entry; `finish` puts the complete file in its place. */
 export class ContainerWriter {
-  readonly #file: string;
-  readonly #temporary: string;
-  readonly #handle: number;
+  readonly #file: OutputFile;
   readonly #entries: Entry[] = [];
   readonly #level: number;
   #offset = 0;
 
   constructor(file: string, level = LEVEL) {
-    this.#file = file;
+    this.#file = new OutputFile(file);
     this.#level = level;
-    this.#temporary = `${file}.${process.pid}.part`;
-    this.#handle = openSync(this.#temporary, 'w');
     this.#write(HEAD);
   }
 
   add(name: string, data: Uint8Array): void {
-    const packed = deflateRawSync(data, { level: this.#level, chunkSize: chunkFor(data.length) });
+    let packed = deflateRawSync(data, { level: this.#level, chunkSize: chunkFor(data.length) });
+    // Long runs of one value deflate to next to nothing. A reader cannot tell that from a bomb, so they are stored as they are.
+    if (data.length > mayInflateTo(packed.length, PLAIN_ENTRY, RATIO)) packed = deflateRawSync(data, { level: 0 });
     this.#entries.push({ name, offset: this.#offset, packed: packed.length, bytes: data.length, sha256: sha256(data) });
     this.#write(packed);
   }
 
-  /** Returns the size of the file. */
-  finish(): number {
+  /** Returns the size of the file. `verify` reads the complete file before it takes the place of an earlier one, and throws if it should not. */
+  finish(verify: (file: string) => void = () => {}): number {
     const manifest = Buffer.from(JSON.stringify(manifestSchema.parse({ format: 1, entries: this.#entries })));
     const length = Buffer.alloc(4);
     length.writeUInt32LE(manifest.length);
     this.#write(Buffer.concat([manifest, Buffer.from(sha256(manifest), 'hex'), length, TAIL]));
-    fsyncSync(this.#handle);
-    closeSync(this.#handle);
-    renameSync(this.#temporary, this.#file);
-    return this.#offset;
+    return this.#file.finish(verify);
   }
 
   /** Leaves nothing behind. */
   abandon(): void {
-    closeSync(this.#handle);
-    rmSync(this.#temporary, { force: true });
+    this.#file.abandon();
   }
 
   #write(data: Uint8Array): void {
-    for (let at = 0; at < data.length;) at += writeSync(this.#handle, data, at);
+    this.#file.write(data);
     this.#offset += data.length;
   }
 }

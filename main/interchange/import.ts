@@ -1,12 +1,11 @@
 // Runs and studies out of an export file into the database. An import is all or nothing: everything is read and checked,
 // then stored in one transaction. A run is identified by its uid, so importing a file twice changes nothing the second time, but the
 // file is checked as carefully as the first time. Nothing in the file is trusted: every entry is bounded (container.ts, limits.ts)
-// and parsed, with the schemas that the window answers with where it shows the same thing.
+// and parsed with the schemas below.
 
 import { rmdirSync, rmSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { z } from 'zod';
-import { runRow } from '../../preload/contract/runs.ts';
 import { sha256 } from '../base/canonical.ts';
 import { evaluationReport } from '../evaluation/evaluation-report.ts';
 import type { Trajectory } from '../rollout/trajectory.ts';
@@ -14,7 +13,7 @@ import { eventKinds, type RunState, runStates, severities } from '../base/vocabu
 import { writeDurably } from '../store/checkpoints.ts';
 import { ContainerReader, ImportError } from './container.ts';
 import { isDiskFull } from '../store/database.ts';
-import { boundedJson, listOf, MEGABYTE, numberList } from '../store/limits.ts';
+import { boundedJson, BYTES_PER_NUMBER, listOf, MEGABYTE, numberList } from '../store/limits.ts';
 import type { Run } from '../store/runs.ts';
 import type { Store } from '../store/store.ts';
 import { decodeTrajectories, type RecordedTrajectory } from './trajectory-codec.ts';
@@ -24,10 +23,10 @@ const MOST = {
   runs: 10_000,
   metrics: 10_000,
   points: 1_500_000,
-  events: 100_000,
-  evaluations: 50_000,
+  events: 1_000_000,
+  evaluations: 1_000_000,
   results: 200_000,
-  values: 500_000,
+  values: 2_000_000,
   checkpoints: 10_000,
 };
 
@@ -47,7 +46,7 @@ const index = z.object({
 });
 const runSchema = z.object({
   uid,
-  name: runRow.shape.name.min(1).max(500),
+  name: z.string().min(1).max(500),
   world: word,
   variant: word,
   preset: word.nullable(),
@@ -61,15 +60,17 @@ const runSchema = z.object({
   updates: update,
   episodes: z.int().min(0),
   tokens: z.int().min(0),
-  seconds: runRow.shape.seconds.min(0),
-  spark: listOf(z.tuple([update, runRow.shape.spark.element]), 1000),
+  seconds: z.number().min(0),
+  spark: listOf(z.tuple([update, z.number()]), 1000),
   notes: prose,
-  tags: listOf(z.string().max(200), 200),
+  tags: listOf(word, 1000),
   createdAt: z.int(),
   startedAt: time,
   finishedAt: time,
 });
 const metricIndex = listOf(z.object({ name: z.string().max(200), points: z.int().min(0).max(MOST.points) }), MOST.metrics);
+const distributionIndex = listOf(z.object({ name: z.string().max(200), updates: z.int().min(0).max(MOST.points) }), MOST.metrics);
+/** Of version 0.1.0. */
 const distributionList = listOf(z.object({ name: z.string().max(200), update, samples: numberList }), MOST.values);
 const eventList = listOf(
   z.object({ update, time: z.int(), kind: z.enum(eventKinds), severity: z.enum(severities), text: prose, data: z.json() }),
@@ -97,6 +98,8 @@ export interface ImportOptions {
   readonly progress?: (done: number, total: number) => void;
   /** More memory than this (resident, of the whole process) and the file is refused. */
   readonly ceiling?: number;
+  /** The uid of the one run that the file may hold. */
+  readonly only?: string;
 }
 
 /** Adds the runs of a file. What is there already stays as it is, and comes back from the trash if it lay there. */
@@ -107,6 +110,8 @@ export function importFile(store: Store, file: string, options: ImportOptions = 
     contents = new Contents(file, options.ceiling);
     const all = contents;
     const { runs: ids, study } = all.parse('index', index);
+    if (options.only !== undefined && (study !== null || ids.length > 1 || ids[0] !== options.only))
+      throw new RangeError(`it holds another run than ${options.only}`);
     return store.write(() => {
       const runs = ids.map((id, done) => {
         options.progress?.(done, ids.length);
@@ -129,6 +134,22 @@ export function importFile(store: Store, file: string, options: ImportOptions = 
   }
 }
 
+/** Reads a file that was just written as an import would; throws when an import would refuse it. */
+export function verifyExport(file: string): void {
+  let contents: Contents | undefined;
+  try {
+    contents = new Contents(file);
+    const all = contents;
+    for (const id of all.parse('index', index).runs) new RunContents(all, id).verify();
+  } catch (error) {
+    const reason = refusal(file, error);
+    const why = reason instanceof Error ? reason.message : String(reason);
+    throw new Error(`The export could not be read back, so it was not kept: ${why}`, { cause: error });
+  } finally {
+    contents?.close();
+  }
+}
+
 /** A file that a refused import wrote, and the run's folder if nothing else is in it. */
 function remove(path: string): void {
   rmSync(path, { force: true });
@@ -140,7 +161,7 @@ function remove(path: string): void {
 }
 
 /** A fault of the file, whatever it was found by; only a full disk and a busy or damaged database are faults of this side. */
-function refusal(file: string, error: unknown): unknown {
+export function refusal(file: string, error: unknown): unknown {
   if (error instanceof ImportError || isDiskFull(error) || !(error instanceof Error)) return error;
   const code = 'code' in error ? String(error.code) : '';
   if (code === 'EISDIR')
@@ -176,10 +197,10 @@ class Contents {
     return this.#reader.read(name);
   }
 
-  parse<T>(name: string, schema: z.ZodType<T>): T {
+  parse<T>(name: string, schema: z.ZodType<T>, bytesPerElement?: number): T {
     let value: unknown;
     try {
-      value = boundedJson(this.read(name));
+      value = boundedJson(this.read(name), bytesPerElement);
     } catch (error) {
       if (error instanceof ImportError) throw error;
       const what = error instanceof SyntaxError ? 'it is not JSON' : error instanceof Error ? error.message : String(error);
@@ -237,8 +258,28 @@ class RunContents {
     if (together && begin !== together.length) throw new RangeError(`metrics have ${together.length} bytes, ${begin} expected`);
   }
 
-  distributions(): z.infer<typeof distributionList> {
-    return this.#all.parse(this.#at('distributions'), distributionList);
+  *distributions(): Generator<{ name: string; update: number; samples: Float32Array }> {
+    if (this.#all.has(this.#at('distributions'))) {
+      for (const { name, update: at, samples } of this.#all.parse(this.#at('distributions'), distributionList, BYTES_PER_NUMBER))
+        yield { name, update: at, samples: Float32Array.from(samples) };
+      return;
+    }
+    for (const [position, { name, updates }] of this.#all.parse(this.#at('distribution-series'), distributionIndex).entries()) {
+      const data = this.#all.read(this.#at(`distributions/${position}`));
+      const bytes = Uint8Array.from(data).buffer;
+      const heads = 8 * updates;
+      if (data.length < heads || data.length % 4 !== 0)
+        throw new RangeError(`distribution ${name} has ${data.length} bytes for ${updates} updates`);
+      const [at, counts] = [new Int32Array(bytes, 0, updates), new Int32Array(bytes, 4 * updates, updates)];
+      let begin = heads;
+      for (const [index, count] of counts.entries()) {
+        if (count < 0 || begin + 4 * count > data.length)
+          throw new RangeError(`distribution ${name} has ${data.length} bytes, too few for the ${count} samples of its part ${index + 1}`);
+        yield { name, update: update.parse(at[index]), samples: new Float32Array(bytes.slice(begin, begin + 4 * count)) };
+        begin += 4 * count;
+      }
+      if (begin !== data.length) throw new RangeError(`distribution ${name} has ${data.length} bytes, ${begin} expected`);
+    }
   }
 
   events(): z.infer<typeof eventList> {
@@ -273,8 +314,7 @@ class RunContents {
   /** Reads everything and keeps nothing. */
   verify(): void {
     this.run();
-    for (const parts of [this.metrics(), this.episodes(), this.checkpoints()]) while (parts.next().done !== true);
-    this.distributions();
+    for (const parts of [this.metrics(), this.distributions(), this.episodes(), this.checkpoints()]) while (parts.next().done !== true);
     this.events();
     this.vstar();
     this.notes();
@@ -293,9 +333,7 @@ function importRun(store: Store, contents: RunContents, written: string[]): Run 
   store.runs.change(run.id, { ...state, position: null, updates, episodes, tokens, seconds, createdAt, startedAt, finishedAt });
   for (const [at, success] of source.spark) store.runs.addSpark(run.id, at, success);
   for (const { name, updates: at, values } of contents.metrics()) store.metrics.addSeries(run.id, name, at, values);
-  for (const { name, update: at, samples } of contents.distributions()) {
-    store.metrics.addDistribution(run.id, at, name, Float32Array.from(samples));
-  }
+  for (const { name, update: at, samples } of contents.distributions()) store.metrics.addDistribution(run.id, at, name, samples);
   for (const event of contents.events()) store.events.add(run.id, event, event.time);
   store.vstar.addToRun(run.id, contents.vstar());
   const stored: number[] = [];

@@ -1,10 +1,16 @@
 // Runs and studies as one file, out of one database and into another: the way out. import.ts is the way in, and has the
 // schema of every entry.
 
+import { closeSync, mkdtempSync, openSync, readSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { canonicalJson } from '../base/canonical.ts';
+import { outputTarget, writeOutput } from '../base/output-file.ts';
 import { ContainerWriter } from './container.ts';
+import { verifyExport } from './import.ts';
 import type { EpisodeNote } from '../store/episode-notes.ts';
 import type { Run } from '../store/runs.ts';
+import { MEGABYTE } from '../store/limits.ts';
 import type { Store } from '../store/store.ts';
 import { encodeTrajectories, type RecordedTrajectory } from './trajectory-codec.ts';
 
@@ -28,13 +34,14 @@ interface Thinning {
   readonly distribution: (update: number) => boolean;
 }
 
-/** Writes runs (or a study with its runs) into one file. */
+/** Writes runs (or a study with its runs) into one file, which is read back as an import reads it before it counts as written. */
 export function exportRuns(
   store: Store,
   runs: readonly number[],
   file: string,
   options: ExportOptions = {},
 ): { file: string; bytes: number } {
+  if (outputTarget(file).kind !== 'file') return exportInto(store, runs, file, options);
   const study = options.study === undefined ? null : store.studies.get(options.study);
   const all = runs.map((id) => store.runs.get(id));
   if (all.length === 0) throw new Error('There is nothing to export: name at least one run');
@@ -49,10 +56,31 @@ export function exportRuns(
     };
     writer.add('index', json({ astrolab: 'export', runs: all.map((run) => run.uid), study: members }));
     for (const run of all) exportRun(store, run, writer, options);
-    return { file, bytes: writer.finish() };
+    return { file, bytes: writer.finish(verifyExport) };
   } catch (error) {
     writer.abandon();
     throw error;
+  }
+}
+
+/** Into a device or a pipe, which cannot be read back: the verified file is copied into it. */
+function exportInto(store: Store, runs: readonly number[], stream: string, options: ExportOptions): { file: string; bytes: number } {
+  const folder = mkdtempSync(join(tmpdir(), 'astrolab-export-'));
+  try {
+    const { file } = exportRuns(store, runs, join(folder, 'export'), options);
+    return { file: stream, bytes: writeOutput(stream, chunksOf(file)) };
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+function* chunksOf(file: string): Iterable<Uint8Array> {
+  const handle = openSync(file, 'r');
+  try {
+    const chunk = Buffer.alloc(MEGABYTE);
+    for (let read = readSync(handle, chunk); read > 0; read = readSync(handle, chunk)) yield chunk.subarray(0, read);
+  } finally {
+    closeSync(handle);
   }
 }
 
@@ -110,12 +138,29 @@ function exportMetrics(
   // In a small file sixty entries a run would weigh more in its manifest than the numbers themselves.
   if (thin) writer.add(at('metrics-together'), Buffer.concat(packed));
   else for (const [position, data] of packed.entries()) writer.add(at(`metrics/${position}`), data);
-  const distributed = part([], () => store.metrics.distributed(run)).flatMap((name) =>
-    part([], () => store.metrics.distributions(run, name))
-      .filter(({ update }) => thin?.distribution(update) ?? true)
-      .map(({ update, samples }) => ({ name, update, samples: [...samples] })),
-  );
-  writer.add(at('distributions'), json(distributed));
+  exportDistributions(store, run, writer, at, part, thin);
+}
+
+/** By name: the updates, the number of samples of each, and the samples one after the other. */
+function exportDistributions(
+  store: Store,
+  run: number,
+  writer: ContainerWriter,
+  at: (name: string) => string,
+  part: Part,
+  thin?: Thinning,
+): void {
+  const series = part([], () => store.metrics.distributed(run)).map((name) => ({
+    name,
+    points: part([], () => store.metrics.distributions(run, name)).filter(({ update }) => thin?.distribution(update) ?? true),
+  }));
+  writer.add(at('distribution-series'), json(series.map(({ name, points }) => ({ name, updates: points.length }))));
+  for (const [position, { points }] of series.entries()) {
+    const updates = Int32Array.from(points, ({ update }) => update);
+    const counts = Int32Array.from(points, ({ samples }) => samples.length);
+    const samples = points.map(({ samples: own }) => Buffer.from(own.buffer, own.byteOffset, own.byteLength));
+    writer.add(at(`distributions/${position}`), Buffer.concat([Buffer.from(updates.buffer), Buffer.from(counts.buffer), ...samples]));
+  }
 }
 
 /** Returns each exported episode's place among them. */

@@ -81,16 +81,18 @@ function statusHandlers(context: Context, opened: OpenedClusters): StatusCalls {
   return {
     'clusters.submissions': async () => {
       const submissions: ReturnType<typeof summaryOf>[] = [];
+      const damaged: { cluster: string; id: string; reason: string }[] = [];
       const problems: { cluster: string; message: string }[] = [];
       for (const { name } of listClusters(context.lab.store)) {
         try {
-          const at = opened.at(name);
-          for (const submission of await at.submissions()) submissions.push(summaryOf(name, await at.status(submission)));
+          const found = await opened.at(name).overview();
+          submissions.push(...found.statuses.map((status) => summaryOf(name, status)));
+          damaged.push(...found.damaged.map((row) => ({ ...row, cluster: name })));
         } catch (error) {
           problems.push({ cluster: name, message: error instanceof Error ? error.message : String(error) });
         }
       }
-      return { submissions: submissions.sort((a, b) => b.createdAt - a.createdAt), problems };
+      return { submissions: submissions.sort((a, b) => b.createdAt - a.createdAt), damaged, problems };
     },
 
     'clusters.status': async ({ cluster, id }) => {

@@ -66,7 +66,6 @@ export function runHandlers(context: Context): Handlers<typeof runCalls> {
       }
       context.lab.store.runs.delete(runs);
       context.lab.gone(runs);
-      for (const run of runs) context.lab.queue.letGo(run);
       return {};
     },
 

@@ -6,11 +6,36 @@ import { app, utilityProcess } from 'electron';
 import { workerEnvironment, workerFile } from '../process/child.ts';
 import type { WorkerProcess } from '../process/supervisor.ts';
 
-const SERVICE = 'Astrolab worker';
+/**
+ * The nature of each process's end ("crashed", "oom", "killed"; empty while it lives), by its service name: the application reports it
+ * by that name alone, so every process has a name of its own.
+ */
+const natures = new Map<string, string>();
+let started = 0;
+
+function watchEnds(): void {
+  app.on('child-process-gone', (_event, { name, reason }) => {
+    if (name !== undefined && natures.has(name)) natures.set(name, reason);
+  });
+}
 
 /** `gentle`: it and its children compute after everything else that wants to. */
 export function spawnUtility({ gentle = false } = {}): WorkerProcess {
-  const child = utilityProcess.fork(workerFile(), [], { serviceName: SERVICE, env: workerEnvironment(), stdio: 'inherit' });
+  if (started === 0) watchEnds();
+  started += 1;
+  const serviceName = `Astrolab worker ${started}`;
+  const child = utilityProcess.fork(workerFile(), [], { serviceName, env: workerEnvironment(), stdio: 'inherit' });
+  natures.set(serviceName, '');
+  const ended = new Promise<string>((resolve) => {
+    child.once('exit', (code) => {
+      // The code comes for every kind of end, so it decides; what the application reports of a signal comes with it, before or just after.
+      setImmediate(() => {
+        const nature = natures.get(serviceName);
+        natures.delete(serviceName);
+        resolve(nature ? `${nature}, exit code ${code}` : `exit code ${code}`);
+      });
+    });
+  });
   if (gentle) {
     child.once('spawn', () => {
       if (child.pid !== undefined) setPriority(child.pid, constants.priority.PRIORITY_BELOW_NORMAL);
@@ -28,15 +53,7 @@ export function spawnUtility({ gentle = false } = {}): WorkerProcess {
       child.on('message', listener);
     },
     onExit: (listener) => {
-      // Electron reports a crash's nature ("crashed", "oom", "killed") through the application and the code through the
-      // process, in no fixed order; the code comes for every kind of end, so it decides, and the nature is added.
-      let nature = '';
-      app.on('child-process-gone', (_event, details) => {
-        if (details.type === 'Utility' && details.name === SERVICE) nature = details.reason;
-      });
-      child.once('exit', (code) => {
-        setImmediate(() => listener(nature ? `${nature}, exit code ${code}` : `exit code ${code}`));
-      });
+      void ended.then(listener);
     },
   };
 }

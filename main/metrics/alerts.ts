@@ -231,12 +231,3 @@ export function optimisticVstar(chance: boolean, estimator: string): Alert | und
     advice: 'Set vstar.estimator=mean (the value of the reference), or a larger vstar.beta1; docs/CHANCE.md says why.',
   };
 }
-
-/** Advice for failures that show as errors instead of numbers. */
-export function adviceFor(message: string): string | undefined {
-  if (/out of memory|bad_alloc|allocate memory|heap/i.test(message)) {
-    return 'Out of memory: set memory to what this machine can spare, or use a smaller training.microBatch (the update stays the same, it is accumulated), training.recompute, shorter episodes or a smaller policy.contextLength.';
-  }
-  if (/not finite|NaN|Infinity/i.test(message)) return 'Lower the learning rate or training.clip; the last good checkpoint was kept.';
-  return undefined;
-}

@@ -241,8 +241,8 @@ const rows: Record<Metric['group'], readonly Row[]> = {
       '%',
       'down',
     ],
-    ['system/speed.episodes', 'Episodes per second', 'Episodes of the update ÷ seconds of the update', 'episodes/s', 'up'],
-    ['system/speed.tokens', 'Tokens per second', 'Agent tokens of the update ÷ seconds of the update', 'tokens/s', 'up'],
+    ['system/speed.episodes', 'Episodes per second', 'Episodes of the update ÷ its seconds, evaluation left out', 'episodes/s', 'up'],
+    ['system/speed.tokens', 'Tokens per second', 'Agent tokens of the update ÷ its seconds, evaluation left out', 'tokens/s', 'up'],
   ],
   run: [
     ['episodes', 'Episodes so far', 'Training episodes since the start of the run', 'episodes', 'neither'],

@@ -1,33 +1,26 @@
 // The training job inside the training process: connects train.ts with the files and the (read-only) database of the data
-// folder, passes commands on, and turns every way a run can end into a report. The process ends with its run.
+// folder, and turns every way a run can end into a report. The process ends with its run.
 
 import { isDiskFull } from '../store/database.ts';
-import { DeviceError } from '../engine/runtime/session.ts';
+import { DeviceLostError } from '../engine/runtime/errors.ts';
 import { CheckpointFiles } from '../store/checkpoints.ts';
 import { Store } from '../store/store.ts';
-import { adviceFor } from '../metrics/alerts.ts';
 import { parseConfig } from '../config/config.ts';
 import type { Job, JobResult } from './messages.ts';
-import type { RunCommand, RunReport } from '../training/reports.ts';
+import type { RunReport } from '../training/reports.ts';
 import { train } from '../training/train.ts';
 import { loadPlugins, pluginChange } from '../plugin/load.ts';
 
-const commands: RunCommand[] = [];
-let waiting: ((command: RunCommand) => void) | undefined;
-
-/** A word from outside: pause, continue, stop. */
-export function commandTraining(command: RunCommand): void {
-  if (waiting) {
-    waiting(command);
-    waiting = undefined;
-  } else commands.push(command);
-}
-
-export async function runTraining(job: Extract<Job, { kind: 'train' }>, tell: (report: RunReport) => void): Promise<JobResult> {
+/** Aborted, it saves and ends. */
+export async function runTraining(
+  job: Extract<Job, { kind: 'train' }>,
+  send: (report: RunReport) => void,
+  signal: AbortSignal,
+): Promise<JobResult> {
   let update = 0;
   const report = async (message: RunReport): Promise<void> => {
     if ('update' in message) ({ update } = message);
-    tell(message);
+    send(message);
     // The record is written by another process; give the message a chance to leave this one.
     await new Promise((resolve) => setImmediate(resolve));
   };
@@ -37,25 +30,22 @@ export async function runTraining(job: Extract<Job, { kind: 'train' }>, tell: (r
     const config = parseConfig(job.config);
     const changed = pluginChange(config.plugins);
     if (changed !== null) throw new Error(changed);
-    const outcome = await train(config, {
+    const host = {
       dataFolder: job.dataFolder,
       files: new CheckpointFiles(job.dataFolder, job.uid),
       references: store.references,
       vstar: store.vstar,
       report,
-      takeCommand: () => commands.shift(),
-      waitForCommand: () => new Promise((resolve) => (waiting = resolve)),
       resumeFrom: job.resumeFrom ?? undefined,
       branchFrom: job.branchFrom ?? undefined,
       until: job.until,
-    });
+    };
+    const outcome = await train(config, host, signal);
     await report({ type: 'finished', outcome, update });
     return { outcome };
   } catch (error) {
-    const what = describe(error);
-    const advice = adviceFor(what);
-    const deviceLost = error instanceof DeviceError;
-    await report({ type: 'failed', update, message: advice ? `${what}. ${advice}` : what, diskFull: isDiskFull(error), deviceLost });
+    const deviceLost = error instanceof DeviceLostError;
+    await report({ type: 'failed', update, message: describe(error), diskFull: isDiskFull(error), deviceLost });
     throw error;
   } finally {
     store.close();

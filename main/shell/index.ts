@@ -5,7 +5,7 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { app, BrowserWindow, crashReporter, dialog, nativeTheme } from 'electron';
 import { registerCalls, type Registered } from '../ipc/index.ts';
-import { addressOf, fileOf, PROTOCOL } from '../base/links.ts';
+import { addressOf, fileOf, PROTOCOL } from './links.ts';
 import { buildMenu } from './menu.ts';
 import { defaultDataFolder, projectFolder } from '../base/paths.ts';
 import { hardenProcess, hardenSession } from './security.ts';

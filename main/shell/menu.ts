@@ -3,27 +3,18 @@
 
 import { Menu, nativeTheme } from 'electron';
 import type { MenuItemConstructorOptions } from 'electron';
-import type { EventName, MenuCommand, Payload, Theme } from '../../preload/contract.ts';
+import type { EventName, Payload, Theme } from '../../preload/contract.ts';
+import { type MenuCommand, PAGES } from '../../preload/pages.ts';
 import type { SettingsFile } from '../base/settings.ts';
-
-const PAGES: readonly (readonly [MenuCommand, string, string])[] = [
-  ['runs', 'Runs', '1'],
-  ['new', 'New run', '2'],
-  ['queue', 'Queue', '3'],
-  ['replay', 'Replay', '4'],
-  ['compare', 'Compare', '5'],
-  ['play', 'Play', '6'],
-  ['studies', 'Studies', '7'],
-  ['clusters', 'Clusters', '8'],
-];
 
 export function buildMenu(settings: SettingsFile, openWindow: () => void): void {
   const go = (command: MenuCommand) => () => void emit('menu.command', { command });
-  const page = ([command, label, key]: (typeof PAGES)[number]): MenuItemConstructorOptions => ({
-    label,
-    accelerator: `CmdOrCtrl+${key}`,
-    click: go(command),
-  });
+  const pages = PAGES.flatMap((page) => ('navigation' in page ? [page] : []));
+  const numbered = pages.filter(({ navigation }) => navigation.place === 'top').slice(0, 9);
+  const pageItem = (page: (typeof pages)[number]): MenuItemConstructorOptions => {
+    const place = numbered.indexOf(page);
+    return { label: page.title, ...(place >= 0 && { accelerator: `CmdOrCtrl+${place + 1}` }), click: go(page.id) };
+  };
   const themeItem = (theme: Theme, label: string): MenuItemConstructorOptions => ({
     label,
     type: 'radio',
@@ -39,7 +30,7 @@ export function buildMenu(settings: SettingsFile, openWindow: () => void): void 
     {
       label: 'File',
       submenu: [
-        { label: 'New run', accelerator: 'CmdOrCtrl+N', click: go('new') },
+        { label: 'New run', accelerator: 'CmdOrCtrl+N', click: go('new-run') },
         { label: 'New window', accelerator: 'CmdOrCtrl+Shift+N', click: openWindow },
         { label: 'Settings', accelerator: 'CmdOrCtrl+,', click: go('settings') },
         { type: 'separator' },
@@ -50,7 +41,7 @@ export function buildMenu(settings: SettingsFile, openWindow: () => void): void 
     {
       label: 'Go',
       submenu: [
-        ...PAGES.map(page),
+        ...pages.map(pageItem),
         { type: 'separator' },
         { label: 'Search everything…', accelerator: 'CmdOrCtrl+K', click: go('palette') },
       ],

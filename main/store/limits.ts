@@ -8,15 +8,17 @@ import { type Json, parseCanonical } from '../base/canonical.ts';
 export const MEGABYTE = 1024 * 1024;
 const DEEPEST = 64;
 const FEWEST_ELEMENTS = 200_000;
-/** Fewer bytes per value than any export of ours has. */
+/** Fewer bytes per value than records of ours have. */
 const BYTES_PER_ELEMENT = 6;
+/** The same of a list of numbers: `0,` is the shortest. */
+export const BYTES_PER_NUMBER = 2;
 
 /** What something of `packed` bytes may inflate to: its usual size many times over, and not a thousandfold. */
 export const mayInflateTo = (packed: number, least: number, ratio: number): number => Math.max(least, packed * ratio);
 
 /** Parses JSON of bounded depth and number of values; throws a RangeError that says what was too much. */
-export function boundedJson(data: Uint8Array): Json {
-  const most = Math.max(FEWEST_ELEMENTS, data.length / BYTES_PER_ELEMENT);
+export function boundedJson(data: Uint8Array, bytesPerElement = BYTES_PER_ELEMENT): Json {
+  const most = Math.max(FEWEST_ELEMENTS, data.length / bytesPerElement);
   let depth = 0;
   let elements = 0;
   let inText = false;

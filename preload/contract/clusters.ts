@@ -56,6 +56,9 @@ const summary = z.object({
 });
 export type SubmissionSummary = z.infer<typeof summary>;
 
+const damaged = z.object({ cluster: z.string(), id: z.string(), reason: z.string() });
+export type DamagedSubmissionRow = z.infer<typeof damaged>;
+
 const one = z.strictObject({ cluster: z.string(), id: z.string() });
 const some = one.extend({ tasks: z.array(z.string()).nullable() });
 
@@ -69,10 +72,14 @@ export const clusterCalls = {
     input: z.strictObject({ name: z.string() }),
     answer: z.object({ node: z.string(), processor: z.string(), code: z.string(), seconds: z.number() }),
   },
-  /** What was submitted, of every cluster that answers. */
+  /** What was submitted, of every cluster that answers; submissions that cannot be read apart. */
   'clusters.submissions': {
     input: nothing,
-    answer: z.object({ submissions: z.array(summary), problems: z.array(z.object({ cluster: z.string(), message: z.string() })) }),
+    answer: z.object({
+      submissions: z.array(summary),
+      damaged: z.array(damaged),
+      problems: z.array(z.object({ cluster: z.string(), message: z.string() })),
+    }),
   },
   /** The tasks of a submission; what is done is collected on the way. */
   'clusters.status': { input: one, answer: summary.extend({ tasks: z.array(task), refused: z.array(z.string()) }) },

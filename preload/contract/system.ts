@@ -1,6 +1,7 @@
 // Calls and events of the application itself: what it is, how it looks, the clipboard, the menu.
 
 import { z } from 'zod';
+import { MENU_COMMANDS } from '../pages.ts';
 import { nothing } from './definition.ts';
 
 export const theme = z.enum(['system', 'light', 'dark']);
@@ -31,25 +32,8 @@ export const systemCalls = {
   'system.showDataFolder': { input: nothing, answer: nothing },
 };
 
-/** What the menu can ask the page to do. */
-export const menuCommand = z.enum([
-  'runs',
-  'new',
-  'queue',
-  'replay',
-  'compare',
-  'studies',
-  'clusters',
-  'play',
-  'settings',
-  'palette',
-  'keys',
-  'tour',
-]);
-export type MenuCommand = z.infer<typeof menuCommand>;
-
 export const systemEvents = {
-  'menu.command': z.object({ command: menuCommand }),
+  'menu.command': z.object({ command: z.enum(MENU_COMMANDS) }),
   'theme.changed': z.object({ theme }),
   /** A link, a notification or a file leads here. */
   'window.navigate': z.object({ address: z.string() }),

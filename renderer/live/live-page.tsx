@@ -151,7 +151,7 @@ const STEPS: Readonly<Record<'pause' | 'resume' | 'resumeOnCpu' | 'step' | 'stop
 /** What can be asked of a run in this state, the most likely first. */
 function possible({ state, device, reason }: RunRow): readonly Step[] {
   const { pause, resume, resumeOnCpu, step, stop } = STEPS;
-  // A run that was paused by hand keeps its device; one that lost it has no process any more.
+  // A run that was paused by hand continues where it was; one that lost its device may continue without it.
   const lost = device !== 'cpu' && (state !== 'paused' || (reason ?? '').includes('Resume on CPU'));
   const without = lost ? [resumeOnCpu] : [];
   switch (state) {

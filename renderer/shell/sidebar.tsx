@@ -10,7 +10,7 @@ import { Icon, Mark } from '../components/icons.tsx';
 import type { IconName } from '../components/icons.tsx';
 import { Keys } from '../components/keys.tsx';
 import { Tooltip } from '../components/tooltip.tsx';
-import { baseAddress, PAGES } from '../pages.ts';
+import { PAGES } from '../pages.ts';
 import { active, useRuns } from '../state/runs.ts';
 import { toastError } from '../state/toasts.ts';
 import util from '../theme/utilities.module.css';
@@ -48,16 +48,15 @@ function PageLinks({ place, location }: { place: 'top' | 'bottom'; location: str
   const clusters = useCall('clusters.list', {}).data?.clusters.length ?? 0;
   return (
     <ul className={styles.links}>
-      {PAGES.map((page) => {
-        if (page.navigation?.place !== place || (page.navigation.withCluster === true && clusters === 0)) return null;
-        const address = baseAddress(page);
+      {PAGES.map(({ id, title, address, navigation }) => {
+        if (navigation?.place !== place || ('withCluster' in navigation && clusters === 0)) return null;
         const here = address === '/' ? location === '/' || location.startsWith('/runs') : location.startsWith(address);
         return (
-          <li key={page.path}>
-            <Tooltip text={page.title} keys={`g ${page.navigation.key}`} side="right">
-              <Link href={address} className={styles.link} aria-current={here ? 'page' : undefined} aria-label={page.title}>
-                <Icon name={page.navigation.icon} />
-                <span className={styles.wide}>{page.title}</span>
+          <li key={id}>
+            <Tooltip text={title} keys={`g ${navigation.key}`} side="right">
+              <Link href={address} className={styles.link} aria-current={here ? 'page' : undefined} aria-label={title}>
+                <Icon name={navigation.icon} />
+                <span className={styles.wide}>{title}</span>
               </Link>
             </Tooltip>
           </li>

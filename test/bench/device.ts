@@ -123,7 +123,7 @@ async function measured(config: ModelConfig, id: string): Promise<{ seconds: num
     await trainer.step([{ key: 'bench', build: loss(config), feeds }], 1e-3);
     times.push((performance.now() - begin) / 1e3);
   }
-  const { up, down } = counters.take();
+  const { bytesUploaded: up, bytesDownloaded: down } = counters.take();
   await held.dispose();
   await trainer.dispose();
   return { seconds: median(times.slice(1)), bytes: up + down };

@@ -2,8 +2,7 @@
 
 import { Command } from 'commander';
 import { expect, test } from 'vitest';
-import { families, familyOf } from '../../main/commands/shared/families.ts';
-import { addOverview } from '../../main/commands/shared/overview.mjs';
+import { addOverview, families, familyOf } from '../../main/commands/shared/families.mjs';
 
 test('the overview lists every command with the words that the command has for itself', async () => {
   const overview = addOverview(new Command('lab'));

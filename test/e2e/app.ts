@@ -139,6 +139,19 @@ export async function openPalette({ page }: Lab): Promise<Locator> {
   return input;
 }
 
+/** Clicks an entry of the application's menu. */
+export async function chooseInMenu({ app }: Lab, menu: string, entry: string): Promise<void> {
+  await app.evaluate(
+    ({ Menu }, [heading, label]) => {
+      const items = Menu.getApplicationMenu()?.items.find((item) => item.label === heading)?.submenu?.items;
+      const found = items?.find((item) => item.label === label);
+      if (!found) throw new Error(`The menu ${heading} has no entry ${label}`);
+      found.click();
+    },
+    [menu, entry],
+  );
+}
+
 /** Closes the open dialog and waits until it has gone: a key pressed before that still belongs to it. */
 export async function closeDialog({ page }: Lab): Promise<void> {
   await page.keyboard.press('Escape');

@@ -5,7 +5,19 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { Store } from '../../main/store/store.ts';
-import { accessibilityProblems, closeDialog, launch, openPalette, setTheme, shown, until, visit, resize, stickingOut } from './app.ts';
+import {
+  accessibilityProblems,
+  chooseInMenu,
+  closeDialog,
+  launch,
+  openPalette,
+  setTheme,
+  shown,
+  until,
+  visit,
+  resize,
+  stickingOut,
+} from './app.ts';
 import type { Lab } from './app.ts';
 
 const PAGES = [
@@ -139,20 +151,22 @@ describe('the frame', () => {
     await closeDialog(lab);
   });
 
-  test('the menu and the page do the same things', async () => {
-    await lab.app.evaluate(({ Menu }) => {
+  test('the menu lists the pages in the order of the sidebar, numbered, and opens them', async () => {
+    const entries = await lab.app.evaluate(({ Menu }) => {
       const go = Menu.getApplicationMenu()?.items.find(({ label }) => label === 'Go');
-      go?.submenu?.items.find(({ label }) => label === 'Replay')?.click();
+      return go?.submenu?.items.map(({ label, accelerator }) => [label, accelerator ?? '']) ?? [];
     });
-    expect(await shown(heading('Replay'))).toBe(true);
+    const pages = ['Runs', 'New run', 'Queue', 'Replay', 'Compare', 'Studies', 'Clusters', 'Play'];
+    expect(entries.slice(0, 9)).toEqual([...pages.map((page, index) => [page, `CmdOrCtrl+${index + 1}`]), ['Settings', '']]);
+    for (const [, name] of PAGES) {
+      await chooseInMenu(lab, 'Go', name);
+      await heading(name).waitFor();
+    }
   });
 
   test('a second window opens from the menu, shows another page, and closes by itself', async () => {
     const opening = lab.app.waitForEvent('window');
-    await lab.app.evaluate(({ Menu }) => {
-      const file = Menu.getApplicationMenu()?.items.find(({ label }) => label === 'File');
-      file?.submenu?.items.find(({ label }) => label === 'New window')?.click();
-    });
+    await chooseInMenu(lab, 'File', 'New window');
     const second = await opening;
     await second.getByRole('link', { name: 'Settings', exact: true }).click();
     await second.locator('main').getByRole('heading', { level: 1, name: 'Settings', exact: true }).waitFor();

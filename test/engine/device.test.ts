@@ -62,10 +62,10 @@ describe('the list of devices', () => {
   it('gives the error of a self-test that failed, not the line of source that threw it', () => {
     const stderr = [
       'file:///lab/main/engine/session.ts:319',
-      "    return new DeviceError(`The device stopped while '${name}' ran: ${message}`);",
+      "    return new DeviceLostError(`The device stopped while '${name}' ran: ${message}`);",
       '           ^',
       '',
-      'DeviceError: The device stopped while "step check" ran: [Device] is lost.',
+      'DeviceLostError: The device stopped while "step check" ran: [Device] is lost.',
       '    at explain (file:///lab/main/engine/session.ts:319:12)',
     ].join('\n');
     expect(whyFailed({ message: 'Command failed', stderr }, 'webgpu')).toBe(

@@ -8,7 +8,8 @@ import { ModelSchema } from '../../main/engine/graph/onnx-schema.ts';
 import { encode } from '../../main/engine/graph/onnx.ts';
 import { peakBytes } from '../../main/engine/graph/memory.ts';
 import * as op from '../../main/engine/graph/operators.ts';
-import { OutOfMemoryError, Session, float, floats, value } from '../../main/engine/runtime/session.ts';
+import { OutOfMemoryError } from '../../main/engine/runtime/errors.ts';
+import { Session, float, floats, value } from '../../main/engine/runtime/session.ts';
 
 const opened: Session[] = [];
 afterAll(async () => {

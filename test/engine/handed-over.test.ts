@@ -23,7 +23,7 @@ test('every micro-batch sends the weights once and brings the gradient back once
     await trainer.step(batches, 1e-3);
     counters.take();
     await trainer.step(batches, 1e-3);
-    const { calls, up, down } = counters.take();
+    const { calls, bytesUploaded: up, bytesDownloaded: down } = counters.take();
     const { values } = await trainer.download();
     const weights = values.decay.byteLength + values.plain.byteLength;
     expect(calls).toBe(batches.length);

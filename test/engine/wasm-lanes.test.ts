@@ -5,7 +5,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, expect, it } from 'vitest';
 import * as w from '../../main/engine/kernels/wasm.ts';
 import { LISTENING } from '../../main/engine/kernels/wasm-assist.ts';
-import { WasmProgram, growTo, sharedMemory } from '../../main/engine/kernels/wasm-lanes.ts';
+import { WasmProgram } from '../../main/engine/kernels/wasm-lanes.ts';
+import { growTo, sharedMemory } from '../../main/engine/runtime/shared-memory.ts';
 
 /** run(address, times): adds 1.5 to four numbers, so many times. */
 function program(): Uint8Array<ArrayBuffer> {

@@ -2,7 +2,7 @@
 
 import { describe, expect, it } from 'vitest';
 import { DecodingReader, decodes } from '../../main/policy/decoder/decoding-reader.ts';
-import { openReader } from '../../main/policy/sampling/open-reader.ts';
+import { openReader } from '../../main/policy/sampling/sampler.ts';
 import { GraphReader } from '../../main/policy/sampling/reader.ts';
 import type { Reader, ReadRow } from '../../main/policy/sampling/reader.ts';
 import { spellingsOf } from '../../main/policy/text/spelling.ts';

@@ -76,7 +76,7 @@ describe('sampling on a device', () => {
     await play(sampler);
     counters.take();
     const episodes = await play(sampler); // parameters and masks are there by now
-    const { calls, up, down } = counters.take();
+    const { calls, bytesUploaded: up, bytesDownloaded: down } = counters.take();
     const tokens = episodes.reduce((sum, { drawn }) => sum + drawn.length, 0);
     expect(tokens).toBeGreaterThan(100);
     expect((up + down) / (calls * 16)).toBeLessThan(200);
@@ -99,7 +99,7 @@ describe('sampling on a device', () => {
     counters.take();
     const logits = await scorer.logits(batch);
     expect(logits.dims).toEqual([batch.shape.rows, batch.shape.agentTokens, config.vocabulary]);
-    expect(counters.take().down).toBe(0);
+    expect(counters.take().bytesDownloaded).toBe(0);
     scorer.freeLogits();
   });
 
@@ -118,7 +118,7 @@ describe('sampling on a device', () => {
     await trainer.step([{ key: 'shrink', build, feeds: {} }], 0.05); // takes Adam's moments along
     counters.take();
     for (let step = 0; step < 40; step++) await trainer.step([{ key: 'shrink', build, feeds: {} }], 0.05);
-    const { up, down } = counters.take();
+    const { bytesUploaded: up, bytesDownloaded: down } = counters.take();
     expect((up + down) / 40).toBeLessThan(0.01 * 4 * layout.count);
     const after = said(await play(sampler, { greedy: true }));
     expect(after).not.toEqual(before);
@@ -142,7 +142,7 @@ describe('training on a device', () => {
     const expected = [await host.step(batches, 1e-3), await host.step(batches, 1e-3)].at(-1);
     counters.take();
     const report = await trainer.step(batches, 1e-3);
-    const { calls, down } = counters.take();
+    const { calls, bytesDownloaded: down } = counters.take();
     expect([calls, down]).toEqual([4, 3 * 4]); // three micro-batches and the step; loss, norm and one metric
     expect(report.loss / (expected?.loss ?? 0)).toBeCloseTo(1, 5);
     expect(report.gradientNorm / (expected?.gradientNorm ?? 0)).toBeCloseTo(1, 5);
@@ -161,7 +161,7 @@ describe('a device that hands tensors over through the CPU', () => {
     const batch = { key: 'through', build, feeds: { weight: scalarValue(1) } };
     counters.take();
     await trainer.step([batch, batch], 1e-3);
-    const { calls, up, down } = counters.take();
+    const { calls, bytesUploaded: up, bytesDownloaded: down } = counters.take();
     expect([calls, up, down]).toEqual([2, 2 * (4 * layout.count + 4), 2 * (4 * layout.count + 8)]);
   });
 });

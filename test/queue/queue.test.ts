@@ -77,7 +77,7 @@ describe('the queue', () => {
     expect(record(store, 1)).toEqual(record(straight.store, 1));
   });
 
-  it('ends the waiting process of a paused run that was deleted; the run stays paused and resumes with the same numbers', async () => {
+  it('frees the process and the lock of a paused run, which resumes with the same numbers', async () => {
     const straight = open();
     straight.queue.add([newRun()]);
     await straight.queue.settled();
@@ -87,13 +87,24 @@ describe('the queue', () => {
     await until(store, 1, 'running');
     queue.pause(1);
     await until(store, 1, 'paused');
-    expect(store.locks.holder(1)).toBeDefined();
-    queue.letGo(1);
-    await vi.waitFor(() => expect(store.locks.holder(1)).toBeUndefined(), 10_000);
-    expect(store.runs.get(1)).toMatchObject({ state: 'paused', finishedAt: null });
+    expect(queue.trains(1)).toBe(false);
+    expect(store.locks.holder(1)).toBeUndefined();
+    const { updates } = store.runs.get(1);
+    expect(store.runs.get(1)).toMatchObject({ reason: `Paused after update ${updates}`, finishedAt: null, pauseAt: null });
+    expect(store.checkpoints.newestSound(1)?.update ?? 0).toBe(updates);
     queue.resume(1);
     await queue.settled();
     expect(record(store, 1)).toEqual(record(straight.store, 1));
+  });
+
+  it('starts the next run in the place of a paused one', async () => {
+    const { store, queue } = open({ delayMs: 30 });
+    queue.add([1, 2].map((seed) => newRun({ seed })));
+    await until(store, 1, 'running');
+    queue.pause(1);
+    await until(store, 2, 'running');
+    expect([store.runs.get(1).state, queue.trains(1)]).toEqual(['paused', false]);
+    await queue.close();
   });
 
   it('lets a stopped run finish its update and resumes it from there', async () => {
@@ -174,7 +185,7 @@ describe('a device that is lost', () => {
             resolve('exit code 0');
           }, 1);
         });
-        return { pid: undefined, send: () => {}, kill: () => {}, ended };
+        return { pid: undefined, stop: () => {}, kill: () => {}, ended };
       },
     });
     queue.start();
@@ -212,7 +223,7 @@ describe('several cards', () => {
             resolve('exit code 0');
           }, 50);
         });
-        return { pid: undefined, send: () => {}, kill: () => {}, ended };
+        return { pid: undefined, stop: () => {}, kill: () => {}, ended };
       },
     });
     queue.start();

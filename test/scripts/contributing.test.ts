@@ -3,15 +3,15 @@
 
 import { rmSync } from 'node:fs';
 import { afterAll, expect, test } from 'vitest';
-import { checkImports } from '../../scripts/check-imports.mjs';
 import { applyDiff, blocksOf, copyTree, follow } from './follow.ts';
+import { importFaults, namedWorlds } from './import-faults.ts';
 
 const copy = copyTree();
 afterAll(() => rmSync(copy, { recursive: true, force: true }));
 
 test.each(['ADD_AN_ALGORITHM.md', 'ADD_AN_ENVIRONMENT.md', 'ADD_A_PAGE.md'])('%s can be followed to the letter', (page) => {
   expect(follow(page, copy).length).toBeGreaterThanOrEqual(3);
-  expect(checkImports(copy).faults).toEqual([]);
+  expect([...importFaults(copy), ...namedWorlds(copy)]).toEqual([]);
 });
 
 test('a page that fell behind the code is noticed', () => {

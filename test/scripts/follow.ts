@@ -18,6 +18,7 @@ const FILES = [
   'package-lock.json',
   'package.json',
   'tsconfig.json',
+  'import-rules.config.mjs',
   'knip.json',
   '.oxlintrc.json',
   '.oxfmtrc.json',

@@ -3,9 +3,9 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { expect, test } from 'vitest';
-import { families } from '../../main/commands/shared/families.ts';
+import { families } from '../../main/commands/shared/families.mjs';
 import { projectFolder } from '../../main/base/paths.ts';
-import { LAYERS } from '../../scripts/check-imports.mjs';
+import { LAYERS } from '../../import-rules.config.mjs';
 
 const root = projectFolder();
 const text = (file: string): string => readFileSync(join(root, file), 'utf8');

@@ -1,12 +1,10 @@
-// The set-up's small parts: the lock, the build stamp, how failures read, and the import rules on a made-up tree.
+// The set-up's small parts: the lock, the build stamp and how failures read.
 
 import { existsSync, mkdirSync, mkdtempSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { sourceHash } from '../../scripts/build.mjs';
-import { checkImports } from '../../scripts/check-imports.mjs';
-import { checkWords } from '../../scripts/check-words.mjs';
 import { foreground, run, SetupError, withLock } from '../../scripts/stage.mjs';
 
 let folder = '';
@@ -62,58 +60,4 @@ test('a command runs where it was called, and its exit code is handed back', asy
 test('a failure says what was tried, what failed and what to do', () => {
   const error = new SetupError({ tried: 'npm ci, twice', failed: 'first line\nsecond line', fix: 'check the network' });
   expect(error.explain()).toBe('  tried:  npm ci, twice\n  failed: first line\n          second line\n  to do:  check the network');
-});
-
-test.each([
-  ['main/training/train.ts', `import { app } from 'electron';`, 'only main/shell/ and main/ipc/'],
-  ['renderer/page.ts', `import type { Run } from '../main/store/run.ts';`, 'the page knows the lab only through preload/contract'],
-  ['renderer/page.ts', `const fs = await import('node:fs');`, 'the page is sandboxed'],
-  ['main/store/run.ts', `import { page } from '../../renderer/page.ts';`, 'the lab does not know its window'],
-  ['main/engine/graph/graph.ts', `import { x } from '../../policy/x.ts';`, 'main/policy lies above main/engine'],
-  ['main/environment/shop.ts', `export { x } from '../policy/x.ts';`, 'main/policy lies above main/environment'],
-  ['main/training/a.ts', `import type { Run } from '../store/run.ts';`, 'main/store lies above main/training'],
-  ['main/rollout/a.ts', `import { run } from './nowhere.ts';`, 'there is no such file'],
-])('%s may not say %s', (file, text, fault) => {
-  write('main/store/run.ts', 'export interface Run {}');
-  write('main/policy/x.ts', 'export const x = 1;');
-  write('renderer/page.ts', 'export const page = 1;');
-  write(file, text);
-  const { faults } = checkImports(folder);
-  expect(faults).toHaveLength(1);
-  expect(faults[0]).toContain(fault);
-});
-
-test('only main/environment names a world; the names of presets may be said anywhere', () => {
-  write('main/environment/maze/world.ts', `export const mazeWorld = { name: 'maze' };`);
-  write('resources/presets/maze-tiny.json', '{}');
-  write('main/config/presets.ts', `export const FIRST = 'maze-tiny'; // amazed`);
-  expect(checkImports(folder).faults).toEqual([]);
-  for (const text of [`if (name === 'maze') x();`, 'const title = `The Maze`;', '// as in the maze', 'export const mazeState = 1;']) {
-    write('renderer/page.ts', text);
-    expect(checkImports(folder).faults, text).toHaveLength(1);
-  }
-});
-
-test('texts for people do without the private dialect; comments and names of variables may have it', () => {
-  write('README.md', '# Lab\nIt resumes exactly.');
-  write('main/a.ts', `// its own, told by hand\nexport const told = 'goes-on'; export const text = 'It resumes.';`);
-  expect(checkWords(folder)).toEqual({ files: 2, faults: [] });
-  write('docs/X.md', 'How often it\ngoes on.');
-  write('main/a.ts', `const n = 1;\nexport const text = \`Mend \${n} of your own fields\`;`);
-  write('renderer/b.tsx', `export const B = () => <p>The run tells more</p>;`);
-  expect(checkWords(folder).faults.map((fault) => fault.split(':').slice(0, 2).join(':'))).toEqual([
-    'main/a.ts:2 says “Mend”',
-    'main/a.ts:2 says “your own”',
-    'renderer/b.tsx:1 says “tells”',
-    'docs/X.md:1 says “How often”',
-    'docs/X.md:2 says “goes on”',
-  ]);
-});
-
-test('cycles of values are found, cycles of types are allowed', () => {
-  write('main/rollout/a.ts', `import { b } from './b.ts'; export const a = b;`);
-  write('main/rollout/b.ts', `import type { a } from './a.ts'; export const b: typeof a = 1;`);
-  expect(checkImports(folder).faults).toEqual([]);
-  write('main/rollout/b.ts', `import { a } from './a.ts'; export const b = a;`);
-  expect(checkImports(folder).faults).toEqual(['cycle: main/rollout/a.ts → main/rollout/b.ts → main/rollout/a.ts']);
 });

@@ -1,6 +1,7 @@
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { deflateRawSync } from 'node:zlib';
+import fc from 'fast-check';
 import { describe, expect, it, test } from 'vitest';
 import { canonicalJson, sha256 } from '../../main/base/canonical.ts';
 import { CheckpointFiles } from '../../main/store/checkpoints.ts';
@@ -138,6 +139,88 @@ test('a file of an earlier version, which has no notes, is imported without any'
   expect(importFile(target, file).runs.length).toBe(2);
   expect([...target.notes.ofRun(2)]).toEqual([]);
   expect(target.episodes.count(2)).toBe(source.episodes.count(2));
+});
+
+describe('every export can be imported', () => {
+  /** Samples of a run by metric and update. */
+  const distributions = (store: Store, run: number) =>
+    store.metrics.distributed(run).map((name) => [name, store.metrics.distributions(run, name)]);
+
+  function withDistributions(samples: readonly (readonly Float32Array[])[]): Store {
+    const store = openStore();
+    const { id } = store.runs.create(newRun());
+    store.write(() =>
+      samples.forEach((updates, metric) =>
+        updates.forEach((values, index) => store.metrics.addDistribution(id, index + 1, `metric ${metric}`, values)),
+      ),
+    );
+    store.runs.change(id, { state: 'done', position: null });
+    return store;
+  }
+
+  function there(source: Store): Store {
+    const file = join(temporaryFolder(), 'run.astrolab');
+    exportRuns(source, [1], file);
+    const target = openStore();
+    importFile(target, file);
+    return target;
+  }
+
+  it('whatever its distributions hold', () => {
+    const value = fc.oneof(fc.constant(0), fc.float());
+    fc.assert(
+      fc.property(fc.array(fc.array(fc.array(value, { maxLength: 40 }), { maxLength: 5 }), { maxLength: 3 }), (samples) => {
+        const source = withDistributions(samples.map((updates) => updates.map((values) => Float32Array.from(values))));
+        expect(distributions(there(source), 1)).toEqual(distributions(source, 1));
+      }),
+      { numRuns: 25 },
+    );
+  });
+
+  it('of a long run whose advantages are nearly all 0, also from a file of version 0.1.0', () => {
+    const source = withDistributions([Array.from({ length: 900 }, () => new Float32Array(512).fill(0.25, 0, 8))]);
+    expect(distributions(there(source), 1)).toEqual(distributions(source, 1));
+    const file = join(temporaryFolder(), 'now.astrolab');
+    exportRuns(source, [1], file);
+    const all = new ContainerReader(file);
+    const before = join(temporaryFolder(), 'before.astrolab');
+    const writer = new ContainerWriter(before);
+    for (const name of all.names) {
+      if (name.includes('/distributions/')) continue;
+      const list = source.metrics
+        .distributions(1, 'metric 0')
+        .map(({ update, samples }) => ({ name: 'metric 0', update, samples: [...samples] }));
+      if (name.endsWith('/distribution-series')) writer.add(name.replace('-series', 's'), Buffer.from(canonicalJson(list)));
+      else writer.add(name, all.read(name));
+    }
+    writer.finish();
+    all.close();
+    const target = openStore();
+    importFile(target, before);
+    expect(distributions(target, 1)).toEqual(distributions(source, 1));
+  });
+
+  it('though an entry would deflate to a thousandth of its size', () => {
+    const file = join(temporaryFolder(), 'zeros.astrolab');
+    const writer = new ContainerWriter(file);
+    const data = Buffer.alloc(40_000_000);
+    writer.add('zeros', data);
+    writer.finish();
+    const reader = new ContainerReader(file);
+    expect(reader.read('zeros').equals(data)).toBe(true);
+    reader.close();
+  });
+
+  it('or it fails and leaves the file of before', () => {
+    const source = withDistributions([]);
+    const file = join(temporaryFolder(), 'run.astrolab');
+    exportRuns(source, [1], file);
+    const before = readFileSync(file);
+    source.metrics.append(1, 1, { ['x'.repeat(300)]: 1 });
+    expect(() => exportRuns(source, [1], file)).toThrow(/could not be read back, so it was not kept: .*metrics does not fit at 0\.name/);
+    expect(readFileSync(file).equals(before)).toBe(true);
+    expect(readdirSync(join(file, '..'))).toEqual(['run.astrolab']);
+  });
 });
 
 describe('a damaged or hostile file is refused with a reason and leaves everything as it was', () => {

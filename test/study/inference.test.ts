@@ -3,7 +3,7 @@
 
 import { expect, test } from 'vitest';
 import { componentsOf, detectableDifference, equivalenceP, meanDifference, powerOf } from '../../main/evaluation/inference.ts';
-import { holm, noncentralTail, normalBelow, studentQuantile, studentTail } from '../../main/base/statistics.ts';
+import { fisher, holm, noncentralTail, normalBelow, studentQuantile, studentTail } from '../../main/base/statistics.ts';
 import { EFFECTS, measure, NULLS, TESTS } from './simulated.ts';
 
 const STUDIES = 100;
@@ -17,6 +17,23 @@ test('Student’s t, the normal and the noncentral t have the values of the tabl
   expect(noncentralTail(2.2621572, 9, 0)).toBeCloseTo(0.025, 3);
   // One-sample t test, n = 10, d = 1, α = 0.05 two-sided: power 0.8031 (G*Power).
   expect(noncentralTail(2.2621572, 9, Math.sqrt(10))).toBeCloseTo(0.8031, 3);
+});
+
+test('the distributions agree with those of another library (@stdlib/stats-base-dists-*) to twelve digits', () => {
+  const same = (found: number, theirs: number): void => expect(found / theirs).toBeCloseTo(1, 12);
+  same(studentTail(0.3, 1), 0.4072264209222577);
+  same(studentTail(2.5, 4), 0.033383272405994084);
+  same(studentTail(-1.7, 9), 0.9383261689280881);
+  same(studentTail(3.1, 59), 0.0014824278968036165);
+  same(studentQuantile(0.05, 9), 1.8331129326562368);
+  same(studentQuantile(0.005, 30), 2.749995653567225);
+  same(studentQuantile(0.1, 1), 3.077683537175254);
+  same(normalBelow(-7), 1.2798125438858352e-12);
+  same(normalBelow(-3.5), 0.00023262907903552502);
+  same(normalBelow(0.4), 0.6554217416103242);
+  same(fisher(3, 10, 6, 12), 0.30495356037151816);
+  same(fisher(0, 7, 5, 9), 0.028846153846153834);
+  same(fisher(11, 20, 4, 15), 0.979663174277941);
 });
 
 test('Holm adjusts in order and never turns an order around', () => {

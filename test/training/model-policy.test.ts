@@ -153,7 +153,6 @@ describe('a run with a language model', () => {
     expect(await train(model(), first)).toBe('done');
     const again = host();
     again.until = 1;
-    again.commands = [{ type: 'stop' }];
     expect(await train(model(), again)).toBe('stopped');
     again.rewind();
     again.until = null;

@@ -18,7 +18,7 @@ afterAll(() => {
 });
 
 const obtain = (reference: Record<string, unknown>, changes: Record<string, unknown> = {}) =>
-  obtainReference(openRun(smallest({ reference, ...changes })), 1, host, new ProgressReporter(() => Promise.resolve()));
+  obtainReference(openRun(smallest({ reference, ...changes })), { threads: 1 }, host, new ProgressReporter(() => Promise.resolve()));
 
 test('a run begins from the checkpoint that reference.from names, and refuses one that does not fit', { timeout: 60_000 }, async () => {
   await train(

@@ -58,22 +58,31 @@ describe('a run repeats', () => {
     }
   });
 
-  test('stepped with pauses, it ends with the same numbers', async () => {
+  test('stepped update by update, it ends with the same numbers', async () => {
     const stepped = host();
-    stepped.until = 1;
-    stepped.commands = [];
-    stepped.waitForCommand = async () => ({ type: 'go', until: 1 + stepped.reports.filter(({ type }) => type === 'update').length });
-    expect(await train(smallest(), stepped)).toBe('done');
+    for (const [until, outcome] of [
+      [1, 'stopped'],
+      [2, 'stopped'],
+      [3, 'stopped'],
+      [4, 'done'],
+    ] as const) {
+      stepped.until = until;
+      if (until > 1) stepped.rewind();
+      expect(await train(smallest(), stepped)).toBe(outcome);
+    }
     expect(stepped.numbers()).toEqual(numbers);
-    expect(stepped.reports.filter(({ type }) => type === 'paused').length).toBe(3);
+    expect(stepped.lastWeights()).toBe(weights);
   });
 
   test('stopped after an update, it says so and can be resumed', async () => {
     const stopped = host();
-    // Comes when the first update has been recorded, and so at its end.
-    stopped.takeCommand = () => (stopped.reports.some(({ type }) => type === 'update') ? stopped.commands.shift() : undefined);
-    stopped.commands = [{ type: 'stop' }];
-    expect(await train(smallest(), stopped)).toBe('stopped');
+    const stopping = new AbortController();
+    const report = stopped.report.bind(stopped);
+    stopped.report = async (message) => {
+      await report(message);
+      if (message.type === 'update') stopping.abort();
+    };
+    expect(await train(smallest(), stopped, stopping.signal)).toBe('stopped');
     expect(stopped.reports.filter(({ type }) => type === 'update').length).toBe(1);
     stopped.rewind();
     expect(await train(smallest(), stopped)).toBe('done');

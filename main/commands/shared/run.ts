@@ -1,13 +1,12 @@
-// From the words of a call to its answer and exit code. The commands stand in families.ts. Only what a command needs is loaded: the overview
+// From the words of a call to its answer and exit code. The commands are in families.mjs. Only what a command needs is loaded: the overview
 // loads no command at all, and without plug-ins nothing of what plug-ins can add to.
 
 import { type Command, CommanderError } from 'commander';
 import { statSync } from 'node:fs';
 import { defaultDataFolder } from '../../base/paths.ts';
 import { mayHavePlugins } from '../../plugin/present.ts';
-import { families, type Family, familyOf } from './families.ts';
-import { CallError, chooseOutput, fail, note } from './output.ts';
-import { addOverview, bareProgram } from './overview.mjs';
+import { addOverview, bareProgram, families, type Family, familyOf } from './families.mjs';
+import { answerBesideOutput, CallError, chooseOutput, fail, note } from './output.ts';
 
 /** The first word that is neither an option nor the value of --data or --plugin; the second one of `help COMMAND`. */
 function commandName(args: readonly string[]): string | undefined {
@@ -51,6 +50,7 @@ async function buildProgram(family: Family | undefined, name: string | undefined
 /** Runs one command to its end. Returns the exit code. */
 export async function runCommand(args: readonly string[]): Promise<number> {
   chooseOutput({ json: args.includes('--json') });
+  answerBesideOutput(false);
   try {
     const name = commandName(args);
     const family = familyOf(name);

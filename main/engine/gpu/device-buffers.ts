@@ -49,8 +49,8 @@ export class DeviceBuffers {
     const shape: Dimension[] = value.dims.map((_, i) => `d${i}`);
     const session = await this.#session(`choose ${dtype} ${shape.length} ${axis}`, (graph) => {
       const x = graph.input('x', dtype, shape);
-      const chosen = graph.input('entries', 'int32', ['n']);
-      return graph.node('Gather', [x, chosen], [{ shape: shape.with(axis, 'n'), dtype }], { axis })[0];
+      const entries = graph.input('entries', 'int32', ['n']);
+      return graph.node('Gather', [x, entries], [{ shape: shape.with(axis, 'n'), dtype }], { axis })[0];
     });
     const given = entries instanceof Int32Array ? integer(entries, [entries.length]) : entries;
     return this.#hold(await session.run({ x: value, entries: given }));
@@ -76,8 +76,8 @@ export class DeviceBuffers {
   }
 
   async #session(name: string, build: (graph: Graph) => ReturnType<Graph['node']>[number] | undefined): Promise<Session> {
-    const known = this.#sessions.get(name);
-    if (known) return known;
+    const cached = this.#sessions.get(name);
+    if (cached) return cached;
     const graph = new Graph(name);
     const y = build(graph);
     if (!y) throw new Error(`"${name}" has no result`);

@@ -6,11 +6,10 @@ export interface DeviceCounts {
   readonly calls: number;
   /** Nodes that compute something in the graphs as they are written; the runtime does not say how many it launched. */
   readonly kernels: number;
-  /** Bytes sent to the device, and brought back. */
-  readonly up: number;
-  readonly down: number;
-  /** Seconds inside calls: the host waits, the device works. */
-  readonly waiting: number;
+  readonly bytesUploaded: number;
+  readonly bytesDownloaded: number;
+  /** Inside calls: the host waits, the device works. */
+  readonly hostWaitSeconds: number;
   /** Tokens that were drawn, and bytes that travelled for it in either direction. */
   readonly tokens: number;
   readonly sampling: number;
@@ -18,21 +17,37 @@ export interface DeviceCounts {
   readonly learning: number;
 }
 
-const NOTHING: DeviceCounts = { calls: 0, kernels: 0, up: 0, down: 0, waiting: 0, tokens: 0, sampling: 0, learning: 0 };
+const NOTHING: DeviceCounts = {
+  calls: 0,
+  kernels: 0,
+  bytesUploaded: 0,
+  bytesDownloaded: 0,
+  hostWaitSeconds: 0,
+  tokens: 0,
+  sampling: 0,
+  learning: 0,
+};
+
+const transferred = ({ bytesUploaded, bytesDownloaded }: DeviceCounts): number => bytesUploaded + bytesDownloaded;
 
 export class DeviceCounters {
   #counts = NOTHING;
 
   /** One call. */
-  add({ kernels, up, down, waiting }: Pick<DeviceCounts, 'kernels' | 'up' | 'down' | 'waiting'>): void {
+  add({
+    kernels,
+    bytesUploaded,
+    bytesDownloaded,
+    hostWaitSeconds,
+  }: Pick<DeviceCounts, 'kernels' | 'bytesUploaded' | 'bytesDownloaded' | 'hostWaitSeconds'>): void {
     const before = this.#counts;
     this.#counts = {
       ...before,
       calls: before.calls + 1,
       kernels: before.kernels + kernels,
-      up: before.up + up,
-      down: before.down + down,
-      waiting: before.waiting + waiting,
+      bytesUploaded: before.bytesUploaded + bytesUploaded,
+      bytesDownloaded: before.bytesDownloaded + bytesDownloaded,
+      hostWaitSeconds: before.hostWaitSeconds + hostWaitSeconds,
     };
   }
 
@@ -40,8 +55,7 @@ export class DeviceCounters {
   async sampling(work: () => Promise<number>): Promise<void> {
     const before = this.#counts;
     const tokens = await work();
-    const { up, down } = this.#counts;
-    const bytes = up + down - before.up - before.down;
+    const bytes = transferred(this.#counts) - transferred(before);
     this.#counts = { ...this.#counts, tokens: this.#counts.tokens + tokens, sampling: this.#counts.sampling + bytes };
   }
 
@@ -49,8 +63,10 @@ export class DeviceCounters {
   async learning<T>(work: () => Promise<T>): Promise<T> {
     const before = this.#counts;
     const result = await work();
-    const { up, down } = this.#counts;
-    this.#counts = { ...this.#counts, learning: this.#counts.learning + up + down - before.up - before.down };
+    this.#counts = {
+      ...this.#counts,
+      learning: this.#counts.learning + transferred(this.#counts) - transferred(before),
+    };
     return result;
   }
 

@@ -19,16 +19,16 @@ const inHalf = ({ shape }: ParameterSpec, { half, providers }: SessionOptions): 
 /** Every parameter as an input under its name, as `DeviceParameters` gives them. */
 export function deviceInputs(graph: Graph, layout: ParameterLayout, session: SessionOptions): Parameters {
   const specs = new Map(layout.specs.map((spec) => [spec.name, spec]));
-  const known = new Map<string, Tensor>();
+  const tensors = new Map<string, Tensor>();
   return (name) => {
     const spec = specs.get(name);
     if (!spec) throw new Error(`The model asks for the parameter "${name}", which its layout does not have`);
-    const found = known.get(name);
+    const found = tensors.get(name);
     if (found) return found;
     const tensor = inHalf(spec, session)
       ? op.cast(graph.input(name, 'float16', spec.shape), 'float32')
       : graph.input(name, 'float32', spec.shape);
-    known.set(name, tensor);
+    tensors.set(name, tensor);
     return tensor;
   };
 }

@@ -11,7 +11,8 @@ import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { z } from 'zod';
 import { projectFolder } from '../../base/paths.ts';
-import { DeviceError, supportedBackends } from '../runtime/session.ts';
+import { DeviceLostError, means } from '../runtime/errors.ts';
+import { supportedBackends } from '../runtime/session.ts';
 import type { SessionOptions } from '../runtime/session.ts';
 
 export interface Device {
@@ -37,7 +38,7 @@ interface Kind {
   /** The runtime's name for it, where it differs from ours. */
   readonly backend?: string;
   readonly options: SessionOptions;
-  /** Not offered: it is there to be named. */
+  /** Not listed; selectable by id. */
   readonly hidden?: boolean;
 }
 
@@ -83,7 +84,7 @@ export function deviceOptions(id: string): SessionOptions {
     throw new RangeError(`There is no device "${id}": only CUDA computes in bfloat16 (cuda-bf16); webgpu-half computes in half precision`);
   if (!kind || !Object.hasOwn(KINDS, name)) throw new RangeError(`There is no device "${id}"; there are ${Object.keys(KINDS).join(', ')}`);
   if (number === '0') return kind.options;
-  const provider = NUMBERED.find((known) => kind.options.providers?.includes(known));
+  const provider = NUMBERED.find((name) => kind.options.providers?.includes(name));
   if (!provider)
     throw new RangeError(
       `There is no device "${id}": only the cards of ${NUMBERED.join(' and ')} have numbers. The runtime gives no choice among several cards through ${name}`,
@@ -123,7 +124,7 @@ export async function requireDevice(id: string): Promise<SessionOptions> {
   const options = deviceOptions(id);
   if (id === 'cpu') return options;
   const { ok, reason } = await tryDevice(id);
-  if (!ok) throw new DeviceError(`The device "${id}" cannot be used: ${reason}. Choose another one (lab doctor lists them)`);
+  if (!ok) throw new DeviceLostError(`The device "${id}" cannot be used: ${reason}`);
   return options;
 }
 
@@ -187,10 +188,9 @@ export function whyFailed(error: unknown, id: string): string {
   if (!parsed.success) return String(error);
   const { killed, signal, stderr = '', message } = parsed.data;
   if (killed) return `its self-test did not end within ${PATIENCE_MS / 1000} s`;
-  if (/Failed to get a WebGPU adapter|No supported adapters/i.test(stderr)) return 'no graphics card that WebGPU can use was found';
-  if (/Failed to load (shared )?library|cannot open shared object/i.test(stderr))
-    return (id.startsWith('cuda') ? missingCuda() : undefined) ?? librariesMissing(stderr);
-  if (/requires f16/i.test(stderr)) return 'the graphics card has no half precision';
+  if (means(stderr, 'noAdapter')) return 'no graphics card that WebGPU can use was found';
+  if (means(stderr, 'noLibrary')) return (id.startsWith('cuda') ? missingCuda() : undefined) ?? librariesMissing(stderr);
+  if (means(stderr, 'noHalf')) return 'the graphics card has no half precision';
   if (signal) return `its driver crashed (${signal}) during the self-test; another driver version may help`;
   // Node prints the line of source first, which may name errors too.
   const lines = stderr.split('\n');
@@ -232,7 +232,7 @@ async function nvidiaCard(number: number): Promise<{ name: string; memory: numbe
 /** Whether cards of this kind have numbers. */
 export const isNumbered = (id: string): boolean => {
   const { providers = [] } = KINDS[id.split(':')[0] ?? id]?.options ?? {};
-  return NUMBERED.some((known) => providers.includes(known));
+  return NUMBERED.some((name) => providers.includes(name));
 };
 
 /** How many cards the system lists; one where it does not say. */
@@ -250,8 +250,8 @@ const memories = new Map<string, number | null>();
 
 /** Bytes of memory that the system says a card has; null where it does not say. Asked once. */
 export function cardMemory(id: string): number | null {
-  const known = memories.get(id);
-  if (known !== undefined) return known;
+  const cached = memories.get(id);
+  if (cached !== undefined) return cached;
   let found = amdCard()?.memory ?? null;
   try {
     found =

@@ -244,8 +244,8 @@ class BackwardWalk {
   }
 
   give(tensor: Tensor, gradient: Tensor): void {
-    const known = this.#gradients.get(tensor);
-    this.#gradients.set(tensor, known ? op.add(known, gradient) : gradient);
+    const before = this.#gradients.get(tensor);
+    this.#gradients.set(tensor, before ? op.add(before, gradient) : gradient);
   }
 
   take(tensor: Tensor): Gradient {
@@ -284,7 +284,7 @@ class BackwardWalk {
   /** Builds a part once more, from inputs that wait for the gradient, and differentiates the copy. */
   #again(inputs: readonly Tensor[], rebuild: (inputs: readonly Tensor[]) => Tensor, gradient: Tensor): void {
     const start = this.#graph.nodes.length;
-    const known = this.#graph.segments.length;
+    const segmentCount = this.#graph.segments.length;
     const nothing = op.mul(op.slice(op.reshape(gradient, [elementCount(gradient.shape)]), 0, 0, 1), 0);
     const held = inputs.map((input) => op.add(input, nothing));
     const copy = this.#graph.nodes.length;
@@ -293,7 +293,7 @@ class BackwardWalk {
     const end = this.#graph.nodes.length;
     this.#spread(start, end);
     this.give(output, gradient);
-    this.run(copy, end, this.#graph.segments.slice(known));
+    this.run(copy, end, this.#graph.segments.slice(segmentCount));
     for (const [i, input] of inputs.entries()) {
       const back = this.take(at(held, i));
       if (back) this.give(input, back);

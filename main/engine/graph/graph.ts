@@ -169,8 +169,8 @@ export class Graph {
 
   /** A constant that several places need under one name: the first of them makes it. */
   shared(name: string, shape: Shape, make: () => ConstantData): Tensor {
-    const known = this.#shared.get(name);
-    if (known) return known;
+    const cached = this.#shared.get(name);
+    if (cached) return cached;
     const tensor = this.constant(make(), shape, undefined, name);
     this.#shared.set(name, tensor);
     return tensor;
@@ -178,8 +178,8 @@ export class Graph {
 
   /** A constant whose numbers stay in a file; the same name is declared once. */
   external(name: string, dtype: DType, shape: Shape, place: ExternalData): Tensor {
-    const known = this.#externals.get(name);
-    if (known) return known;
+    const cached = this.#externals.get(name);
+    if (cached) return cached;
     const bytes = elementCount(shape) * BYTES_PER_ELEMENT[dtype];
     if (bytes !== place.bytes)
       throw new GraphError(`External constant "${name}" ${dtype}${showShape(shape)} needs ${bytes} bytes, but ${place.bytes} are given`);
@@ -192,8 +192,8 @@ export class Graph {
   /** A single number; the same number is stored once. */
   scalar(value: number, dtype: DType = 'float32'): Tensor {
     const key = `${dtype}:${Object.is(value, -0) ? '-0' : value}`;
-    const known = this.#scalars.get(key);
-    if (known) return known;
+    const cached = this.#scalars.get(key);
+    if (cached) return cached;
     const tensor = new Tensor(this, `${dtype}(${value})`, dtype, [], scalarData(value, dtype));
     this.constants.push(tensor);
     this.#scalars.set(key, tensor);

@@ -27,8 +27,7 @@ export type NodeProto = Message<'onnx.NodeProto'> & {
 type DimensionProto = Message<'onnx.Dimension'> & { dimValue: bigint; dimParam: string };
 type ShapeProto = Message<'onnx.TensorShapeProto'> & { dim: DimensionProto[] };
 type TensorTypeProto = Message<'onnx.TensorTypeProto'> & { elemType: number; shape?: ShapeProto };
-type SequenceTypeProto = Message<'onnx.SequenceTypeProto'> & { elemType?: TypeProto };
-type TypeProto = Message<'onnx.TypeProto'> & { tensorType?: TensorTypeProto; sequenceType?: SequenceTypeProto };
+type TypeProto = Message<'onnx.TypeProto'> & { tensorType?: TensorTypeProto };
 export type ValueProto = Message<'onnx.ValueInfoProto'> & { name: string; type?: TypeProto };
 type EntryProto = Message<'onnx.StringStringEntryProto'> & { key: string; value: string };
 export type TensorProto = Message<'onnx.TensorProto'> & {
@@ -85,11 +84,7 @@ const MESSAGES: Readonly<Record<string, readonly (readonly [number, string, stri
     [1, 'elem_type', 'int32'],
     [2, 'shape', 'TensorShapeProto'],
   ],
-  SequenceTypeProto: [[1, 'elem_type', 'TypeProto']],
-  TypeProto: [
-    [1, 'tensor_type', 'TensorTypeProto'],
-    [4, 'sequence_type', 'SequenceTypeProto'],
-  ],
+  TypeProto: [[1, 'tensor_type', 'TensorTypeProto']],
   ValueInfoProto: [
     [1, 'name', 'string'],
     [2, 'type', 'TypeProto'],

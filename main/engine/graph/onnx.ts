@@ -38,31 +38,22 @@ export const encode = (graph: Graph, target: Target = 'cpu', half?: Half): Uint8
   encodeCounted(graph, target, half).bytes;
 
 /** Operators that compute nothing. */
-const FREE = new Set(['Reshape', 'Identity', 'SequenceEmpty']);
+const FREE = new Set(['Reshape', 'Identity']);
 
-/** A result that is no tensor, before all others: see `nativeRun` in native-session.ts. */
-const UNRETURNED = 'unreturned';
-
-/** How a graph is written for a session. */
-export interface Spelling {
-  /** Results are only written into given values. */
-  readonly unreturned?: boolean | undefined;
-  /** Of the session that will run it; unknown where missing. */
-  readonly threads?: number | undefined;
-}
-
-/** The same, with the number of its nodes that compute something: the runtime fuses few of them on a device, and names none. */
+/**
+ * The same, with the number of its nodes that compute something: the runtime fuses few of them on a device, and names none. `threads`: of the session
+ * that will run it; unknown where missing.
+ */
 export function encodeCounted(
   graph: Graph,
   target: Target = 'cpu',
   half?: Half,
-  { unreturned = false, threads }: Spelling = {},
+  threads?: number,
 ): { bytes: Uint8Array<ArrayBuffer>; kernels: number } {
   const writer = new Writer(graph, target, half, threads);
-  if (unreturned) writer.emit('SequenceEmpty', [], [UNRETURNED]);
   for (const node of liveNodes(graph)) (SPELLED[node.op] ?? plain)(node, writer);
   for (const [name, tensor] of graph.outputs) if (writer.name(tensor) !== name) writer.emit('Identity', [writer.name(tensor)], [name]);
-  const nodes = half ? neededNodes(writer.nodes, [UNRETURNED, ...graph.outputs.keys()]) : writer.nodes;
+  const nodes = half ? neededNodes(writer.nodes, [...graph.outputs.keys()]) : writer.nodes;
   const model = create(ModelSchema, {
     irVersion: 10n,
     producerName: 'astrolab',
@@ -75,10 +66,7 @@ export function encodeCounted(
       node: nodes,
       initializer: writer.initializers(),
       input: [...graph.inputs.values()].map((tensor) => valueInfo(tensor.name, tensor.dtype, tensor.shape)),
-      output: [
-        ...(unreturned ? [emptySequence()] : []),
-        ...[...graph.outputs].map(([name, tensor]) => valueInfo(name, tensor.dtype, tensor.shape)),
-      ],
+      output: [...graph.outputs].map(([name, tensor]) => valueInfo(name, tensor.dtype, tensor.shape)),
     },
   });
   return { bytes: new Uint8Array(toBinary(ModelSchema, model)), kernels: nodes.filter(({ opType }) => !FREE.has(opType)).length };
@@ -467,9 +455,6 @@ function valueInfo(name: string, dtype: DType, shape: Shape): ValueProto {
   const dim = shape.map((dimension) => (typeof dimension === 'string' ? { dimParam: dimension } : { dimValue: BigInt(dimension) }));
   return create(ValueSchema, { name, type: { tensorType: { elemType: TYPES[dtype], shape: { dim } } } });
 }
-
-const emptySequence = (): ValueProto =>
-  create(ValueSchema, { name: UNRETURNED, type: { sequenceType: { elemType: { tensorType: { elemType: TYPES.float32 } } } } });
 
 function tensorProto(name: string, data: ConstantData, shape: Shape, dtype: DType): TensorProto {
   elementCount(shape);

@@ -4,7 +4,7 @@
 
 import { GraphError, elementCount } from './graph.ts';
 import type { Graph, Tensor } from './graph.ts';
-import { sharedNumbers } from '../runtime/shared-numbers.ts';
+import { sharedNumbers } from '../runtime/shared-memory.ts';
 import { concat, gather, reshape, slice, split } from './operators.ts';
 
 export interface ParameterSpec {

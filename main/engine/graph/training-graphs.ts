@@ -25,8 +25,6 @@ export type Build = (graph: Graph, parameters: Parameters) => LossAndMetrics;
 export interface StepGraph {
   readonly graph: Graph;
   readonly metrics: readonly string[];
-  /** Whether its results are only written into given values. */
-  readonly written?: boolean;
 }
 
 interface Named {
@@ -68,7 +66,7 @@ export function gradientGraph(batch: Named, layout: ParameterLayout, apart = tak
   for (const [name, gradient] of found) graph.output(`gradient.${name}`, gradient);
   // The order of the nodes decides how much memory is needed (see `pack`), and these are at the end of it.
   for (const [group, numbers] of graph.scope('order', () => layout.touch(found))) graph.output(`order.${group}`, numbers);
-  return { graph, metrics: report(graph, objective, graph.scalar(0)), written: true };
+  return { graph, metrics: report(graph, objective, graph.scalar(0)) };
 }
 
 /**

@@ -8,9 +8,6 @@ import { laneNumber } from '../runtime/lanes.ts';
 import type { Lane } from '../runtime/lanes.ts';
 import { firstSession } from '../runtime/session.ts';
 import { Control, LaneState, type Run, instantiate } from './wasm-assist.ts';
-import { MOST_PAGES } from './wasm.ts';
-
-const PAGE = 65_536;
 
 /** Parameters of one call of the program's routine `run`. */
 export type Call = readonly number[];
@@ -19,15 +16,6 @@ export type Call = readonly number[];
 const AT_A_TIME = 20;
 /** Milliseconds after which this thread looks whether the lane is still there. */
 const PATIENCE = 200;
-
-export const sharedMemory = (bytes: number): WebAssembly.Memory =>
-  new WebAssembly.Memory({ initial: Math.ceil(bytes / PAGE), maximum: MOST_PAGES, shared: true });
-
-/** Makes the memory at least so long. Arrays over it have to be made anew. */
-export function growTo(memory: WebAssembly.Memory, bytes: number): void {
-  const missing = Math.ceil((bytes - memory.buffer.byteLength) / PAGE);
-  if (missing > 0) memory.grow(missing);
-}
 
 /** Most calls of a share. */
 const MOST_CALLS = 4096;
@@ -66,7 +54,7 @@ class Helper {
     }
     Atomics.store(control, Control.state, LaneState.computing);
     this.#stay = this.#lane.ask({ kind: 'assist', program: this.#program, control });
-    this.#stay.catch(() => {}); // told by `end`
+    this.#stay.catch(() => {}); // `end` reports it
   }
 
   async end(): Promise<void> {
@@ -110,7 +98,7 @@ export class WasmProgram {
       await messages();
       this.#pause = performance.now() + AT_A_TIME;
     }
-    const [own = [], ...others] = shares;
+    const [first = [], ...others] = shares;
     while (this.#helpers.length < others.length)
       this.#helpers.push(await Helper.open(laneNumber(this.#helpers.length), this.#module, this.#memory));
     const helpers = others.map((calls, i) => {
@@ -119,7 +107,7 @@ export class WasmProgram {
       return helper;
     });
     try {
-      for (const call of own) this.#run(...call);
+      for (const call of first) this.#run(...call);
     } finally {
       for (const helper of helpers) await helper.end();
     }

@@ -2,6 +2,8 @@
 // would be a dependency more, and because a program made while it runs knows the sizes of the model it is for. Expressions are bytes that leave one
 // value on the stack; a `Routine` collects statements and keeps count of its locals. Addresses and lengths are in bytes.
 
+import { MOST_PAGES } from '../runtime/shared-memory.ts';
+
 export type Code = readonly number[];
 
 export function leb(value: number): number[] {
@@ -181,8 +183,6 @@ export class Routine {
 
 /** "\\0asm", version 1. */
 export const HEADER: Code = [0, 0x61, 0x73, 0x6d, 1, 0, 0, 0];
-/** Pages of 64 KiB that a shared memory may grow to. */
-export const MOST_PAGES = 65_536;
 
 export function section(id: number, items: readonly Code[]): number[] {
   const content = [...leb(items.length), ...items.flat()];

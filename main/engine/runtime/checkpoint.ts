@@ -9,7 +9,8 @@ import { closeSync, fstatSync, fsyncSync, openSync, readSync } from 'node:fs';
 import { endianness } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import { z } from 'zod';
-import { frameHeader, LONGEST_HEADER, parseHeader, writeAll, writeAtomically } from './atomic-file.ts';
+import { writeAll, writeAtomically } from './atomic-file.ts';
+import { frameHeader, LONGEST_HEADER, parseHeader } from './safetensors-header.ts';
 
 export type TensorData = Float32Array | Float64Array | Int32Array | BigInt64Array | Uint8Array;
 

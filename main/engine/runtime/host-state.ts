@@ -1,20 +1,36 @@
 // Training with the state in plain memory: the session computes loss and gradients, AdamW runs here. Measured inside Electron, the
-// runtime copies every result into fresh memory at about 1 ms per megabyte; so gradients are written into memory that stays (gradient-buffers.ts),
-// and one loop over all parameters beats a dozen operators that each go through memory.
+// runtime copies every result into fresh memory at about 1 ms per megabyte; so weights and moments are no results, and one loop over all
+// parameters beats a dozen operators that each go through memory. Gradients are written into vectors in shared memory that are used again and again.
 
 import { at } from '../../base/indexed.ts';
-import { GradientBuffers, type Gradients, namedParts } from './gradient-buffers.ts';
 import { sideBySide } from './lane-shares.ts';
 import { adamWFactors, adamWInPlace } from './optimizer.ts';
 import type { AdamWSettings } from './optimizer.ts';
 import type { Flat, ParameterLayout } from '../graph/parameters.ts';
 import type { ProgramCache } from './program-cache.ts';
+import { float, floats } from './session.ts';
 import type { Feeds, SessionOptions } from './session.ts';
-import { isShared, sharedNumbers } from './shared-numbers.ts';
+import { isShared } from './shared-memory.ts';
 import { type StepGraph, gradientGraph, takesApart } from '../graph/training-graphs.ts';
 import { addTo, sumOfSquares } from '../kernels/vector-loops.ts';
 import { readReport } from './training-report.ts';
 import type { MicroBatch, Poll, StateKeeper, StepReport, TrainingState } from './training-report.ts';
+
+/** The vectors as values named as a gradient graph names them: each parameter's part of them, or the vectors whole. */
+export function namedParts(layout: ParameterLayout, vectors: Flat, prefix: string, apart: boolean): Feeds {
+  return Object.fromEntries(
+    apart
+      ? layout.specs.map(({ name, shape }) => [`${prefix}.${name}`, float(layout.view(vectors, name), shape)])
+      : layout.groups.map((group) => [`${prefix}.${group}`, float(vectors[group], [layout.lengths[group]])]),
+  );
+}
+
+/** The gradients of one micro-batch, or the sum of several. */
+interface Gradients {
+  readonly vectors: Flat;
+  /** The same memory as results of the graph. */
+  readonly results: Feeds;
+}
 
 export class HostState implements StateKeeper {
   readonly #layout: ParameterLayout;
@@ -22,9 +38,10 @@ export class HostState implements StateKeeper {
   readonly #settings: AdamWSettings;
   readonly #programs: ProgramCache;
   readonly #apart: boolean;
-  readonly #buffers: GradientBuffers;
+  /** Gradients that nobody reads any more. */
+  readonly #free: Gradients[] = [];
   readonly #weights: Feeds;
-  #shared: { readonly vectors: Gradients['vectors']; readonly feeds: Feeds } | undefined;
+  #shared: { readonly vectors: Flat; readonly feeds: Feeds } | undefined;
 
   constructor(layout: ParameterLayout, state: TrainingState, settings: AdamWSettings, programs: ProgramCache, session: SessionOptions) {
     this.#apart = takesApart(layout, session.target);
@@ -32,7 +49,6 @@ export class HostState implements StateKeeper {
     this.#state = state;
     this.#settings = settings;
     this.#programs = programs;
-    this.#buffers = new GradientBuffers(layout, this.#apart);
     this.#weights = namedParts(layout, state.values, 'values', this.#apart);
   }
 
@@ -46,14 +62,14 @@ export class HostState implements StateKeeper {
         await adamWInPlace(vectors, adamWFactors(this.#settings, rates), this.#programs.lanes);
       }
     }
-    this.#buffers.giveBack(sum);
+    this.#free.push(sum);
     return report;
   }
 
   async gradients(batches: readonly MicroBatch[]): Promise<{ report: StepReport; gradients: Flat }> {
     const { report, sum } = await this.#gradients(batches);
     const gradients = { decay: sum.vectors.decay.slice(), plain: sum.vectors.plain.slice() };
-    this.#buffers.giveBack(sum);
+    this.#free.push(sum);
     return { report, gradients };
   }
 
@@ -72,7 +88,7 @@ export class HostState implements StateKeeper {
       for (const [name, number] of Object.entries(report.metrics)) metrics[name] = (metrics[name] ?? 0) + number;
       if (sum) {
         for (const group of this.#layout.groups) addTo(sum.vectors[group], gradients.vectors[group]);
-        this.#buffers.giveBack(gradients);
+        this.#free.push(gradients);
       } else sum = gradients;
     };
     const lanes = Math.min(this.#programs.lanes, batches.length);
@@ -94,9 +110,16 @@ export class HostState implements StateKeeper {
   #part(batch: MicroBatch, weights: Feeds, lane?: number): Promise<Part> {
     const build = (): StepGraph => gradientGraph(batch, this.#layout, this.#apart);
     return this.#programs.use(`gradient ${batch.key}`, build, lane, async ({ session, metrics }) => {
-      const { report, gradients } = await this.#buffers.run(session, { ...batch.feeds, ...weights }, 2 + metrics.length);
-      return { report: readReport(report, metrics), gradients };
+      const gradients = this.#free.pop() ?? this.#fresh();
+      const { report } = await session.run({ ...batch.feeds, ...weights }, { ...gradients.results, report: null });
+      if (!report) throw new Error(`The training step "${batch.key}" returned no report`);
+      return { report: readReport(floats(report), metrics), gradients };
     });
+  }
+
+  #fresh(): Gradients {
+    const vectors = this.#layout.zeros();
+    return { vectors, results: namedParts(this.#layout, vectors, 'gradient', this.#apart) };
   }
 
   /** The weights as they are now, in memory that all lanes see: where they are, unless somebody has put the state elsewhere. */
@@ -104,7 +127,7 @@ export class HostState implements StateKeeper {
     const { decay, plain } = this.#state.values;
     if (isShared(decay) && isShared(plain)) return this.#weights;
     if (!this.#shared) {
-      const vectors = { decay: sharedNumbers(decay.length), plain: sharedNumbers(plain.length) };
+      const vectors = this.#layout.zeros();
       this.#shared = { vectors, feeds: namedParts(this.#layout, vectors, 'values', this.#apart) };
     }
     this.#shared.vectors.decay.set(decay);

@@ -31,7 +31,7 @@ export function inLanes(pieces: readonly Piece[], lanes: number): number[][] {
     before += cost;
   }
   for (const { indices, counts } of cut.values()) for (const [i, lane] of inTurns(counts).entries()) at(shares, lane).push(at(indices, i));
-  return shares.map((own) => own.sort((a, b) => a - b));
+  return shares.map((indices) => indices.sort((a, b) => a - b));
 }
 
 /** So many turns for each lane, spread evenly. */
@@ -57,8 +57,8 @@ export async function sideBySide<T>({ pieces, lanes: most, poll, compute, done }
   const ready = new Map<number, { result: T }>();
   let next = 0;
   let failed = false;
-  const work = async (own: readonly number[], lane: number): Promise<void> => {
-    for (const index of own) {
+  const work = async (indices: readonly number[], lane: number): Promise<void> => {
+    for (const index of indices) {
       if (failed) return;
       try {
         await poll?.();

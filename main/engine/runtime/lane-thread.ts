@@ -26,7 +26,7 @@ function sessionOf(number: number): Held {
 const nativeValues = (values: PlainValues): Feeds =>
   Object.fromEntries(Object.entries(values).map(([name, one]) => [name, nativeValue(one)]));
 
-async function obey(request: LaneRequest): Promise<Omit<LaneAnswer, 'id'>> {
+async function handle(request: LaneRequest): Promise<Omit<LaneAnswer, 'id'>> {
   switch (request.kind) {
     case 'create': {
       const session = await nativeSession(request.model, request.options);
@@ -76,7 +76,7 @@ let last: Promise<void> = Promise.resolve();
 async function answer(request: LaneRequest, before: Promise<void>): Promise<void> {
   await before;
   try {
-    const given = await obey(request);
+    const given = await handle(request);
     const buffers = Object.values(given.results ?? {}).flatMap(({ data }) => (data.buffer instanceof ArrayBuffer ? [data.buffer] : []));
     parentPort?.postMessage({ id: request.id, ...given }, [...new Set(buffers)]);
   } catch (error) {

@@ -10,6 +10,7 @@ import type { InferenceSession } from 'onnxruntime-node';
 import { z } from 'zod';
 import { projectFolder } from '../../base/paths.ts';
 import type { AdamWFactors, AdamWVectors } from '../kernels/vector-loops.ts';
+import { OutOfMemoryError } from './errors.ts';
 
 /** A value as it travels between threads: shared memory is shared, everything else is copied or handed over. */
 export interface PlainValue {
@@ -62,13 +63,16 @@ function threadFile(): string {
     : join(projectFolder(), 'out/main/engine-lane.js');
 }
 
+/** The code of the error with which a thread ends whose heap is full. */
+const HEAP_FULL = 'ERR_WORKER_OUT_OF_MEMORY';
+
 /** Megabytes of a lane's heap for what is new: it makes few objects, and the usual 32 are filled before anything is given back. */
 const YOUNG = 2;
 
 export class Lane {
   #thread: Worker | undefined;
-  readonly #waiting = new Map<number, { resolve(answer: Answer): void; reject(error: Error): void }>();
-  #asked = 0;
+  readonly #pending = new Map<number, { resolve(answer: Answer): void; reject(error: Error): void }>();
+  #requests = 0;
   #sessions = 0;
 
   async create(model: Uint8Array<ArrayBuffer>, options: InferenceSession.SessionOptions): Promise<LaneSession> {
@@ -78,10 +82,10 @@ export class Lane {
   }
 
   async ask(request: Asked<LaneRequest>, handed: readonly ArrayBuffer[] = []): Promise<Answer> {
-    const id = ++this.#asked;
+    const id = ++this.#requests;
     const thread = this.#started();
     const { promise, resolve, reject } = Promise.withResolvers<Answer>();
-    this.#waiting.set(id, { resolve, reject });
+    this.#pending.set(id, { resolve, reject });
     thread.ref(); // the process stays alive while it waits for the answer, and only then
     thread.postMessage({ id, ...request }, [...handed]);
     const given = await promise;
@@ -94,16 +98,16 @@ export class Lane {
     const thread = new Worker(threadFile(), { resourceLimits: { maxYoungGenerationSizeMb: YOUNG } });
     thread.on('message', (message: unknown) => {
       const given = answer.parse(message);
-      this.#waiting.get(given.id)?.resolve(given);
-      this.#waiting.delete(given.id);
-      if (this.#waiting.size === 0) thread.unref();
+      this.#pending.get(given.id)?.resolve(given);
+      this.#pending.delete(given.id);
+      if (this.#pending.size === 0) thread.unref();
     });
-    const ended = (reason: string): void => {
+    const ended = (reason: string, EndError: new (message: string) => Error = Error): void => {
       this.#thread = undefined;
-      for (const { reject } of this.#waiting.values()) reject(new Error(`A thread of the engine ended while it computed: ${reason}`));
-      this.#waiting.clear();
+      for (const { reject } of this.#pending.values()) reject(new EndError(`A thread of the engine ended while it computed: ${reason}`));
+      this.#pending.clear();
     };
-    thread.on('error', (error) => ended(String(error)));
+    thread.on('error', (error) => ended(String(error), 'code' in error && error.code === HEAP_FULL ? OutOfMemoryError : Error));
     thread.on('exit', (code) => ended(`exit code ${code}`));
     this.#thread = thread;
     return thread;

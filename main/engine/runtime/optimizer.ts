@@ -6,7 +6,7 @@ import type { Graph, Tensor } from '../graph/graph.ts';
 import { laneNumber } from './lanes.ts';
 import * as op from '../graph/operators.ts';
 import type { Group } from '../graph/parameters.ts';
-import { isShared } from './shared-numbers.ts';
+import { isShared } from './shared-memory.ts';
 import { type AdamWFactors, type AdamWVectors, adamWLoop } from '../kernels/vector-loops.ts';
 
 export interface AdamWSettings {

@@ -49,12 +49,12 @@ export class ProgramCache {
 
   #plan(build: () => StepGraph, lane?: number): () => Planned<Program> {
     return () => {
-      const { graph, metrics, written = false } = build();
+      const { graph, metrics } = build();
       const bytes = peakBytes(graph);
       const beside = lane !== undefined && { threads: laneThreads(this.#options.threads, this.#most), lane: laneNumber(lane) };
       const fitting = bytes < TINY_BYTES ? { threads: 1 } : { plannedMemory: false };
       const create = async (): Promise<Program> => {
-        const session = await Session.create(graph, { ...this.#options, ...fitting, ...beside, written });
+        const session = await Session.create(graph, { ...this.#options, ...fitting, ...beside });
         return { session, metrics, dispose: () => session.dispose() };
       };
       return { bytes: ARENA * bytes, create };

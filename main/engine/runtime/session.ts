@@ -7,13 +7,14 @@ import type { DeviceCounters } from '../gpu/device-counters.ts';
 import { Graph, elementCount, showShape } from '../graph/graph.ts';
 import type { DType, Tensor } from '../graph/graph.ts';
 import { type Lane, LaneSession, type PlainValue } from './lanes.ts';
-import { largestTensors, megabytes, peakBytes } from '../graph/memory.ts';
+import { megabytes, peakBytes } from '../graph/memory.ts';
 import { encode, encodeCounted, externalFolder } from '../graph/onnx.ts';
-import { type Data, nativeRun, nativeSession, nativeValue, release, runtime } from './native-session.ts';
+import { type Data, nativeRun, nativeSession, nativeValue, runtime } from './native-session.ts';
 import type { Feeds, Fetches, Value } from './native-session.ts';
 import type { Target } from '../graph/onnx.ts';
 import type { Half } from '../graph/onnx-products.ts';
-import { isShared } from './shared-numbers.ts';
+import { engineError, outOfMemory } from './errors.ts';
+import { isShared } from './shared-memory.ts';
 
 export { release, supportedBackends } from './native-session.ts';
 export type { Feeds, Fetches, Value } from './native-session.ts';
@@ -43,8 +44,6 @@ export interface SessionOptions {
   readonly lane?: Lane | undefined;
   /** Counts what calls cost on a device. */
   readonly counters?: DeviceCounters;
-  /** Every run is given a value for each of its results, and they are only written there; see `nativeRun`. */
-  readonly written?: boolean;
   /** Outputs that stay on the device. */
   readonly keepOnDevice?: readonly string[];
   /** Further options of onnxruntime, for measurements. */
@@ -53,16 +52,6 @@ export interface SessionOptions {
 
 /** Whether a training state stays on the device between steps. */
 export const stateStays = ({ stateOnDevice, target }: SessionOptions): boolean => stateOnDevice ?? target === 'gpu';
-
-/** The graph did not fit into memory; the message says what is largest in it. */
-export class OutOfMemoryError extends Error {
-  override name = 'OutOfMemoryError';
-}
-
-/** The device refused or stopped working; the work has to continue elsewhere. */
-export class DeviceError extends Error {
-  override name = 'DeviceError';
-}
 
 export function value(dtype: DType, data: Data, shape: readonly number[]): Value {
   if (elementCount(shape) !== data.length)
@@ -106,7 +95,6 @@ export class Session {
   readonly #session: InferenceSession | LaneSession;
   readonly #kept: ReadonlySet<string>;
   readonly #counted: Counted | undefined;
-  readonly #written: boolean;
   #bound: Feeds = {};
   #disposed = false;
 
@@ -115,7 +103,6 @@ export class Session {
     this.#session = session;
     this.#kept = new Set(options.keepOnDevice ?? []);
     this.#counted = options.counters && { counters: options.counters, kernels };
-    this.#written = options.written ?? false;
   }
 
   static async create(graph: Graph, options: SessionOptions = {}): Promise<Session> {
@@ -149,7 +136,7 @@ export class Session {
         extra: {
           session: {
             set_denormal_as_zero: '1',
-            ...waiting(spinning),
+            ...spinOptions(spinning),
             ...(onWebgpu && { disable_cpu_ep_fallback: '1' }),
             ...mapped(graph),
           },
@@ -160,15 +147,12 @@ export class Session {
         },
         ...extra,
       };
-      const { bytes, kernels } = encodeCounted(graph, target, halfFor(half, providers), {
-        unreturned: options.written && target === 'cpu',
-        threads,
-      });
+      const { bytes, kernels } = encodeCounted(graph, target, halfFor(half, providers), threads);
       if (options.lane) await firstSession();
       const session = await (options.lane ? options.lane.create(bytes, settings) : nativeSession(bytes, settings));
       return new Session(graph, session, options, kernels);
     } catch (error) {
-      throw explain(error, graph, 'could not be prepared');
+      throw engineError(error, graph, 'could not be prepared');
     }
   }
 
@@ -201,10 +185,9 @@ export class Session {
       const begin = performance.now();
       const results = await this.#compute(feeds, wanted);
       this.#count(feeds, wanted, results, (performance.now() - begin) / 1e3);
-      for (const [name, given] of Object.entries(wanted)) if (given?.location === 'cpu') results[name] = freeCopy(results[name], given);
       return results;
     } catch (error) {
-      throw explain(error, this.#graph, 'failed');
+      throw engineError(error, this.#graph, 'failed');
     }
   }
 
@@ -222,8 +205,6 @@ export class Session {
   }
 
   #checkResult(name: string, given: Value | null): void {
-    if (this.#written && !given)
-      throw new RangeError(`"${this.#graph.name}" only writes its results: "${name}" needs a value to write to, found none`);
     if (given && this.#session instanceof LaneSession && !(ArrayBuffer.isView(given.data) && isShared(given.data)))
       throw new RangeError(
         `"${this.#graph.name}" runs in another thread: "${name}" needs a value in shared memory, found one in this thread's`,
@@ -236,7 +217,8 @@ export class Session {
     for (const name of this.#graph.inputs.keys()) if (!this.#bound[name]) plain[name] = plainValue(name, feeds[name]);
     const given = Object.entries(wanted).flatMap(([name, value]) => (value ? [[name, plainValue(name, value)] as const] : []));
     const results = await this.#session.run(plain, Object.keys(wanted), Object.fromEntries(given));
-    return Object.fromEntries(Object.entries(results).map(([name, result]) => [name, nativeValue(result)]));
+    const returned = Object.fromEntries(Object.entries(results).map(([name, result]) => [name, nativeValue(result)]));
+    return { ...returned, ...Object.fromEntries(Object.entries(wanted).flatMap(([name, value]) => (value ? [[name, value]] : []))) };
   }
 
   /** What travelled: everything but what was on the device and what stays there. */
@@ -246,7 +228,7 @@ export class Session {
     const { counters, kernels } = this.#counted;
     const fed = [...this.#graph.inputs.keys()].flatMap((name) => feeds[name] ?? []);
     const fetched = Object.entries(fetches).flatMap(([name, given]) => given ?? results[name] ?? []);
-    counters.add({ up: hostBytes(fed), down: hostBytes(fetched), kernels, waiting: seconds });
+    counters.add({ bytesUploaded: hostBytes(fed), bytesDownloaded: hostBytes(fetched), kernels, hostWaitSeconds: seconds });
   }
 
   /** Frees everything native. Values that were fetched stay valid. */
@@ -261,7 +243,7 @@ export class Session {
 const MOMENT = 100;
 
 /** How threads wait for the next operator. */
-function waiting(spinning: boolean | 'briefly'): Record<string, unknown> {
+function spinOptions(spinning: boolean | 'briefly'): Record<string, unknown> {
   if (spinning !== 'briefly') return { intra_op: { allow_spinning: spinning ? '1' : '0' } };
   return { intra_op: { allow_spinning: '1', spin_duration_us: String(MOMENT) }, force_spinning_stop: '1' };
 }
@@ -284,12 +266,6 @@ function hostBytes(values: readonly Value[]): number {
   return travelling.reduce((sum, { data }) => sum + (ArrayBuffer.isView(data) ? data.byteLength : 0), 0);
 }
 
-/** Inside Electron the binding returns a copy beside a result that was written in place; its memory need not wait for the collector. */
-function freeCopy(copy: Value | undefined, given: Value): Value {
-  if (copy && copy !== given) release(copy);
-  return given;
-}
-
 /**
  * Mapped weights stay where they are: rearranged or unpacked copies of them would cost every session the size of the model. Products in
  * blocks of a few bits are the exception: without rearranging they are six times slower.
@@ -304,18 +280,4 @@ function mapped(graph: Graph): Record<string, unknown> {
 function refuseTooLarge(graph: Graph): void {
   const [needed, free] = [peakBytes(graph), freemem()];
   if (needed > free) throw outOfMemory(graph, `about ${megabytes(needed)} are needed, ${megabytes(free)} are free`);
-}
-
-function outOfMemory(graph: Graph, reason: string): OutOfMemoryError {
-  return new OutOfMemoryError(
-    `Not enough memory for "${graph.name}": ${reason}. Largest tensors: ${largestTensors(graph)}. A smaller training.microBatch, a smaller policy.contextLength or training.recompute=true make them smaller`,
-  );
-}
-
-function explain(error: unknown, graph: Graph, what: string): Error {
-  const message = error instanceof Error ? error.message : String(error);
-  if (/alloc|out of memory|OOM/i.test(message)) return outOfMemory(graph, message);
-  if (/WebGPU|device lost|CUDA|DML|D3D12|CoreML/i.test(message))
-    return new DeviceError(`The device stopped while "${graph.name}" ran: ${message.replace(/\s+/g, ' ')}`);
-  return new Error(`"${graph.name}" ${what}: ${message}`);
 }

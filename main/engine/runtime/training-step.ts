@@ -4,6 +4,7 @@
 
 import type { DeviceParameters } from '../gpu/device-parameters.ts';
 import { DeviceState } from '../gpu/device-state.ts';
+import { NotFiniteError } from './errors.ts';
 import { HostState } from './host-state.ts';
 import { ADAMW } from './optimizer.ts';
 import type { AdamWSettings } from './optimizer.ts';
@@ -17,18 +18,6 @@ import type { MicroBatch, Poll, StateKeeper, StepReport, TrainingState } from '.
 
 export type { LossAndMetrics } from '../graph/training-graphs.ts';
 export type { MicroBatch, Poll, StepReport, TrainingState } from './training-report.ts';
-
-/** Loss or gradient norm is NaN or infinite; the state was left as it was before the step. */
-export class NotFiniteError extends Error {
-  override name = 'NotFiniteError';
-  readonly report: StepReport;
-
-  constructor(report: StepReport, step: number) {
-    const what = Number.isFinite(report.loss) ? `the gradient norm is ${report.gradientNorm}` : `the loss is ${report.loss}`;
-    super(`Step ${step} was not taken: ${what}. The weights are those of before. A smaller learning rate or stronger clipping may help`);
-    this.report = report;
-  }
-}
 
 export interface TrainerOptions {
   readonly layout: ParameterLayout;
@@ -69,7 +58,11 @@ export class Trainer {
     this.#check(batches);
     let report = await this.#keeper.step(this.#scaled(batches), learningRate, poll);
     while (this.#scale?.retry(report)) report = await this.#keeper.step(this.#scaled(batches), learningRate, poll);
-    if (!Number.isFinite(report.loss) || !Number.isFinite(report.gradientNorm)) throw new NotFiniteError(report, this.#state.step + 1);
+    const { loss, gradientNorm } = report;
+    if (!Number.isFinite(loss) || !Number.isFinite(gradientNorm)) {
+      const what = Number.isFinite(loss) ? `the gradient norm is ${gradientNorm}` : `the loss is ${loss}`;
+      throw new NotFiniteError(`Step ${this.#state.step + 1} skipped: ${what}. Weights unchanged`);
+    }
     this.#state.step++;
     return report;
   }

@@ -1,5 +1,5 @@
 // The shop's products and synonyms as they stand in a file: the built-in one (resources/shop/catalog.json, made by
-// scripts/make-shop-catalog.mjs) or the user's file in the same form. A file that is wrong is refused as a whole,
+// resources/shop/make-catalog.mjs) or the user's file in the same form. A file that is wrong is refused as a whole,
 // with the place of the first problems: nothing is skipped silently.
 
 import { readFileSync, statSync } from 'node:fs';

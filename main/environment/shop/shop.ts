@@ -1,5 +1,5 @@
 // The shop: search, click and buy among 497 products until the one that the user wants is bought. The world is made so
-// that reading decides (see scripts/make-shop-catalog.mjs); transitions are deterministic and the state is plain data.
+// that reading decides (see resources/shop/make-catalog.mjs); transitions are deterministic and the state is plain data.
 // stock.ts is what it is made of, step.ts what each action does.
 
 import type { Environment } from '../environment.ts';

@@ -3,7 +3,7 @@
 
 import { at } from '../../base/indexed.ts';
 import type { Group, ParameterLayout } from '../../engine/graph/parameters.ts';
-import { growTo, sharedMemory } from '../../engine/kernels/wasm-lanes.ts';
+import { growTo, sharedMemory } from '../../engine/runtime/shared-memory.ts';
 import { embeddingRows, spellingRows } from '../text/spelling.ts';
 import { rotaryAngle } from '../transformer/transformer.ts';
 import { TIME_STEP, timeFor } from '../sampling/cache.ts';

@@ -28,8 +28,8 @@ const made = new WeakMap<Graph, Resident>();
 
 /** The inputs of a batch of this shape, from what lies on the device. */
 export function residentInputs(graph: Graph, shape: BatchShape, layout: BatchLayout): Resident {
-  const known = made.get(graph);
-  if (known) return known;
+  const cached = made.get(graph);
+  if (cached) return cached;
   const inputs = graph.scope('batch', () => unpackBatch(graph, shape, layout));
   made.set(graph, inputs);
   return inputs;
@@ -37,17 +37,17 @@ export function residentInputs(graph: Graph, shape: BatchShape, layout: BatchLay
 
 /** A number of every agent token [R, A], from a list on the device. */
 export function residentNumbers(graph: Graph, key: string): Tensor {
-  const known = made.get(graph);
-  if (!known) throw new Error('The batch must be unpacked before its numbers are asked for');
-  return op.mul(op.gather(graph.input(key, 'float32', ['agents']), known.agents), known.weights);
+  const unpacked = made.get(graph);
+  if (!unpacked) throw new Error('The batch must be unpacked before its numbers are asked for');
+  return op.mul(op.gather(graph.input(key, 'float32', ['agents']), unpacked.agents), unpacked.weights);
 }
 
 function unpackBatch(graph: Graph, { rows, time, agentTokens, episodes }: BatchShape, layout: BatchLayout): Resident {
   const codes = graph.input('rows', 'int32', [rows, 1]);
   const row = op.div(codes, episodes + 1);
   const episode = op.sub(op.sub(codes, op.mul(row, episodes + 1)), 1);
-  const known = graph.input('held.rows', 'int32', ['rowNumbers']);
-  const [start, length, agentStart, agentCount] = PLACES.map((_, i) => op.gather(known, op.add(op.mul(row, PLACES.length), i)));
+  const held = graph.input('held.rows', 'int32', ['rowNumbers']);
+  const [start, length, agentStart, agentCount] = PLACES.map((_, i) => op.gather(held, op.add(op.mul(row, PLACES.length), i)));
   if (!start || !length || !agentStart || !agentCount) throw new Error('A row has four numbers');
   const last = op.sub(length, 1);
   const words = graph.input('held.words', 'int32', ['words']);

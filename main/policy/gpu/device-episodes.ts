@@ -81,12 +81,12 @@ export class DeviceEpisodes {
     const { vocabulary, contextLength, aids } = this.#layout;
     const tokens: number[] = [];
     const flags: number[] = [];
-    const known: number[] = [0, 1, 0, 0]; // as PLACES: the empty row
+    const rowTable: number[] = [0, 1, 0, 0]; // as PLACES: the empty row
     let agents = 0;
     for (const row of rows) {
       const length = Math.max(1, checkedLength(row));
-      this.#places.set(row, { row: known.length / PLACES.length, agentStart: agents });
-      known.push(tokens.length, length, agents, row.agent.length);
+      this.#places.set(row, { row: rowTable.length / PLACES.length, agentStart: agents });
+      rowTable.push(tokens.length, length, agents, row.agent.length);
       for (let i = 0; i < length; i++) {
         tokens.push(row.tokens[i] ?? 0);
         flags.push(Math.sign(row.flags[i] ?? 0) + 1);
@@ -97,7 +97,7 @@ export class DeviceEpisodes {
     const { numbers, table } = await this.#masks.numbers(said.map(({ mask }) => (mask === EVERYTHING ? undefined : mask)));
     const packed = Int32Array.from(said, ({ position }, i) => at(numbers, i) * contextLength + position);
     this.#agents = Math.max(1, agents);
-    await this.#send('held.rows', Int32Array.from(known));
+    await this.#send('held.rows', Int32Array.from(rowTable));
     await this.#send('held.words', packDigits(tokens, vocabulary));
     if (aids.matchFlag) await this.#send('held.flags', packDigits(flags, FLAGS));
     await this.#send('held.agents', packed.length > 0 ? packed : new Int32Array(1));
@@ -110,13 +110,13 @@ export class DeviceEpisodes {
       const numbers = new Float32Array(this.#agents);
       for (const { rows, token = {} } of episodes) {
         let offset = 0;
-        const own = field(token, name);
+        const values = field(token, name);
         for (const row of rows) {
           const { agentStart = 0 } = this.#places.get(row) ?? {};
-          numbers.set(own.subarray(offset, offset + row.agent.length), agentStart);
+          numbers.set(values.subarray(offset, offset + row.agent.length), agentStart);
           offset += row.agent.length;
         }
-        if (own.length !== offset) throw new RangeError(`An episode has ${offset} agent tokens, but ${own.length} numbers "${name}"`);
+        if (values.length !== offset) throw new RangeError(`An episode has ${offset} agent tokens, but ${values.length} numbers "${name}"`);
       }
       this.#held.set(`token.${name}`, await this.#buffers.upload(float(numbers, [numbers.length])));
     }

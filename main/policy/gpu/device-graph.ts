@@ -191,8 +191,8 @@ export class CacheWriter {
   /** Each new number's place in time; streams of the same shape share them. */
   #index({ shape }: Tensor, axis: number): Tensor {
     const key = `${shape.join('×')} ${axis}`;
-    const known = this.#indices.get(key);
-    if (known) return known;
+    const cached = this.#indices.get(key);
+    if (cached) return cached;
     const thin = shape.map((size, i) => (i === 0 ? size : i === axis ? this.#count : 1));
     const index = op.expand(op.reshape(this.#places, thin), shape);
     this.#indices.set(key, index);
@@ -205,8 +205,8 @@ export function pickLast(x: Tensor, last: Tensor): Tensor {
   const count = Number(at(x.shape, 1));
   const width = Number(at(x.shape, 2));
   if (count === 1) return op.reshape(x, ['rows', width]);
-  const chosen = op.cast(op.equal(last, counting(x.graph, count)), 'float32');
-  return op.reshape(op.matmul(op.reshape(chosen, ['rows', 1, count]), x), ['rows', width]);
+  const isLast = op.cast(op.equal(last, counting(x.graph, count)), 'float32');
+  return op.reshape(op.matmul(op.reshape(isLast, ['rows', 1, count]), x), ['rows', width]);
 }
 
 /** The weights [rows, 1, time] of all places where a token stands, for every token: [rows, vocabulary]. */
@@ -285,13 +285,13 @@ const slice = (x: Tensor, place: number): Tensor => along(x, 1, place);
 /** The same of whole numbers, which a device cannot slice. */
 function columns(x: Tensor, size: number, start: number): Tensor {
   if (x.shape[1] === size) return x;
-  const chosen = x.graph.constant(
+  const indices = x.graph.constant(
     Int32Array.from({ length: size }, (_, i) => start + i),
     [size],
     'int32',
     'columns',
   );
-  return node('Gather', [x, chosen], x.shape.with(1, size), x.dtype, { axis: 1 });
+  return node('Gather', [x, indices], x.shape.with(1, size), x.dtype, { axis: 1 });
 }
 
 export function node(

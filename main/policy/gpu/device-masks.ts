@@ -19,7 +19,7 @@ export class DeviceMasks {
   readonly #options: SessionOptions;
   readonly #buffers: DeviceBuffers;
   readonly #mostRows: number;
-  readonly #known = new Map<TokenMask | undefined, number>();
+  readonly #rowOf = new Map<TokenMask | undefined, number>();
   readonly #byContent = new Map<string, number>();
   /** Masks that have a number, but are not on the device yet. */
   #fresh: { row: number; allowed: Int32Array | undefined }[] = [];
@@ -51,14 +51,14 @@ export class DeviceMasks {
   }
 
   #forget(): void {
-    this.#known.clear();
+    this.#rowOf.clear();
     this.#byContent.clear();
     this.#fresh = [];
   }
 
   #number(mask: TokenMask | undefined): number {
-    const known = this.#known.get(mask);
-    if (known !== undefined) return known;
+    const cached = this.#rowOf.get(mask);
+    if (cached !== undefined) return cached;
     const content = mask ? mask.allowed.join(',') : 'everything';
     let row = this.#byContent.get(content);
     if (row === undefined) {
@@ -67,8 +67,8 @@ export class DeviceMasks {
       this.#fresh.push({ row, allowed: mask?.allowed });
     }
     // Masks by identity are many where worlds make a grammar for every page; they are looked up by content again after a while.
-    if (this.#known.size > 4 * this.#mostRows) this.#known.clear();
-    this.#known.set(mask, row);
+    if (this.#rowOf.size > 4 * this.#mostRows) this.#rowOf.clear();
+    this.#rowOf.set(mask, row);
     return row;
   }
 

@@ -5,6 +5,7 @@
 import { at } from '../../base/indexed.ts';
 import { DeviceBuffers } from '../../engine/gpu/device-buffers.ts';
 import { type DeviceParameters, deviceInputs } from '../../engine/gpu/device-parameters.ts';
+import { NotFiniteError } from '../../engine/runtime/errors.ts';
 import { Session, float, floats, integer, scalarValue } from '../../engine/runtime/session.ts';
 import type { Value } from '../../engine/runtime/session.ts';
 import { DeviceCache, rowBucket } from './device-cache.ts';
@@ -61,7 +62,7 @@ export class DeviceSampler implements EpisodeSampler {
 
   async #play(episodes: Iterable<SampledEpisode>, settings: DrawSettings, options: RunOptions): Promise<void> {
     if (options.beam) throw new RangeError('Beam search runs on the CPU only: set device=cpu, or a beam width of 1');
-    const { poll, settle = () => {}, most = this.#capacity } = options;
+    const { signal, settle = () => {}, most = this.#capacity } = options;
     const capacity = Math.min(most, this.#capacity);
     const waiting = episodes[Symbol.iterator]();
     const { greedy, minP } = drawNumbers(settings);
@@ -71,7 +72,7 @@ export class DeviceSampler implements EpisodeSampler {
     for (;;) {
       const exhausted = this.#join(slots, waiting, capacity, greedy);
       if (!slots.some(Boolean)) return;
-      await poll?.();
+      signal?.throwIfAborted();
       if (exhausted) await this.#compact(slots);
       await this.#read(slots, settings);
       const acted = slots.flatMap((row) => (row?.episode.waiting ? [row] : []));
@@ -212,8 +213,8 @@ export class DeviceSampler implements EpisodeSampler {
   }
 
   async #session(count: number): Promise<Session> {
-    const known = this.#sessions.get(count);
-    if (known) return known;
+    const cached = this.#sessions.get(count);
+    if (cached) return cached;
     const graph = this.#sampling.graph(count, (target) => deviceInputs(target, this.#network.layout, this.#parameters.session));
     const session = await Session.create(graph, this.#parameters.session);
     this.#sessions.set(count, session);
@@ -224,7 +225,7 @@ export class DeviceSampler implements EpisodeSampler {
 function readDrawn(numbers: Float32Array): Drawn {
   const [token = 0, logProb = 0, policyLogProb = 0, entropy = 0, ...rest] = numbers;
   if (!Number.isFinite(logProb) || !Number.isFinite(policyLogProb))
-    throw new RangeError(`The policy's logits are not finite (log-probability ${policyLogProb}); its weights are damaged`);
+    throw new NotFiniteError(`The policy's logits are not finite (log-probability ${policyLogProb}); its weights are damaged`);
   const top = Array.from({ length: TOP_ALTERNATIVES }, (_, i) => ({ token: at(rest, i), probability: at(rest, TOP_ALTERNATIVES + i) }));
   return { token, logProb, policyLogProb, entropy, top: top.filter(({ probability }) => probability > 0) };
 }

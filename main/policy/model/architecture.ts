@@ -177,13 +177,13 @@ export function weightSpecs(config: LanguageModelConfig): WeightSpec[] {
   for (let layer = 0; layer < layers; layer++) {
     const add = (part: string, ...shape: number[]): void => void specs.push({ name: layerName(layer, part), shape });
     add('input_layernorm.weight', width);
-    for (const [part, own] of [
+    for (const [part, count] of [
       ['q', heads],
       ['k', keyValueHeads],
       ['v', keyValueHeads],
     ] as const) {
-      add(`self_attn.${part}_proj.weight`, own * headSize, width);
-      if (config.projectionBias) add(`self_attn.${part}_proj.bias`, own * headSize);
+      add(`self_attn.${part}_proj.weight`, count * headSize, width);
+      if (config.projectionBias) add(`self_attn.${part}_proj.bias`, count * headSize);
       if (config.headNorm && part !== 'v') add(`self_attn.${part}_norm.weight`, headSize);
     }
     add('self_attn.o_proj.weight', width, heads * headSize);

@@ -105,8 +105,8 @@ export class ActionAutomaton {
   #mask(state: State): TokenMask {
     if (state.mask) return state.mask;
     const key = sharedKey(state);
-    const known = key === undefined ? undefined : this.#shared.get(key);
-    state.mask = known ?? this.#intern(this.#allowed(state));
+    const cached = key === undefined ? undefined : this.#shared.get(key);
+    state.mask = cached ?? this.#intern(this.#allowed(state));
     if (key !== undefined) this.#shared.set(key, state.mask);
     return state.mask;
   }
@@ -149,8 +149,8 @@ export class ActionAutomaton {
       this.#made++;
       return state;
     }
-    const known = this.#openStates.get(key);
-    if (known) return known;
+    const cached = this.#openStates.get(key);
+    if (cached) return cached;
     this.#openStates.set(key, state);
     this.#made++;
     return state;
@@ -161,11 +161,11 @@ export class ActionAutomaton {
     let hash = allowed.length;
     for (const id of allowed) hash = (Math.imul(hash, 31) + id) | 0;
     const key = `${allowed.length}:${hash}`;
-    const known = this.#interned.get(key) ?? [];
-    const same = known.find((mask) => mask.allowed.every((id, i) => id === allowed[i]));
+    const bucket = this.#interned.get(key) ?? [];
+    const same = bucket.find((mask) => mask.allowed.every((id, i) => id === allowed[i]));
     if (same) return same;
     const mask = { allowed };
-    this.#interned.set(key, [...known, mask]);
+    this.#interned.set(key, [...bucket, mask]);
     return mask;
   }
 }
@@ -337,12 +337,12 @@ function characterState(bytes: readonly number[]): 'open' | 'whole' | 'wrong' {
 /** Some beginnings lead to no allowed character (forms that are never written, characters that tidying replaces): they would be dead ends. */
 function canComplete(bytes: readonly number[]): boolean {
   const key = bytes.join();
-  let known = completable.get(key);
-  if (known === undefined) {
-    known = Array.from({ length: 64 }, (_, i) => characterState([...bytes, 0x80 + i])).some((state) => state !== 'wrong');
-    completable.set(key, known);
+  let cached = completable.get(key);
+  if (cached === undefined) {
+    cached = Array.from({ length: 64 }, (_, i) => characterState([...bytes, 0x80 + i])).some((state) => state !== 'wrong');
+    completable.set(key, cached);
   }
-  return known;
+  return cached;
 }
 
 const characters = (from: ReadonlySet<number>, count: number, max: number): Place => ({

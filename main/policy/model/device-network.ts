@@ -36,17 +36,17 @@ export function modelDeviceGraph(
   const repeated = op.reshape(repeatColumns(places, count, group), ['rows', 1, group * count, 1]);
   const ahead = op.greater(times, repeated);
   const { cosine, sine } = net.rotaryTables(graph, config, contextLength);
-  const split = (x: Tensor, own: number, order: readonly number[]): Tensor =>
-    op.transpose(op.reshape(x, ['rows', count, own, headSize]), order);
+  const split = (x: Tensor, heads: number, order: readonly number[]): Tensor =>
+    op.transpose(op.reshape(x, ['rows', count, heads, headSize]), order);
   let x = parts.embed(tokens);
   for (let layer = 0; layer < config.layers; layer++) {
     graph.scope(`layer.${layer}`, () => {
-      const own = net.projections(parts, config, layer, x);
-      const turned = split(op.rotary(own.query, positions, cosine, sine, heads), heads, [0, 2, 1, 3]);
+      const projected = net.projections(parts, config, layer, x);
+      const turned = split(op.rotary(projected.query, positions, cosine, sine, heads), heads, [0, 2, 1, 3]);
       const query = op.reshape(turned, ['rows', keyValueHeads, group * count, headSize]);
-      const fresh = split(op.rotary(own.key, positions, cosine, sine, keyValueHeads), keyValueHeads, [0, 2, 3, 1]);
+      const fresh = split(op.rotary(projected.key, positions, cosine, sine, keyValueHeads), keyValueHeads, [0, 2, 3, 1]);
       const keys = cache.write(`layer.${layer}.key`, fresh);
-      const values = cache.write(`layer.${layer}.value`, split(own.value, keyValueHeads, [0, 2, 1, 3]));
+      const values = cache.write(`layer.${layer}.value`, split(projected.value, keyValueHeads, [0, 2, 1, 3]));
       const scores = op.matmul(op.mul(query, 1 / Math.sqrt(headSize)), keys);
       const gathered = op.matmul(op.softmax(op.where(ahead, NEVER, scores)), values); // [rows, key-value heads, group · count, size]
       const apart = op.transpose(op.reshape(gathered, ['rows', heads, count, headSize]), [0, 2, 1, 3]);
@@ -65,11 +65,11 @@ export function modelDeviceGraph(
 /** [rows, count] so many times side by side. */
 function repeatColumns(x: Tensor, count: number, times: number): Tensor {
   if (times === 1) return x;
-  const chosen = x.graph.constant(
+  const indices = x.graph.constant(
     Int32Array.from({ length: times * count }, (_, i) => i % count),
     [times * count],
     'int32',
     'repeated',
   );
-  return node('Gather', [x, chosen], ['rows', times * count], x.dtype, { axis: 1 });
+  return node('Gather', [x, indices], ['rows', times * count], x.dtype, { axis: 1 });
 }

@@ -26,9 +26,9 @@ export function weightInput(graph: Graph, name: string, shape: readonly number[]
 const placed = new WeakMap<MappedWeights, DeviceWeights>();
 
 export function deviceWeights(config: LanguageModelConfig, weights: MappedWeights): DeviceWeights {
-  const known = placed.get(weights) ?? new DeviceWeights(config, weights);
-  placed.set(weights, known);
-  return known;
+  const weightsOnDevice = placed.get(weights) ?? new DeviceWeights(config, weights);
+  placed.set(weights, weightsOnDevice);
+  return weightsOnDevice;
 }
 
 class DeviceWeights {

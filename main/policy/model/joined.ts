@@ -23,8 +23,8 @@ export function neighbours(weights: MappedWeights, names: readonly string[]): re
   const groups: string[][] = [];
   for (const name of names.toSorted((a, b) => start(a) - start(b))) {
     const group = groups.at(-1);
-    const [before, own] = [weights.get(group?.at(-1) ?? ''), weights.get(name)];
-    if (group && before && own && follows(before, own)) group.push(name);
+    const [before, weight] = [weights.get(group?.at(-1) ?? ''), weights.get(name)];
+    if (group && before && weight && follows(before, weight)) group.push(name);
     else groups.push([name]);
   }
   return groups;

@@ -139,8 +139,8 @@ function tensors(
     const masked = (x: Tensor, start: number, end: number): Tensor => {
       const logits = parts.head(x);
       if (!mask) return logits;
-      const chosen = op.gather(mask.table, op.slice(mask.index, 0, start, end));
-      return op.where(shape.resident ? op.greater(chosen, 0.5) : chosen, logits, NEVER);
+      const allowed = op.gather(mask.table, op.slice(mask.index, 0, start, end));
+      return op.where(shape.resident ? op.greater(allowed, 0.5) : allowed, logits, NEVER);
     };
     const portion = Math.max(8, Math.floor(HEAD_PORTION / config.vocabulary));
     const inPortions = (name: string, of: (logits: Tensor, start: number, end: number) => Tensor): Tensor => {

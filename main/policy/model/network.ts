@@ -95,11 +95,11 @@ export function hiddenStates(
   let x = graph.scope('embed', () => parts.embed(op.reshape(op.transpose(tokens, [1, 0]), [time * rows])));
   const attend = causalAttention(graph, config, rows, time, { trees, whole: recompute });
   for (let layer = 0; layer < config.layers; layer++) {
-    const chosen = (of: Tensor): Tensor => (layer === config.layers - 1 ? op.gather(of, places) : of);
+    const wanted = (of: Tensor): Tensor => (layer === config.layers - 1 ? op.gather(of, places) : of);
     const block = (input: Tensor): Tensor => {
       const attended = graph.scope('attention', () => {
         const gathered = attend(projections(parts, config, layer, input));
-        return attentionOutput(parts, layer, chosen(input), chosen(gathered));
+        return attentionOutput(parts, layer, wanted(input), wanted(gathered));
       });
       return graph.scope('feedForward', () => feedForward(parts, config, layer, attended, recompute));
     };
@@ -141,8 +141,8 @@ function causalAttention(
       'int64',
       'rotary.positions',
     );
-  const turned = (x: Tensor, own: number): Tensor =>
-    op.reshape(op.rotary(op.reshape(x, [time, rows, own * headSize]), positions, cosine, sine, own), [time, rows, own, headSize]);
+  const turned = (x: Tensor, heads: number): Tensor =>
+    op.reshape(op.rotary(op.reshape(x, [time, rows, heads * headSize]), positions, cosine, sine, heads), [time, rows, heads, headSize]);
   const shared = (x: Tensor): Tensor => {
     if (group === 1) return x;
     const apart = op.reshape(x, [time, rows, keyValueHeads, 1, headSize]);

@@ -16,7 +16,7 @@ export function readingGraph(config: LanguageModelConfig, contextLength: number,
   // Each key-value head sees the queries of its group one after the other, so the mask is repeated for them.
   const masks = group === 1 ? mask : node('Concat', many(mask, group), mask.shape.with(2, group * count), { axis: 2 });
   const { cosine, sine } = net.rotaryTables(graph, config, contextLength);
-  const split = (x: Tensor, own: number): Tensor => op.transpose(op.reshape(x, ['rows', count, own, headSize]), [0, 2, 1, 3]);
+  const split = (x: Tensor, heads: number): Tensor => op.transpose(op.reshape(x, ['rows', count, heads, headSize]), [0, 2, 1, 3]);
   const grouped = (x: Tensor): Tensor => op.reshape(split(x, heads), ['rows', keyValueHeads, group * count, headSize]);
   const joined = (x: Tensor): Tensor =>
     op.reshape(op.transpose(op.reshape(x, ['rows', heads, count, headSize]), [0, 2, 1, 3]), ['rows', count, heads * headSize]);
@@ -27,10 +27,10 @@ export function readingGraph(config: LanguageModelConfig, contextLength: number,
   let x = parts.embed(graph.input('tokens', 'int32', ['rows', count]));
   for (let layer = 0; layer < config.layers; layer++) {
     graph.scope(`layer.${layer}`, () => {
-      const own = net.projections(parts, config, layer, x);
-      const query = grouped(op.rotary(own.query, positions, cosine, sine, heads));
-      const key = split(op.rotary(own.key, positions, cosine, sine, keyValueHeads), keyValueHeads);
-      const value = split(own.value, keyValueHeads);
+      const projected = net.projections(parts, config, layer, x);
+      const query = grouped(op.rotary(projected.query, positions, cosine, sine, heads));
+      const key = split(op.rotary(projected.key, positions, cosine, sine, keyValueHeads), keyValueHeads);
+      const value = split(projected.value, keyValueHeads);
       const weights = attention(query, cached(`layer.${layer}.key`, key), key, masks, 1 / Math.sqrt(headSize));
       const oldValues = cached(`layer.${layer}.value`, value);
       const gathered = op.add(op.matmul(part(weights, 'time', 0, -count), oldValues), product(part(weights, count, -count), value));

@@ -69,8 +69,8 @@ export class ModelText {
 
   /** The chat as text. `thinking` is passed on to templates that know it. */
   render(messages: readonly ChatMessage[], generation: boolean, thinking?: boolean): string {
-    const chosen = thinking === undefined ? {} : { enable_thinking: thinking };
-    return this.#template.render({ ...this.#variables, messages: [...messages], add_generation_prompt: generation, ...chosen });
+    const options = thinking === undefined ? {} : { enable_thinking: thinking };
+    return this.#template.render({ ...this.#variables, messages: [...messages], add_generation_prompt: generation, ...options });
   }
 
   decode(tokens: readonly number[]): string {

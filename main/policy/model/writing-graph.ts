@@ -59,8 +59,8 @@ export function writingGraph(config: LanguageModelConfig, contextLength: number,
 function apart(parts: WritingParts, layer: number, names: readonly string[], x: Tensor, size: (name: string) => number): Tensor[] {
   const wanted = names.map((name) => layerName(layer, name));
   const found = new Map<string, Tensor>();
-  for (const { names: own, y } of parts.products(wanted, x))
-    for (const [i, one] of op.split(y, own.map(size), y.rank - 1).entries()) found.set(own[i] ?? '', one);
+  for (const { names: joined, y } of parts.products(wanted, x))
+    for (const [i, one] of op.split(y, joined.map(size), y.rank - 1).entries()) found.set(joined[i] ?? '', one);
   return wanted.flatMap((name) => found.get(name) ?? []);
 }
 
@@ -81,14 +81,14 @@ function attending(graph: Graph, parts: WritingParts, config: LanguageModelConfi
   const sizes = graph.input('split', 'int64', [2]);
   const { cosine, sine } = rotaryTables(graph, config, contextLength);
   const turned = (x: Tensor): Tensor => node('Rotary', [x, positions, cosine, sine], x.shape, {});
-  const own = (name: string): number => (name.endsWith('q_proj') ? heads : keyValueHeads);
+  const headsIn = (name: string): number => (name.endsWith('q_proj') ? heads : keyValueHeads);
   const cached = (name: string): Tensor => graph.input(`cache.${name}`, 'float32', ['rows', keyValueHeads, 'time', headSize]);
 
   return (layer: number, x: Tensor): { gathered: Tensor; key: Tensor; value: Tensor } => {
     const found = new Map<string, Tensor>();
     const names = PROJECTIONS.map((part) => layerName(layer, part));
     for (const { names: those, y } of parts.products(names, x)) {
-      const counts = those.map(own);
+      const counts = those.map(headsIn);
       const all = op.reshape(y, ['rows', counts.reduce((a, b) => a + b, 0), 1, headSize]);
       for (const [i, one] of op.split(all, counts, 1).entries()) found.set(those[i] ?? '', one);
     }

@@ -59,20 +59,20 @@ export function writingParts({
         low.map(() => lora.rank),
         1,
       );
-      return op.split(y, names.map(sizeOf), 1).map((own, i) => {
+      return op.split(y, names.map(sizeOf), 1).map((part, i) => {
         const name = at(names, i);
         const place = low.indexOf(`${name}.lora_A`);
-        if (place < 0) return { names: [name], y: own };
+        if (place < 0) return { names: [name], y: part };
         const attributes = { transB: 1, alpha: lora.alpha / lora.rank };
-        return { names: [name], y: node('Gemm', [at(inner, place), parameters(`${name}.lora_B`), own], own.shape, attributes) };
+        return { names: [name], y: node('Gemm', [at(inner, place), parameters(`${name}.lora_B`), part], part.shape, attributes) };
       });
     };
     const products: WritingParts['products'] = (names, x) => {
       const matrices = names.map((name) => `${name}.weight`);
       const groups = trained === 'all' ? matrices.map((name) => [name]) : neighbours(weights, matrices);
       return groups.flatMap((group) => {
-        const own = group.map((name) => name.replace(/\.weight$/, ''));
-        return adapted(own, x, times(x, group, biasOf(own)));
+        const names = group.map((name) => name.replace(/\.weight$/, ''));
+        return adapted(names, x, times(x, group, biasOf(names)));
       });
     };
     return { weight: parts.weight, embed: parts.embed, products, head: (x) => times(x, [headName(config, weights)]) };

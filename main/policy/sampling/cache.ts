@@ -121,18 +121,18 @@ export class Cache {
       const source = results instanceof Float32Array ? results : results[name];
       const target = this.#data[i];
       if (!source || !target) throw new Error(`The model gave no new "${name}" to keep`);
-      const own = heads * count * size;
+      const numbers = heads * count * size;
       for (let row = 0; row < positions.length; row++) {
         const length = at(used, row) * size;
         for (let head = 0; head < heads; head++) {
-          const from = start + row * (all || own) + head * count * size;
+          const from = start + row * (all || numbers) + head * count * size;
           const to = ((at(places, row) * heads + head) * this.#time + at(positions, row)) * size;
           // A loop for few numbers, because making two views for `set` takes longer.
           if (length > FEW) target.set(source.subarray(from, from + length), to);
           else for (let k = 0; k < length; k++) target[to + k] = source[from + k]!;
         }
       }
-      if (all > 0) start += own;
+      if (all > 0) start += numbers;
     }
   }
 
@@ -158,5 +158,5 @@ export class Cache {
 /** The length of time that holds positions below `needed`. */
 export const timeFor = (needed: number): number => Math.max(TIME_STEP, Math.ceil(needed / TIME_STEP) * TIME_STEP);
 
-/** The length of the array for so many numbers, given that of the one there is: doubling, because fresh memory is dear. */
+/** Grows geometrically: allocation is expensive. */
 const roomyLength = (old: number, needed: number): number => (old >= needed ? old : Math.max(needed, 2 * old));

@@ -5,7 +5,7 @@
 import { at } from '../../base/indexed.ts';
 import * as w from '../../engine/kernels/wasm.ts';
 import type { Code, Local, Routine } from '../../engine/kernels/wasm.ts';
-import { sharedMemory } from '../../engine/kernels/wasm-lanes.ts';
+import { sharedMemory } from '../../engine/runtime/shared-memory.ts';
 
 const BYTES = Float64Array.BYTES_PER_ELEMENT;
 /** Scores that are computed side by side. */

@@ -3,6 +3,7 @@
 // distribution that was drawn from. Sums are in double precision and in ascending token order (of every second token each): the same
 // logits and the same generator always give the same token.
 
+import { NotFiniteError } from '../../engine/runtime/errors.ts';
 import { DrawLoops, GROUP } from './draw-loops.ts';
 
 /** How many alternatives are kept per token. */
@@ -40,6 +41,9 @@ export function drawNumbers({ temperature = 1, greedy = false, minP = 0 }: DrawS
   return { temperature: greedy ? 1 : temperature, greedy, minP: greedy ? 0 : minP };
 }
 
+const damaged = (logSum: number): NotFiniteError =>
+  new NotFiniteError(`The policy's logits are not finite (log-sum ${logSum}); its weights are damaged`);
+
 export class Drawer {
   readonly #temperature: number;
   readonly #greedy: boolean;
@@ -67,8 +71,7 @@ export class Drawer {
     const count = ids.length;
     if (count === 0) throw new RangeError('No token is allowed here: the mask is empty, or the action was already complete');
     const policyNormal = this.#load(logits, ids, 1);
-    if (!Number.isFinite(policyNormal))
-      throw new RangeError(`The policy's logits are not finite (log-sum ${policyNormal}); its weights are damaged`);
+    if (!Number.isFinite(policyNormal)) throw damaged(policyNormal);
     const normal = this.#temperature === 1 ? policyNormal : this.#load(logits, ids, this.#temperature);
 
     const top = this.#top(count);
@@ -90,7 +93,7 @@ export class Drawer {
   each(logits: Float32Array, allowed: Int32Array | undefined): Drawn[] {
     const ids = allowed ?? this.#ids;
     const normal = this.#load(logits, ids, 1);
-    if (!Number.isFinite(normal)) throw new RangeError(`The policy's logits are not finite (log-sum ${normal}); its weights are damaged`);
+    if (!Number.isFinite(normal)) throw damaged(normal);
     const entropy = Math.max(0, normal - this.#moment / this.#total);
     const top = this.#top(ids.length).map((i) => ({ token: ids[i]!, probability: this.#weights[i]! / this.#total }));
     return Array.from(ids, (token, i) => {
@@ -138,7 +141,7 @@ export class Drawer {
       left -= weight;
       if (left < 0) return i;
     }
-    if (!Number.isFinite(normal)) throw new RangeError('The distribution to draw from is not finite');
+    if (!Number.isFinite(normal)) throw new NotFiniteError('The distribution to draw from is not finite');
     return last; // rounding left a hair at the end
   }
 

@@ -3,7 +3,7 @@
 
 import { at } from '../../base/indexed.ts';
 import { laneNumber, lanesOf } from '../../engine/runtime/lanes.ts';
-import { sharedNumbers } from '../../engine/runtime/shared-numbers.ts';
+import { sharedNumbers } from '../../engine/runtime/shared-memory.ts';
 import type { Flat, Group } from '../../engine/graph/parameters.ts';
 import type { MemoryPool } from '../../engine/runtime/session-cache.ts';
 import { Session, float, floats, integer, value } from '../../engine/runtime/session.ts';
@@ -112,29 +112,29 @@ export class GraphReader implements Reader {
 
   async read<Row extends ReadRow>(rows: readonly Row[], arrived: (row: Row, logits: Float32Array) => void): Promise<void> {
     for (const row of rows) if (left(row) > 1) this.#reading.add(row);
-    const { chosen, least } = this.#apart(rows, this.network.shares ? this.#borrow(rows) : readFirst(rows));
-    const group = chosen.map((place) => at(rows, place));
+    const { rowIndices, least } = this.#apart(rows, this.network.shares ? this.#borrow(rows) : readFirst(rows));
+    const group = rowIndices.map((place) => at(rows, place));
     const count = chooseCount(group, CALL_COST, least);
-    const apart = chosen.length < rows.length;
+    const apart = rowIndices.length < rows.length;
     const time = apart ? Math.min(this.#cache.time, timeFor(Math.max(...group.map(({ position }) => position)))) : this.#cache.time;
     const lanes = group.length * count < ALONE ? 1 : Math.min(this.#lanes, group.length);
     const parts = await Promise.all(
       Array.from({ length: lanes }, async (_, lane): Promise<ReadPart<Row>> => {
         const [first, end] = [Math.floor((lane * group.length) / lanes), Math.floor(((lane + 1) * group.length) / lanes)];
-        const own = group.slice(first, end);
-        const places = chosen.slice(first, end);
-        const used = own.map(({ tokens, position }) => Math.min(count, tokens.length - position));
+        const batch = group.slice(first, end);
+        const places = rowIndices.slice(first, end);
+        const used = batch.map(({ tokens, position }) => Math.min(count, tokens.length - position));
         const session = await this.#session(count, lanes > 1 ? lane : undefined);
-        const known = apart ? this.#cache.gathered(places, time) : this.#cache.values(first, own.length);
-        return { own, places, used, results: await session.run({ ...this.#inputs(own, used, count, time), ...known }) };
+        const cached = apart ? this.#cache.gathered(places, time) : this.#cache.values(first, batch.length);
+        return { batch, places, used, results: await session.run({ ...this.#inputs(batch, used, count, time), ...cached }) };
       }),
     );
     await this.#keep(parts, rows, count);
 
     const { vocabulary, aids } = this.network;
-    for (const { own, used, results } of parts) {
+    for (const { batch, used, results } of parts) {
       const logits = floats(need(results, 'logits'));
-      for (const [i, row] of own.entries()) {
+      for (const [i, row] of batch.entries()) {
         row.position += at(used, i);
         if (row.position < row.tokens.length) continue;
         this.#reading.delete(row);
@@ -149,10 +149,10 @@ export class GraphReader implements Reader {
    * Where single tokens are computed otherwise than several at once, what a row has drawn is always read alone and what it was given never, also the last token of
    * it: else a row's numbers would depend on how many tokens its company makes worth reading at once.
    */
-  #apart(rows: readonly ReadRow[], chosen: readonly number[]): { chosen: readonly number[]; least: number } {
-    if (!this.network.approximateSampling) return { chosen, least: 1 };
-    const reading = chosen.filter((place) => this.#reading.has(at(rows, place)));
-    return reading.length > 0 ? { chosen: reading, least: COUNTS[1] } : { chosen, least: 1 };
+  #apart(rows: readonly ReadRow[], rowIndices: readonly number[]): { rowIndices: readonly number[]; least: number } {
+    if (!this.network.approximateSampling) return { rowIndices, least: 1 };
+    const reading = rowIndices.filter((place) => this.#reading.has(at(rows, place)));
+    return reading.length > 0 ? { rowIndices: reading, least: COUNTS[1] } : { rowIndices, least: 1 };
   }
 
   /** Of rows that begin alike one reads, and the others take over what it has read. Gives the places of the rows that read next. */
@@ -165,10 +165,10 @@ export class GraphReader implements Reader {
         waiting.add(place);
         continue;
       }
-      const known = rows.map((other) => (other === row ? 0 : common(other, other.position, row)));
-      const most = Math.min(Math.max(...known), row.tokens.length - 1); // the last one is read for its logits
+      const overlaps = rows.map((other) => (other === row ? 0 : common(other, other.position, row)));
+      const most = Math.min(Math.max(...overlaps), row.tokens.length - 1); // the last one is read for its logits
       if (most >= row.position + PAGE) {
-        this.#cache.move(known.indexOf(Math.max(...known)), place);
+        this.#cache.move(overlaps.indexOf(Math.max(...overlaps)), place);
         row.position = most;
       }
       if (left(row) >= PAGE) leading.push(row);
@@ -181,7 +181,7 @@ export class GraphReader implements Reader {
 
   /** Puts what was read into the cache. */
   async #keep(parts: readonly ReadPart<ReadRow>[], rows: readonly ReadRow[], count: number): Promise<void> {
-    const positions = parts.map(({ own }) => own.map(({ position }) => position));
+    const positions = parts.map(({ batch }) => batch.map(({ position }) => position));
     const read = parts.flatMap(({ used }, part) => used.map((n, i) => at(at(positions, part), i) + n));
     const needed = Math.max(...read, ...rows.map(({ position }) => position));
     const growth = this.#cache.growth(needed);
@@ -246,8 +246,8 @@ export class GraphReader implements Reader {
 
   async #session(count: number, lane: number | undefined): Promise<Session> {
     const key = `${count} ${lane ?? 'here'}`;
-    const known = this.#sessions.get(key);
-    if (known) return known;
+    const cached = this.#sessions.get(key);
+    if (cached) return cached;
     const graph = this.network.samplingGraph(count, (target) => parameterInputs(target, this.network.layout));
     const { threads } = this.#options;
     const alone = this.#shared
@@ -264,7 +264,7 @@ export class GraphReader implements Reader {
 
 /** What one lane has read of some of the rows. */
 interface ReadPart<Row extends ReadRow> {
-  readonly own: readonly Row[];
+  readonly batch: readonly Row[];
   /** Their places in the cache. */
   readonly places: readonly number[];
   readonly used: readonly number[];

@@ -10,7 +10,8 @@ import type { Drawn, DrawSettings } from './draw.ts';
 import type { AnswerPath } from '../text/episode-text.ts';
 import type { TokenMask } from '../text/grammar-mask.ts';
 import type { PolicyModel } from '../transformer/network.ts';
-import { openReader } from './open-reader.ts';
+import { DecodingReader, decodes } from '../decoder/decoding-reader.ts';
+import { GraphReader } from './reader.ts';
 import type { Reader, ReadRow, SamplerOptions } from './reader.ts';
 
 /** Tokens that the policy has not read yet, with their match flags. */
@@ -40,8 +41,8 @@ export interface SampledEpisode {
 export type Settle = (waiting: readonly SampledEpisode[]) => void;
 
 export interface RunOptions {
-  /** Awaited between calls of the model; what it throws ends the run there. */
-  readonly poll?: () => Promise<void>;
+  /** Looked at between calls of the model: aborted, it ends the run there. */
+  readonly signal?: AbortSignal | undefined;
   readonly settle?: Settle;
   /** At most so many episodes at once, where that is fewer than the sampler's capacity. */
   readonly most?: number;
@@ -61,6 +62,12 @@ export interface Row extends ReadRow {
   readonly episode: SampledEpisode;
 }
 
+/** Small Transformers are read by the decoder, everything else by sessions. */
+export function openReader(model: PolicyModel, weights: Flat, options: SamplerOptions = {}): Reader {
+  if (!('samplingGraph' in model) && decodes(model, options.capacity ?? 64)) return new DecodingReader(model, weights, options);
+  return new GraphReader(model, weights, options);
+}
+
 export class Sampler implements EpisodeSampler {
   readonly #reader: Reader;
 
@@ -71,7 +78,7 @@ export class Sampler implements EpisodeSampler {
 
   async run(episodes: Iterable<SampledEpisode>, settings: DrawSettings = {}, options: RunOptions = {}): Promise<void> {
     if (options.beam) return new BeamSearch(this.#reader, options.beam).run(episodes, options);
-    const { poll, settle = () => {}, most = this.#reader.capacity } = options;
+    const { signal, settle = () => {}, most = this.#reader.capacity } = options;
     const capacity = Math.min(most, this.#reader.capacity);
     const waiting = episodes[Symbol.iterator]();
     const drawer = new Drawer(this.#reader.network.vocabulary, settings);
@@ -84,7 +91,7 @@ export class Sampler implements EpisodeSampler {
         if (!episode.done) rows.push(this.#feed({ episode, tokens: [], flags: [], position: 0 }));
       }
       if (rows.length === 0) return;
-      await poll?.();
+      signal?.throwIfAborted();
       await this.#reader.read(rows, (row, logits) => {
         const { episode } = row;
         episode.accept(drawer.draw(logits, episode.mask?.allowed, () => episode.random.next()));

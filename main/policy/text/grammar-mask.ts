@@ -159,18 +159,18 @@ export class GrammarMasks {
   #choice(node: TrieNode, head: string, tail: string): Cursor {
     if (node.children.size === 0) return finished(head + (node.text ?? '') + tail);
     const mask = tokenMask(node.text === undefined ? node.children.keys() : [...node.children.keys(), END]);
-    const known = new Map<number, Cursor>();
+    const cursors = new Map<number, Cursor>();
     return {
       mask,
       action: undefined,
       next: (token) => {
-        let cursor = known.get(token);
+        let cursor = cursors.get(token);
         if (!cursor) {
           const child = node.children.get(token);
           if (child) cursor = this.#choice(child, head, tail);
           else if (token === END && node.text !== undefined) cursor = finished(head + node.text + tail);
           else throw refused(this.#tokenizer, token);
-          known.set(token, cursor);
+          cursors.set(token, cursor);
         }
         return cursor;
       },

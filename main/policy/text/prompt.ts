@@ -202,14 +202,14 @@ export class Relabelling {
 
   /** The same mask where it allows the same under the new names (all of a group, or none); else the relabelled one, made once. */
   mask(mask: TokenMask): TokenMask {
-    let known = this.#masks.get(mask);
-    if (!known) {
+    let cached = this.#masks.get(mask);
+    if (!cached) {
       const allowed = membersOf(mask);
       const same = mask.allowed.every((token) => allowed[this.forward(token)] === 1);
-      known = same ? mask : { allowed: mask.allowed.map((token) => this.forward(token)).sort() };
-      this.#masks.set(mask, known);
+      cached = same ? mask : { allowed: mask.allowed.map((token) => this.forward(token)).sort() };
+      this.#masks.set(mask, cached);
     }
-    return known;
+    return cached;
   }
 }
 

@@ -42,7 +42,7 @@ export function spellingRows(spellings: Spellings): number[][] {
 export function spellingTable(graph: Graph, spellings: Spellings): Tensor {
   const rows = embeddingRows(spellings);
   const table = new Float32Array(spellings.length * rows);
-  for (const [token, own] of spellingRows(spellings).entries()) for (const row of own) table[token * rows + row] = 1;
+  for (const [token, letters] of spellingRows(spellings).entries()) for (const row of letters) table[token * rows + row] = 1;
   return graph.constant(table, [spellings.length, rows], 'float32', 'spelling');
 }
 

@@ -136,13 +136,13 @@ export class Tokenizer {
   }
 
   #piece(piece: string): readonly number[] {
-    let known = this.#cache.get(piece);
-    if (!known) {
+    let cached = this.#cache.get(piece);
+    if (!cached) {
       // A text that spells one of our marks (a hostile product name) must not become the mark.
-      known = this.#standard.encode(piece.replaceAll('<', '< '), { add_special_tokens: false }).ids;
-      if (piece.length <= 64) this.#cache.set(piece, known);
+      cached = this.#standard.encode(piece.replaceAll('<', '< '), { add_special_tokens: false }).ids;
+      if (piece.length <= 64) this.#cache.set(piece, cached);
     }
-    return known;
+    return cached;
   }
 
   /** Every token, by its id. */

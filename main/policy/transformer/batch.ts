@@ -88,8 +88,8 @@ export function policyTensors(
   return graph.scope('policy', () => {
     const flat = (x: Tensor): Tensor => op.reshape(x, [rows * agentTokens]);
     const square = (x: Tensor): Tensor => op.reshape(x, perToken);
-    const chosen = masks && op.gather(masks.table, flat(masks.index));
-    const mask = chosen && shape.resident ? op.mul(op.sub(1, chosen), FORBIDDEN) : chosen;
+    const allowed = masks && op.gather(masks.table, flat(masks.index));
+    const mask = allowed && shape.resident ? op.mul(op.sub(1, allowed), FORBIDDEN) : allowed;
     const masked = (logits: Tensor): Tensor => (mask ? op.add(logits, mask) : logits);
     const logits = masked(free);
     const all = op.logSoftmax(logits);
@@ -294,7 +294,7 @@ export class MaskTable {
   readonly #rows: number;
   readonly #width: number;
   readonly #numbers: Float32Array | Uint8Array;
-  readonly #known = new Map<TokenMask, number>();
+  readonly #rowOf = new Map<TokenMask, number>();
 
   /** A compact table holds 1 for what is allowed; else it holds what is added to the logits. */
   constructor(rows: number, width: number, compact = false) {
@@ -305,10 +305,10 @@ export class MaskTable {
 
   index(mask: TokenMask): number {
     if (this.#rows === 0 || mask === EVERYTHING) return 0;
-    const known = this.#known.get(mask);
-    if (known !== undefined) return known;
-    const row = this.#known.size + 1;
-    this.#known.set(mask, row);
+    const cached = this.#rowOf.get(mask);
+    if (cached !== undefined) return cached;
+    const row = this.#rowOf.size + 1;
+    this.#rowOf.set(mask, row);
     const start = row * this.#width;
     const compact = this.#numbers instanceof Uint8Array;
     this.#numbers.fill(compact ? 0 : FORBIDDEN, start, start + this.#width);

@@ -1,5 +1,5 @@
-// Sequences that begin alike, written once: the episodes of one task share its page, often an action and the page after it. Each tree holds what some
-// rows share and, after it, what each goes on with; a token looks only at those on its way from the root. Rows of one task stand in one tree as long as
+// Sequences that begin alike, written once: the episodes of one task share its page, often an action and the page after it. Each tree holds a common
+// prefix and each row's suffix; a token attends only to its ancestors. Rows of one task stand in one tree as long as
 // it does not become too long.
 
 import { at } from '../../base/indexed.ts';
@@ -41,8 +41,9 @@ export function forestOf(rows: readonly EncodedRow[], most: number): Forest {
   const paths = rows.map((row): Path => {
     const beginning = beginningOf(row);
     const tokens = row.tokens.slice(0, usedLength(row));
-    const known = open.get(beginning);
-    if (known !== undefined && at(trees, known).sizeWith(tokens) <= most) return { tree: known, places: at(trees, known).add(tokens) };
+    const existing = open.get(beginning);
+    if (existing !== undefined && at(trees, existing).sizeWith(tokens) <= most)
+      return { tree: existing, places: at(trees, existing).add(tokens) };
     const tree = new GrowingTree();
     open.set(beginning, trees.length);
     trees.push(tree);
@@ -75,8 +76,8 @@ class GrowingTree implements Tree {
     return row.map((token, depth) => {
       const after = this.#after.get(place) ?? new Map<number, number>();
       this.#after.set(place, after);
-      const known = after.get(token);
-      if (known !== undefined) return (place = known);
+      const existing = after.get(token);
+      if (existing !== undefined) return (place = existing);
       this.tokens.push(token);
       this.before.push(place);
       this.depth.push(depth);

@@ -32,9 +32,9 @@ export class JoinedParameters {
     for (const [i, { parts }] of this.#joined.entries()) {
       let start = 0;
       for (const name of parts) {
-        const own = this.#layout.view(weights, name);
-        at(this.#numbers, i).set(own, start);
-        start += own.length;
+        const view = this.#layout.view(weights, name);
+        at(this.#numbers, i).set(view, start);
+        start += view.length;
       }
     }
   }

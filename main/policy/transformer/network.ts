@@ -33,7 +33,7 @@ export interface PolicyNetwork extends BatchLayout {
   readonly shapes?: 'fine' | 'few';
   /** What sequences have in common can be computed once for all of them (shared-batch.ts). */
   readonly shares?: boolean;
-  /** How many micro-batches are computed side by side at most, where sessions are dear; missing: one for every thread. */
+  /** Most micro-batches computed side by side. Defaults to one per thread; sessions of some networks are expensive. */
   readonly lanes?: number;
   /** Further inputs of sampling graphs, made of parameters. */
   readonly joined?: readonly JoinedParameter[];

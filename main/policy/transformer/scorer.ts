@@ -9,7 +9,7 @@ import { DeviceBuffers } from '../../engine/gpu/device-buffers.ts';
 import { DeviceParameters, deviceInputs } from '../../engine/gpu/device-parameters.ts';
 import type { Flat } from '../../engine/graph/parameters.ts';
 import { laneNumber, laneThreads, lanesOf } from '../../engine/runtime/lanes.ts';
-import { sharedNumbers } from '../../engine/runtime/shared-numbers.ts';
+import { sharedNumbers } from '../../engine/runtime/shared-memory.ts';
 import { peakBytes } from '../../engine/graph/memory.ts';
 import { type MemoryPool, type Planned, SessionCache } from '../../engine/runtime/session-cache.ts';
 import { Session, floats } from '../../engine/runtime/session.ts';

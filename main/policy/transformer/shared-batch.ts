@@ -27,16 +27,16 @@ interface Distinct {
 
 /** Which of the distinct tokens each token of the agent is. */
 export function distinctTokens(rows: readonly EncodedRow[], forest: Forest, maskOf: (mask: EncodedRow['agent'][number]['mask']) => number) {
-  const known = new Map<string, number>();
+  const indexOf = new Map<string, number>();
   const distinct: Distinct[] = [];
   const indices = rows.map(({ agent }, r) => {
     const { tree, places } = at(forest.paths, r);
     return agent.map(({ position, target, mask }) => {
       const token = { tree, place: at(places, position), target, mask: maskOf(mask) };
       const key = Object.values(token).join(' ');
-      const index = known.get(key) ?? distinct.length;
+      const index = indexOf.get(key) ?? distinct.length;
       if (index === distinct.length) {
-        known.set(key, index);
+        indexOf.set(key, index);
         distinct.push(token);
       }
       return index;
@@ -84,11 +84,11 @@ function treeFeeds({ trees }: Forest, count: number, time: number): Feeds {
   for (let t = 0; t < count; t++) {
     const tree = trees[t];
     for (let i = 0; i < time; i++) {
-      const own = (t * time + i) * time;
+      const start = (t * time + i) * time;
       const before = tree?.before[i];
       // It sees what the one before it sees, and itself.
-      if (before !== undefined && before >= 0) seen.copyWithin(own, (t * time + before) * time, (t * time + before) * time + before + 1);
-      seen[own + i] = 0;
+      if (before !== undefined && before >= 0) seen.copyWithin(start, (t * time + before) * time, (t * time + before) * time + before + 1);
+      seen[start + i] = 0;
       tokens[t * time + i] = tree?.tokens[i] ?? 0;
       depths[i * count + t] = BigInt(tree?.depth[i] ?? 0);
     }

@@ -254,12 +254,12 @@ export function logitsAt(
       'int32',
       'row',
     );
-    const chosen = op.gather(hidden, op.reshape(op.add(op.mul(positions, rows), row), [rows * count]));
-    const logits = vocabularyLogits(p, config, chosen);
-    if (!config.aids.pointer) return { hidden: chosen, logits };
+    const picked = op.gather(hidden, op.reshape(op.add(op.mul(positions, rows), row), [rows * count]));
+    const logits = vocabularyLogits(p, config, picked);
+    if (!config.aids.pointer) return { hidden: picked, logits };
 
     const width = pointerSize(config);
-    const query = op.reshape(pointerQuery(p, chosen), [rows, count, width]);
+    const query = op.reshape(pointerQuery(p, picked), [rows, count, width]);
     const key = op.reshape(pointerKey(p, hidden), [time, rows, width]);
     const scores = op.matmul(query, key, { rowsFirstB: true, transposeB: true, scale: pointerScale(config) }); // [R, A, T]
     const times = graph.constant(
@@ -278,7 +278,7 @@ export function logitsAt(
       'logitStarts',
     );
     const places = op.reshape(op.add(op.reshape(tokens, [rows, 1, time]), starts), [rows * count * time]);
-    const amounts = op.mul(op.reshape(attention, [rows * count, time]), pointerAmount(p, chosen));
+    const amounts = op.mul(op.reshape(attention, [rows * count, time]), pointerAmount(p, picked));
     const pointed = op.scatterRows(
       op.reshape(logits, [rows * count * config.vocabulary]),
       places,
@@ -286,6 +286,6 @@ export function logitsAt(
       'add',
       { tokens, vocabulary: config.vocabulary },
     );
-    return { hidden: chosen, logits: op.reshape(pointed, logits.shape) };
+    return { hidden: picked, logits: op.reshape(pointed, logits.shape) };
   });
 }

@@ -15,8 +15,6 @@ export interface CloneState {
   readonly state: TrainingState;
   /** Whether the success after the latest step was measured, where that is due. */
   checked: boolean;
-  /** Brings the state's arrays up to date, while the training state is on a device. */
-  refresh?: () => Promise<unknown>;
 }
 
 export function freshClone({ config, referenceLayout: layout, start }: RunSetup): CloneState {

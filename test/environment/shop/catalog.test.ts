@@ -1,5 +1,6 @@
 // A catalog file that is wrong gets a clear answer with the place of the problem: never a crash, never a silent skip.
 
+import { execFileSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -18,6 +19,16 @@ function withProduct(index: number, change: Record<string, unknown>): string {
   Object.assign(json.products[index], change);
   return JSON.stringify(json);
 }
+
+it('is what its script makes, byte for byte', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'astrolab-shop-'));
+  try {
+    execFileSync(process.execPath, [resourceFile('shop', 'make-catalog.mjs'), folder]);
+    expect(readFileSync(join(folder, 'catalog.json'), 'utf8')).toBe(text);
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+});
 
 describe('a malformed catalog', () => {
   it.each<[string, string, RegExp]>([

@@ -6,12 +6,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { createWebShop } from '../../../main/environment/webshop/webshop.ts';
-import { projectFolder, resourceFile } from '../../../main/base/paths.ts';
+import { resourceFile } from '../../../main/base/paths.ts';
 
 test('the script makes the same bytes again', () => {
   const folder = mkdtempSync(join(tmpdir(), 'astrolab-webshop-'));
   try {
-    const script = join(projectFolder(), 'scripts', 'make-webshop-catalog.mjs');
+    const script = resourceFile('webshop', 'make-catalog.mjs');
     execFileSync(process.execPath, [script, folder], { env: { ...process.env, ELECTRON_RUN_AS_NODE: '1' } });
     for (const name of ['products.json', 'instructions.json']) {
       expect(readFileSync(join(folder, name)).equals(readFileSync(resourceFile('webshop', name))), name).toBe(true);

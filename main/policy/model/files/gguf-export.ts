@@ -101,9 +101,9 @@ function interleavedHeads(config: LanguageModelConfig, name: string): number | u
 export function ggufTensors(config: LanguageModelConfig, tensors: readonly NewTensor[]): NewTensor[] {
   return tensors.map(({ name, shape, numbers }) => {
     const heads = interleavedHeads(config, name);
-    const own = (): Iterable<Float32Array> =>
+    const numbersOf = (): Iterable<Float32Array> =>
       heads === undefined ? numbers() : [interleave(joined(numbers(), countOf(shape)), shape, heads, 'do')];
-    return { name: ggufName(name), shape, numbers: own };
+    return { name: ggufName(name), shape, numbers: numbersOf };
   });
 }
 

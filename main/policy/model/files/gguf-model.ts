@@ -58,11 +58,12 @@ export function openGguf(file: string): GgufModel {
   const { metadata, tensors: raw } = readGguf(file);
   const config = configOf(metadata, raw, file);
   const tensors = new Map<string, TensorSource>();
-  for (const [own, tensor] of raw) {
-    if (own === 'rope_freqs.weight')
+  for (const [ggufName, tensor] of raw) {
+    if (ggufName === 'rope_freqs.weight')
       throw new ModelError(`${file}: rope factors by frequency (rope_freqs) are not supported in a GGUF file`);
-    const name = huggingFaceName(own);
-    if (name === undefined) throw new ModelError(`${file} holds the tensor "${own}", which a ${config.architecture} model does not have`);
+    const name = huggingFaceName(ggufName);
+    if (name === undefined)
+      throw new ModelError(`${file} holds the tensor "${ggufName}", which a ${config.architecture} model does not have`);
     const rows = /self_attn\.([qk])_proj\.(weight|bias)$/.exec(name);
     const heads = rows?.[1] === 'q' ? config.heads : config.keyValueHeads;
     tensors.set(name, { ...tensor, name, ...(rows && config.architecture === 'llama' && { interleavedHeads: heads }) });

@@ -52,8 +52,8 @@ export function writeGguf(file: string, metadata: ReadonlyMap<string, GgufEntry>
   const header = Buffer.concat(parts);
   writeAtomically(file, `${file}.${process.pid}.partial`, (handle) => {
     writeAll(handle, Buffer.concat([header, Buffer.alloc(padded(header.length) - header.length)]));
-    for (const { bytes, parts: own } of tensors) {
-      for (const part of own()) writeAll(handle, part);
+    for (const { bytes, parts: partsOf } of tensors) {
+      for (const part of partsOf()) writeAll(handle, part);
       writeAll(handle, Buffer.alloc(padded(bytes) - bytes));
     }
   });

@@ -80,9 +80,9 @@ export class ModelRegistry {
   find(name: string): ModelRecord {
     const file = join(this.folderOf(name), 'model.json');
     if (!existsSync(file)) {
-      const known = this.list().map((model) => model.name);
+      const names = this.list().map((model) => model.name);
       throw new ModelError(
-        `There is no model "${name}". ${known.length > 0 ? `Models: ${known.join(', ')}` : 'Add one with: lab models add FOLDER'}`,
+        `There is no model "${name}". ${names.length > 0 ? `Models: ${names.join(', ')}` : 'Add one with: lab models add FOLDER'}`,
       );
     }
     const parsed = recordSchema.safeParse(JSON.parse(readFileSync(file, 'utf8')));
@@ -104,9 +104,9 @@ export class ModelRegistry {
 
   /** Points to a model that has moved; it must be the same one. */
   locate(name: string, path: string, progress: Progress = () => {}): ModelRecord {
-    const known = this.find(name);
+    const existing = this.find(name);
     const record = describe(name, openSource(path), (share) => progress(share, 'reading'));
-    if (record.hash !== known.hash)
+    if (record.hash !== existing.hash)
       throw new ModelError(`${record.source} holds another model than "${name}" was (its contents differ); add it under another name`);
     this.#write(record);
     return record;
@@ -140,9 +140,9 @@ export class ModelRegistry {
   #verify(record: ModelRecord, source: ModelSource): void {
     const seen = new Map(record.files.map((file) => [file.name, file]));
     const touched = source.files.some((file) => {
-      const known = seen.get(basename(file));
+      const before = seen.get(basename(file));
       const { size, mtimeMs } = statSync(file);
-      return known?.bytes !== size || known.modified !== mtimeMs;
+      return before?.bytes !== size || before.modified !== mtimeMs;
     });
     if (!touched && seen.size === source.files.length) return;
     const now = describe(record.name, source, () => {});

@@ -3,7 +3,8 @@
 
 import { closeSync, fstatSync, openSync } from 'node:fs';
 import { z } from 'zod';
-import { frameHeader, LONGEST_HEADER, parseHeader, writeAll, writeAtomically } from '../../../engine/runtime/atomic-file.ts';
+import { writeAll, writeAtomically } from '../../../engine/runtime/atomic-file.ts';
+import { frameHeader, LONGEST_HEADER, parseHeader } from '../../../engine/runtime/safetensors-header.ts';
 import { bytesFor } from './numbers.ts';
 import { ModelError, countOf, readFully } from './tensor-source.ts';
 import type { TensorSource } from './tensor-source.ts';

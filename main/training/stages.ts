@@ -1,0 +1,78 @@
+// The stages of an update, each with its time measured: tasks are drawn (and valued where they have no V* yet), played, scored and
+// learned from. What they mean together is in train.ts.
+
+import type { Prepared } from '../algorithm/algorithm.ts';
+import { Random } from '../base/random.ts';
+import type { Task } from '../environment/environment.ts';
+import { diagnoseTrajectory } from '../evaluation/evaluate.ts';
+import { at } from '../base/indexed.ts';
+import type { Episode } from '../rollout/episode.ts';
+import { drawAt, rollout } from '../rollout/rollout.ts';
+import type { LearningReport } from './batching/minibatch.ts';
+import { groupNames } from './group-names.ts';
+import type { TrainingRun } from './training-run.ts';
+import { drawableTasks, valueTasks } from './vstar-stage.ts';
+
+/** The names of the random streams that a batch is drawn from: the same names, the same batch. */
+export interface Streams {
+  readonly tasks: readonly (string | number)[];
+  readonly names: readonly (string | number)[];
+  readonly episodes: readonly (string | number)[];
+}
+
+/** Where and how a batch is played. */
+export interface Play {
+  readonly update: number;
+  readonly level: number;
+  readonly temperature: number;
+  readonly streams: Streams;
+}
+
+/** The tasks of a batch, each with a V* where the algorithm needs one. */
+export async function drawTasks(run: TrainingRun, { update, level, streams }: Play): Promise<Task[]> {
+  const count = Math.ceil(run.config.training.batch / run.setup.algorithm.needs.group);
+  return run.recorder.time('system/time.vstar', async () => {
+    const drawable = await drawableTasks(run, level, update);
+    const drawn = run.tasks.draw(drawable, count, Random.from(...streams.tasks));
+    await valueTasks(run, drawn, level, update);
+    return drawn;
+  });
+}
+
+/** Plays each task as often as the algorithm's group is large, with the current policy. */
+export async function playTasks(run: TrainingRun, tasks: readonly Task[], play: Play): Promise<Episode[]> {
+  const { config, policy, vstar, signal } = run;
+  const { update, level, temperature, streams } = play;
+  const { needs } = run.setup.algorithm;
+  const requests = tasks.flatMap((task, index) => {
+    const relabel = groupNames(config, needs.group, ...streams.names, index);
+    return Array.from({ length: needs.group }, (_, copy) => {
+      const seed = Random.from(...streams.episodes, index, copy).integer();
+      return { task, seed, purpose: 'train' as const, update, relabel, level };
+    });
+  });
+  const draw = drawAt(temperature, config.training.minP);
+  const episodes = await run.recorder.time('system/time.rollout', () => rollout(policy, requests, draw, { signal }));
+  for (const [index, { trajectory }] of episodes.entries()) {
+    diagnoseTrajectory(trajectory, policy.environment, at(requests, index).task, level);
+    if (needs.vstar) trajectory.vstar = vstar.of(trajectory.task, level).value;
+  }
+  return episodes;
+}
+
+/** log π_ref and the critic's values of every token, as far as the algorithm needs them. */
+export async function scoreEpisodes({ recorder, learner, signal }: TrainingRun, episodes: readonly Episode[]): Promise<void> {
+  recorder.record(await recorder.time('system/time.scoring', () => learner.score(episodes, signal)));
+}
+
+/** Gradients of the algorithm's loss, clipping, AdamW; undefined when the algorithm kept no episode. */
+export async function learn(
+  { recorder, learner, reporter, signal }: TrainingRun,
+  episodes: readonly Episode[],
+  prepared: Prepared,
+  { update, learningRate }: { readonly update: number; readonly learningRate: number },
+): Promise<LearningReport | undefined> {
+  const step = await recorder.time('system/time.update', () => learner.update(episodes, prepared, { update, learningRate, signal }));
+  if (step?.shrunkTo !== undefined) await reporter.smallerBatches(update, step.shrunkTo);
+  return step;
+}
