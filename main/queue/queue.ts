@@ -59,8 +59,6 @@ interface Live {
   readonly writer: RunWriter;
   /** The device it uses. */
   readonly device: string;
-  /** The lock names its process; one of Electron has a number only when it is up. */
-  locked: boolean;
   /** What a run that ends before its last update becomes. */
   stopsAs: 'paused' | 'stopped';
   /** The state the run ends in when its process goes; null while nothing was said: then it crashed. */
@@ -263,10 +261,10 @@ export class RunQueue {
       const process = this.#options.launch({ ...start, run, until: pauseAt }, (report) => {
         if (live !== undefined) this.#receive(id, live, report);
       });
-      live = { process, writer, device: deviceOf(run.config), locked: false, stopsAs: 'paused', end: null };
+      live = { process, writer, device: deviceOf(run.config), stopsAs: 'paused', end: null };
       this.#live.set(id, live);
       this.#keepWatch();
-      this.#lock(id, live);
+      if (process.pid !== undefined) this.#store.locks.setTrainer(id, process.pid);
       const launched = live;
       void process.ended.then((reason) => this.#gone(id, launched, reason));
       this.#options.onChange?.(this.#store.runs.get(id));
@@ -284,7 +282,6 @@ export class RunQueue {
     // Reports that were under way when the run was cancelled or failed no longer count.
     if (live.end !== null) return;
     if (!this.#store.present()) return this.#folderGone();
-    this.#lock(id, live);
     try {
       const report = runReport.parse(raw);
       live.writer.apply(report);
@@ -295,13 +292,6 @@ export class RunQueue {
       if (full) releaseReserve(this.#store.dataFolder);
       this.#end(id, full ? diskFull() : { state: 'failed', reason: `What the run reported could not be stored: ${message(error)}` });
     }
-  }
-
-  /** The lock holds until this process is gone too. */
-  #lock(id: number, live: Live): void {
-    if (live.locked || live.process.pid === undefined) return;
-    this.#store.locks.setTrainer(id, live.process.pid);
-    live.locked = true;
   }
 
   #react(id: number, live: Live, report: RunReport): void {

@@ -1,6 +1,6 @@
 // How far a run is in each of its stages. No React in here.
 
-import type { Stage } from '../../preload/contract/runs.ts';
+import type { Stage } from '../../main/lab/features/runs.ts';
 import type { Progressed } from '../state/progress.ts';
 
 export interface StageProgress {

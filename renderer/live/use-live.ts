@@ -3,7 +3,8 @@
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { useMemo } from 'react';
 import type { Answer } from '../../preload/contract.ts';
-import type { Axis, Metric } from '../../preload/contract/metrics.ts';
+import type { ChartAxis } from '../../main/base/vocabulary.ts';
+import type { Metric } from '../../main/lab/features/metrics.ts';
 import { callOptions, useCall } from '../bridge.ts';
 import { chartGroup, useRange } from '../charts/group.ts';
 import { CHART_METRICS } from './charts.ts';
@@ -18,9 +19,9 @@ export interface LiveSeries {
   readonly updates: readonly number[];
 }
 
-export const rangeGroup = (run: number, axis: Axis): string => `live-${run}-${axis}`;
+export const rangeGroup = (run: number, axis: ChartAxis): string => `live-${run}-${axis}`;
 
-export function useLiveSeries(run: number, axis: Axis) {
+export function useLiveSeries(run: number, axis: ChartAxis) {
   const range = useRange(chartGroup(rangeGroup(run, axis)));
   const input = { run, names: [...CHART_METRICS], axis, points: POINTS, ...(range && { from: range.min, to: range.max }) };
   const query = useQuery({ ...callOptions('metrics.series', input), placeholderData: keepPreviousData });
@@ -29,7 +30,7 @@ export function useLiveSeries(run: number, axis: Axis) {
 }
 
 /** The series of another run, to lie under the charts; none when there is no other. */
-export function useBaselineSeries(run: number | null, axis: Axis): ReadonlyMap<string, LiveSeries> {
+export function useBaselineSeries(run: number | null, axis: ChartAxis): ReadonlyMap<string, LiveSeries> {
   const input = { run: run ?? 1, names: [...CHART_METRICS], axis, points: POINTS };
   const { data } = useQuery({ ...callOptions('metrics.series', input), enabled: run !== null });
   return useMemo(() => byName(run === null ? undefined : data), [run, data]);

@@ -5,7 +5,7 @@
 
 import type { Query, QueryClient } from '@tanstack/react-query';
 import type { CallName } from '../../preload/contract.ts';
-import type { RunRow } from '../../preload/contract/runs.ts';
+import type { RunRow } from '../../main/lab/features/runs.ts';
 import { callOptions, listen } from '../bridge.ts';
 
 /** Asked for again at most so often, in ms: curves follow training, lists change as fast as anyone reads, and what is worked out over whole runs may wait. */
@@ -17,7 +17,7 @@ const PAUSES: readonly { readonly of: (name: string) => boolean; readonly pause:
 /** Asking and drawing take a quarter of the time at most: a slow machine does it less often and stays in step. */
 const REST = 3;
 /** Answers that rest on all runs without naming them. */
-const OF_ALL_RUNS: readonly CallName[] = ['runs.configValues', 'setup.presets', 'setup.check', 'study.plan', 'sources.table'];
+const OF_ALL_RUNS: readonly CallName[] = ['runs.configValues', 'setup.presets', 'setup.check', 'studies.plan', 'sources.table'];
 
 const list = callOptions('runs.list', {});
 

@@ -1,6 +1,6 @@
 // How far a run is and how long it still takes, in the same numbers and words wherever that stands. No React in here.
 
-import type { RunRow, Stage } from '../../preload/contract/runs.ts';
+import type { RunRow, Stage } from '../../main/lab/features/runs.ts';
 import { formatDuration } from '../format.ts';
 
 export type Progressed = Pick<RunRow, 'state' | 'updates' | 'planned' | 'seconds' | 'pace' | 'progress'>;

@@ -3,7 +3,7 @@
 import { useEffect, useRef } from 'react';
 import { z } from 'zod';
 import type { Input } from '../../preload/contract.ts';
-import type { RunRow } from '../../preload/contract/runs.ts';
+import type { RunRow } from '../../main/lab/features/runs.ts';
 import { call, CallError, useCall } from '../bridge.ts';
 import { useActions } from './actions.ts';
 import { toast, toastError, toastWithUndo } from './toasts.ts';

@@ -133,7 +133,7 @@ const LIVE_SECONDS = 8;
 
 /**
  * Five runs report 50 updates a second each while the Live page of one of them is open. The window is notified as the main
- * process does it (main/ipc/news.ts: the rows and which runs have stored something, four times a second), from inside that
+ * process does it (main/lab/news.ts: the rows and which runs have stored something, four times a second), from inside that
  * process; the page then asks for what it shows, as it always does. Frames are counted meanwhile.
  */
 async function live(lab: Lab, newest: number): Promise<{ longest: number; frames: number; seconds: number; behind: number }> {

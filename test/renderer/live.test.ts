@@ -3,7 +3,7 @@
 
 import { describe, expect, test } from 'vitest';
 import { PHASES, stageOf } from '../../main/training/progress.ts';
-import type { RunEvent, Stage } from '../../preload/contract/runs.ts';
+import type { RunEvent, Stage } from '../../main/lab/features/runs.ts';
 import { alertsOf, concerning, inLogOrder } from '../../renderer/live/alert-states.ts';
 import { CHARTS } from '../../renderer/live/charts.ts';
 import { stageProgress } from '../../renderer/live/stages.ts';
