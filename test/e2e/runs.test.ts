@@ -226,8 +226,11 @@ describe('a run from preset to done', () => {
     const overview = lab.page.getByRole('region', { name: 'Run status' });
     await overview.getByText(percent(rate)).first().waitFor();
     await overview.getByText(`${(100 * low).toFixed(1)}–${(100 * high).toFixed(1)}%, ${k} of ${n}`).waitFor();
-    const drawn = await lab.page.getByRole('figure', { name: 'Loss' }).getByRole('button', { name: /^Loss/ }).innerText();
-    expect(Number(drawn.split('\n').at(-1)?.replace('−', '-'))).toBeCloseTo(loss.values.at(-1) ?? Number.NaN, 2);
+    const drawn = async (): Promise<number> => {
+      const entry = await lab.page.getByRole('figure', { name: 'Loss' }).getByRole('button', { name: /^Loss/ }).innerText();
+      return Number(entry.split('\n').at(-1)?.replace('−', '-'));
+    };
+    await expect.poll(drawn).toBeCloseTo(loss.values.at(-1) ?? Number.NaN, 2);
   });
 
   test('a point of a chart leads to exactly the episodes behind it', async () => {
