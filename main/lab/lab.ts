@@ -70,7 +70,7 @@ export function createLab(dataFolder: string, desktop: Desktop, emit: Emit): Lab
     row: (run) => open().row(run),
     changed: (...runs) => {
       const { store, changed } = open();
-      for (const run of runs) changed(store.runs.get(run));
+      for (const run of runs) changed(store.runs.summary(run));
     },
     gone: (runs) => open().news.gone(runs),
     active: () => opened?.store.runs.list().filter(({ state }) => state === 'running' || state === 'stopping').length ?? 0,
@@ -102,7 +102,7 @@ function openRuns(dataFolder: string, desktop: Desktop, emit: Emit): Opened {
   const row = (run: RunSummary): RunRow => rowOf(store, run, doing.get(run.id) ?? null);
   // A deleted run's process may still report its end; the list must not get the run back by that.
   const notify = (run: RunSummary, what: 'changed' | 'progressed'): void => {
-    if (run.deletedAt === null) news[what](run.id, () => row(store.runs.get(run.id)));
+    if (run.deletedAt === null) news[what](run.id, () => row(store.runs.summary(run.id)));
   };
   const changed = (run: RunSummary): void => notify(run, 'changed');
   const queue = new RunQueue({
@@ -120,7 +120,7 @@ function openRuns(dataFolder: string, desktop: Desktop, emit: Emit): Opened {
         const { phase, done, total, secondsLeft } = report;
         doing.set(run, { stage: stageOf(phase, report.update), phase, done, total, secondsLeft });
       }
-      notify(store.runs.get(run), report.type === 'progress' ? 'progressed' : 'changed');
+      notify(store.runs.summary(run), report.type === 'progress' ? 'progressed' : 'changed');
       if (report.type === 'event' && report.kind === 'alert') notices.alert(store.runs.get(run), report.text);
     },
   });
