@@ -9,7 +9,7 @@ import { Router } from 'wouter';
 import { useHashLocation } from 'wouter/use-hash-location';
 import { z } from 'zod';
 import { App } from './app.tsx';
-import { CallError, callOptions } from './bridge.ts';
+import { callOptions } from './bridge.ts';
 import { loadPagesWhenIdle } from './pages.ts';
 import { ErrorBoundary } from './shell/error-boundary.tsx';
 import { readView } from './state/view.ts';
@@ -23,7 +23,7 @@ const client = new QueryClient({
       staleTime: Number.POSITIVE_INFINITY,
       refetchOnWindowFocus: false,
       networkMode: 'always',
-      retry: (count, error) => count < 1 && error instanceof CallError && error.code === 'busy',
+      retry: false,
     },
     mutations: { networkMode: 'always' },
   },

@@ -40,3 +40,9 @@ export function defaultDataFolder(): string {
   if (process.platform === 'darwin') return join(homedir(), 'Library', 'Application Support', 'Astrolab');
   return join(process.env.XDG_DATA_HOME ?? join(homedir(), '.local', 'share'), 'astrolab');
 }
+
+/** Chromium's files: view settings and caches of the window. */
+export const windowFolder = (dataFolder: string): string => join(dataFolder, 'window');
+
+/** Where crashes of any process leave a report. */
+export const crashFolder = (dataFolder: string): string => join(windowFolder(dataFolder), 'Crashpad');

@@ -60,3 +60,15 @@ export const players = ['you', 'oracle', 'model'] as const;
 /** What a report can be written as. */
 export const reportFormats = ['html', 'pdf', 'markdown', 'latex', 'csv', 'slides', 'svg', 'png', 'audit'] as const;
 export type ReportFormat = (typeof reportFormats)[number];
+
+/** What the x axis of a chart of one run counts, and of a comparison of runs. */
+export const chartAxes = ['update', 'episodes', 'time'] as const;
+export type ChartAxis = (typeof chartAxes)[number];
+export const curveAxes = ['update', 'episodes', 'steps', 'tokens', 'time'] as const;
+export type CurveAxis = (typeof curveAxes)[number];
+
+export const themes = ['system', 'light', 'dark'] as const;
+export type Theme = (typeof themes)[number];
+
+/** At most this many runs train at the same time. */
+export const MOST_CONCURRENT = 16;

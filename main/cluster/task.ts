@@ -108,7 +108,8 @@ async function trainTask(attempt: Attempt, work: Work<'train'>, progress: Progre
     takeShared(store, own);
     const made = new Made([], new Set(known));
     const run =
-      resumed(store, snapshot) ?? store.runs.create({ ...newRun(parseConfig(work.config), work.preset, work.tags), uid: work.uid });
+      resumed(store, snapshot, work.uid) ??
+      store.runs.create({ ...newRun(parseConfig(work.config), work.preset, work.tags), uid: work.uid });
     if (run.updates > 0) progress.add({ is: 'saved', at: Date.now(), update: run.updates });
     const save = (): void => {
       if (!made.empty) writeShared(store, own, made.contents());
@@ -134,7 +135,8 @@ async function trainTask(attempt: Attempt, work: Work<'train'>, progress: Progre
     signal.removeEventListener('abort', stop);
     const ended = store.runs.get(run.id);
     if (ended.state === 'done') return finish(attempt, store, ended, made, progress);
-    if (ended.updates > 0 || store.checkpoints.list(run.id).length > 0) save();
+    // Without a checkpoint there is nothing to continue from.
+    if (store.checkpoints.list(run.id).length > 0) save();
     if (ended.state !== 'stopped') throw new Error(ended.reason ?? `The run ended as ${ended.state}`);
     progress.add({ is: 'stopped', at: Date.now(), update: ended.updates });
     return EXIT.saved;
@@ -230,17 +232,19 @@ function takeShared(store: Store, file: string): Iterable<string> {
   }
 }
 
-/** The run as an earlier attempt left it. */
-function resumed(store: Store, snapshot: string): Run | undefined {
+/** The run as an earlier attempt left it. Throws where that cannot be read: only somebody who asks for it begins a run again. */
+function resumed(store: Store, snapshot: string, uid: string): Run | undefined {
   if (!existsSync(snapshot)) return undefined;
   try {
-    const [found] = importFile(store, snapshot).runs;
+    const [found] = importFile(store, snapshot, { only: uid }).runs;
     return found && store.runs.get(found.run);
   } catch (error) {
     if (!(error instanceof ImportError)) throw error;
-    console.error(`${error.message} The run begins anew.`);
     renameSync(snapshot, `${snapshot}.refused`);
-    return undefined;
+    throw new Error(
+      `The task cannot continue from its snapshot, which was put aside as ${snapshot}.refused: ${error.message} A retry begins the run again.`,
+      { cause: error },
+    );
   }
 }
 

@@ -2,7 +2,6 @@
 // would have said, and why it failed. The world is played again beside the record; where today's world no longer gives
 // the same texts (another catalog, say), that is said and only what was recorded is shown.
 
-import type { Replay, ReplayStep, Word } from '../../preload/contract/replay.ts';
 import type { Environment, Facts, Task, Turn } from '../environment/environment.ts';
 import type { TokenNames } from '../policy/text/episode-text.ts';
 import { mark, Tokenizer } from '../policy/text/tokenizer.ts';
@@ -20,6 +19,7 @@ import { isReachable } from '../evaluation/evaluate.ts';
 import { type DrawnPage, drawPage } from '../environment/page.ts';
 import { diagnose, failureMeaning } from '../evaluation/failures.ts';
 import { splits } from '../base/vocabulary.ts';
+import type { Replay, ReplayStep, Word } from './schema.ts';
 
 /** What is needed to read the episodes of a run. */
 export interface Reader {

@@ -1,7 +1,7 @@
 // Runs into groups (by variant, by any setting that differs, or each for itself), and the curves of a group into one: the
 // mean with its 95% interval over the group's runs. No React in here.
 
-import type { ComparedRun } from '../../preload/contract/compare.ts';
+import type { ComparedRun } from '../../main/lab/features/compare.ts';
 
 export interface Curve {
   readonly run: number;

@@ -1,7 +1,7 @@
 // Settings against success, for sweeps: which settings can be put on an axis, where their values lie, and how strongly success goes
 // with them. No React in here.
 
-import type { ComparedRun } from '../../preload/contract/compare.ts';
+import type { ComparedRun } from '../../main/lab/features/compare.ts';
 import { shown } from './groups.ts';
 
 export interface Setting {

@@ -5,9 +5,8 @@ import { useEffect, useMemo, useRef, useState } from 'react';
 import type { ReactNode } from 'react';
 import { z } from 'zod';
 import type { Answer } from '../../preload/contract.ts';
-import { axis as axisSchema } from '../../preload/contract/metrics.ts';
-import type { Axis } from '../../preload/contract/metrics.ts';
-import type { RunEvent, RunRow } from '../../preload/contract/runs.ts';
+import { type ChartAxis, chartAxes } from '../../main/base/vocabulary.ts';
+import type { RunEvent, RunRow } from '../../main/lab/features/runs.ts';
 import type { Pin } from '../charts/chart-menu.tsx';
 import { LineChart } from '../charts/line-chart.tsx';
 import { nearest } from '../charts/series.ts';
@@ -57,11 +56,12 @@ const HISTOGRAMS = [
   { name: 'advantage', title: 'Distribution of advantages' },
   { name: 'vstar', title: 'Distribution of V*' },
 ];
-const AXIS_LABELS: Readonly<Record<Axis, string>> = { update: 'update', episodes: 'episode', time: 'time' };
+const axisSchema = z.enum(chartAxes);
+const AXIS_LABELS: Readonly<Record<ChartAxis, string>> = { update: 'update', episodes: 'episode', time: 'time' };
 const HEIGHT = 176;
 
 export function ChartsTab({ run, events, alerts, evaluations, onPoint }: ChartsTabProps) {
-  const [axis, setAxis] = useView<Axis>('live.axis', axisSchema, 'update');
+  const [axis, setAxis] = useView<ChartAxis>('live.axis', axisSchema, 'update');
   const [scale, setScale] = useView<'linear' | 'log'>('live.scale', scaleSchema, 'linear');
   const [smoothing, setSmoothing] = useView('live.smoothing', smoothingSchema, 0);
   const [pinned, setPinned] = useView('live.pinned', pinnedSchema, NONE_PINNED);
@@ -135,8 +135,8 @@ export function ChartsTab({ run, events, alerts, evaluations, onPoint }: ChartsT
 
 interface ControlsProps {
   run: RunRow;
-  axis: Axis;
-  setAxis: (axis: Axis) => void;
+  axis: ChartAxis;
+  setAxis: (axis: ChartAxis) => void;
   scale: 'linear' | 'log';
   setScale: (scale: 'linear' | 'log') => void;
   smoothing: number;
@@ -182,7 +182,7 @@ function baselineLines({ metrics: [name] }: ChartPlan, series: ReadonlyMap<strin
 }
 
 /** From an update to its place on the axis. */
-function placer(along: LiveSeries | undefined, axis: Axis): (update: number) => number {
+function placer(along: LiveSeries | undefined, axis: ChartAxis): (update: number) => number {
   if (axis === 'update') return (update) => update;
   return (update) => {
     if (!along || update <= 0) return 0;

@@ -4,7 +4,7 @@
 import { useMemo, useState } from 'react';
 import { useParams } from 'wouter';
 import { z } from 'zod';
-import type { RunEvent, RunRow } from '../../preload/contract/runs.ts';
+import type { RunEvent, RunRow } from '../../main/lab/features/runs.ts';
 import { useCall } from '../bridge.ts';
 import { Button, LinkButton } from '../components/button.tsx';
 import { Dialog } from '../components/dialog.tsx';

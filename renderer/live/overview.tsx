@@ -1,7 +1,7 @@
 // The head of a run: its state, its progress through its stages with an estimate, and the numbers that sum it up.
 
-import type { Proportion } from '../../preload/contract/definition.ts';
-import type { LiveProgress, RunRow, Stage } from '../../preload/contract/runs.ts';
+import type { Proportion } from '../../main/base/shapes.ts';
+import type { LiveProgress, RunRow, Stage } from '../../main/lab/features/runs.ts';
 import { percent, points } from '../../main/base/format.ts';
 import { stages as allStages } from '../../main/base/vocabulary.ts';
 import { RunStateBadge } from '../components/run-state.tsx';

@@ -1,6 +1,6 @@
 // How far a run is in each of its stages, and how long the current one still takes. No React in here.
 
-import type { LiveProgress, RunRow, Stage } from '../../preload/contract/runs.ts';
+import type { LiveProgress, RunRow, Stage } from '../../main/lab/features/runs.ts';
 import { formatDuration } from '../format.ts';
 import { secondsLeft } from '../state/seconds-left.ts';
 

@@ -4,8 +4,9 @@
 import { keepPreviousData, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useEffect, useMemo, useRef, useState } from 'react';
 import type { Answer } from '../../preload/contract.ts';
-import type { Axis, Metric } from '../../preload/contract/metrics.ts';
-import type { LivePoint, LiveProgress } from '../../preload/contract/runs.ts';
+import type { ChartAxis } from '../../main/base/vocabulary.ts';
+import type { Metric } from '../../main/lab/features/metrics.ts';
+import type { LivePoint, LiveProgress } from '../../main/lab/features/runs.ts';
 import { callOptions, useCall, useEvent } from '../bridge.ts';
 import { chartGroup, useRange } from '../charts/group.ts';
 import { CHART_METRICS } from './charts.ts';
@@ -20,15 +21,15 @@ export interface LiveSeries {
   readonly updates: readonly number[];
 }
 
-const AXIS_VALUE: Readonly<Record<Axis, (point: LivePoint) => number | undefined>> = {
+const AXIS_VALUE: Readonly<Record<ChartAxis, (point: LivePoint) => number | undefined>> = {
   update: ({ update }) => update,
   episodes: ({ values }) => values.episodes,
   time: ({ values }) => values['system/time.elapsed'],
 };
 
-export const rangeGroup = (run: number, axis: Axis): string => `live-${run}-${axis}`;
+export const rangeGroup = (run: number, axis: ChartAxis): string => `live-${run}-${axis}`;
 
-export function useLiveSeries(run: number, axis: Axis) {
+export function useLiveSeries(run: number, axis: ChartAxis) {
   const range = useRange(chartGroup(rangeGroup(run, axis)));
   const input = { run, names: [...CHART_METRICS], axis, points: POINTS, ...(range && { from: range.min, to: range.max }) };
   const query = useQuery({ ...callOptions('metrics.series', input), placeholderData: keepPreviousData });
@@ -103,7 +104,7 @@ export function useLiveSeries(run: number, axis: Axis) {
 const NO_SERIES: ReadonlyMap<string, LiveSeries> = new Map();
 
 /** The stored series of another run, to lie under the charts; none when there is no other. */
-export function useBaselineSeries(run: number | null, axis: Axis): ReadonlyMap<string, LiveSeries> {
+export function useBaselineSeries(run: number | null, axis: ChartAxis): ReadonlyMap<string, LiveSeries> {
   const input = { run: run ?? 1, names: [...CHART_METRICS], axis, points: POINTS };
   const { data } = useQuery({ ...callOptions('metrics.series', input), enabled: run !== null });
   return useMemo(() => {

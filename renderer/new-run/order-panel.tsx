@@ -2,7 +2,7 @@
 
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import type { Answer, Input } from '../../preload/contract.ts';
-import type { Estimate, Issue, MemoryPlan } from '../../preload/contract/queue.ts';
+import type { Estimate, Issue, MemoryPlan } from '../../main/lab/features/setup.ts';
 import { call } from '../bridge.ts';
 import { Button } from '../components/button.tsx';
 import { CopyButton } from '../components/states.tsx';

@@ -1,7 +1,7 @@
 // Queue: what trains now with its progress and time left, what waits in which order, and what stopped halfway and can be resumed.
 
 import { Link } from 'wouter';
-import type { RunRow } from '../../preload/contract/runs.ts';
+import type { RunRow } from '../../main/lab/features/runs.ts';
 import { Button, LinkButton } from '../components/button.tsx';
 import { Page, Section } from '../components/page.tsx';
 import { RunStateBadge } from '../components/run-state.tsx';

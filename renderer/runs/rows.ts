@@ -1,6 +1,7 @@
 // Which rows the list shows and in which order: filter, sort, group. Pure, over thousands of rows, and tested as such.
 
-import type { Json, RunRow, RunState } from '../../preload/contract/runs.ts';
+import type { Json, RunRow } from '../../main/lab/features/runs.ts';
+import type { RunState } from '../../main/base/vocabulary.ts';
 
 export interface RunFilter {
   readonly text: string;

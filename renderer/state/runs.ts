@@ -5,7 +5,7 @@ import type { QueryClient } from '@tanstack/react-query';
 import { useEffect, useRef } from 'react';
 import { z } from 'zod';
 import type { Input } from '../../preload/contract.ts';
-import type { RunRow } from '../../preload/contract/runs.ts';
+import type { RunRow } from '../../main/lab/features/runs.ts';
 import { call, CallError, callOptions, listen, useCall } from '../bridge.ts';
 import { useActions } from './actions.ts';
 import { toast, toastError, toastWithUndo } from './toasts.ts';

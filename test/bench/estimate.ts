@@ -8,7 +8,7 @@ import { trainHere } from '../../main/commands/train.ts';
 import type { RunConfig } from '../../main/config/config.ts';
 import { applyOverrides } from '../../main/config/overrides.ts';
 import { loadPreset } from '../../main/config/presets.ts';
-import { rowOf } from '../../main/ipc/rows.ts';
+import { rowOf } from '../../main/lab/rows.ts';
 import { spawnChild } from '../../main/process/child.ts';
 import { launchWith } from '../../main/process/launch.ts';
 import { estimateRun, probeKey } from '../../main/queue/estimate.ts';

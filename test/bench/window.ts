@@ -133,7 +133,7 @@ const LIVE_SECONDS = 8;
 
 /**
  * Five runs report 50 updates a second each while the Live page of one of them is open. They are sent to the window as
- * the main process sends them (main/ipc/news.ts: everything since the last time, four times a second, and the rows), from
+ * the main process sends them (main/lab/news.ts: everything since the last time, four times a second, and the rows), from
  * inside that process; the page then asks for what it shows, as it always does. Frames are counted meanwhile.
  */
 async function live(lab: Lab, newest: number): Promise<{ longest: number; frames: number; seconds: number; behind: number }> {

@@ -1,8 +1,8 @@
 // The arithmetic under the Compare page and the tour: means over seeds, groups, where two episodes part, what the tour picks.
 
 import { describe, expect, test } from 'vitest';
-import type { ComparedRun } from '../../preload/contract/compare.ts';
-import type { Replay } from '../../preload/contract/replay.ts';
+import type { ComparedRun } from '../../main/report/schema.ts';
+import type { Replay } from '../../main/replay/schema.ts';
 import { align } from '../../renderer/compare/divergence.ts';
 import { groupRuns, meanCurve, runPairs, usualGrouping } from '../../renderer/compare/groups.ts';
 import { placeSetting, plottable, rankCorrelation } from '../../renderer/compare/parameters.ts';

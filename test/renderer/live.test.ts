@@ -3,7 +3,7 @@
 
 import { describe, expect, test } from 'vitest';
 import { PHASES, stageOf } from '../../main/training/progress.ts';
-import type { LiveProgress, RunEvent, Stage } from '../../preload/contract/runs.ts';
+import type { LiveProgress, RunEvent, Stage } from '../../main/lab/features/runs.ts';
 import { alertsOf, concerning, inLogOrder } from '../../renderer/live/alert-states.ts';
 import { CHARTS } from '../../renderer/live/charts.ts';
 import { doingWords, stageProgress } from '../../renderer/live/stages.ts';

@@ -7,7 +7,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import { applyOverrides } from '../../main/config/overrides.ts';
 import { loadPreset } from '../../main/config/presets.ts';
 import { compare } from '../../main/evaluation/compare.ts';
-import { rowOf } from '../../main/ipc/rows.ts';
+import { rowOf } from '../../main/lab/rows.ts';
 import { newRun } from '../../main/queue/new-run.ts';
 import { readerOf } from '../../main/replay/replay.ts';
 import { contenderOf } from '../../main/report/contenders.ts';
