@@ -66,7 +66,7 @@ export function createLab(dataFolder: string, desktop: Desktop, emit: Emit): Lab
     },
     changed: (...runs) => {
       const { store, changed } = open();
-      for (const run of runs) changed(store.runs.get(run));
+      for (const run of runs) changed(store.runs.summary(run));
     },
     gone: (runs) => open().news.gone(runs),
     active: () => opened?.store.runs.list().filter(({ state }) => state === 'running' || state === 'stopping').length ?? 0,
@@ -97,7 +97,7 @@ function openRuns(dataFolder: string, desktop: Desktop, emit: Emit): Opened {
   });
   // A deleted run's process may still report its end; the list must not get the run back by that.
   const changed = (run: RunSummary): void => {
-    if (run.deletedAt === null) news.changed(run.id, () => rowOf(store, store.runs.get(run.id)));
+    if (run.deletedAt === null) news.changed(run.id, () => rowOf(store, store.runs.summary(run.id)));
   };
   const queue = new RunQueue({
     store,
