@@ -2,7 +2,7 @@
 // process that `launch` starts; what they report is stored here, by the one writer. Every state is on disk before it is
 // shown, so a restart finds the queue as it was; a run that crashes is marked with its reason and the next one starts.
 
-import { DataFolderGone } from '../store/checkpoints.ts';
+import { DataFolderGone } from '../base/paths.ts';
 import { isDiskFull } from '../store/database.ts';
 import { keepReserve, releaseReserve } from '../store/disk-space.ts';
 import { RunLocked } from '../store/locks.ts';

@@ -15,7 +15,7 @@ import type { RunConfig } from '../config/config.ts';
 import { identityOf, newRun, withPlugins, writerOptions } from '../queue/new-run.ts';
 import { type Launch, RunQueue } from '../queue/queue.ts';
 import { recover } from '../queue/recover.ts';
-import { checkTogether } from '../training/batching/memory-plan.ts';
+import { checkTogether } from '../training/batching/fit-memory.ts';
 
 export interface WantedRun {
   readonly config: RunConfig;

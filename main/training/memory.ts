@@ -32,7 +32,11 @@ const memory = z.strictObject({
 export type TrainingMemory = z.infer<typeof memory>;
 
 /** Older checkpoints say what was `unfinished` when they were saved, and have no `evaluated`. */
-const olderMemory = z.looseObject({ update: z.int(), evaluated: z.undefined(), unfinished: z.enum(['start', 'evaluation']).optional() });
+const olderMemory = z.looseObject({
+  update: z.int(),
+  evaluated: z.never().optional(),
+  unfinished: z.enum(['start', 'evaluation']).optional(),
+});
 
 export const TrainingMemory = z.preprocess((stored) => {
   const { data: older } = olderMemory.safeParse(stored);
