@@ -3,7 +3,7 @@
 
 import { useEffect, useState } from 'react';
 import { Route, Switch, useLocation } from 'wouter';
-import type { Theme } from '../preload/contract.ts';
+import type { Theme } from '../main/base/vocabulary.ts';
 import type { MenuCommand } from '../preload/pages.ts';
 import { call, useEvent } from './bridge.ts';
 import { LinkButton } from './components/button.tsx';
@@ -39,8 +39,8 @@ export function App() {
 
   useKeyboard();
   useActions([...pageActions(navigate), ...frameActions(setOverlay)]);
-  useEvent('menu.command', ({ command }) => obey(command, navigate, setOverlay));
-  useEvent('window.navigate', ({ address }) => navigate(address));
+  useEvent('system.menuCommand', ({ command }) => obey(command, navigate, setOverlay));
+  useEvent('system.navigate', ({ address }) => navigate(address));
   useDroppedFiles(navigate);
   useUnhandledErrors();
 

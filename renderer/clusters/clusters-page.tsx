@@ -4,7 +4,7 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { Link, useLocation, useParams } from 'wouter';
-import type { ClusterTask, ClusterTaskState, DamagedSubmissionRow, SubmissionSummary } from '../../preload/contract/clusters.ts';
+import type { ClusterTask, ClusterTaskState, DamagedSubmissionRow, SubmissionSummary } from '../../main/lab/features/clusters.ts';
 import { call, callOptions } from '../bridge.ts';
 import { Button } from '../components/button.tsx';
 import { Dialog } from '../components/dialog.tsx';

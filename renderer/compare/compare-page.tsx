@@ -7,7 +7,7 @@ import { useDeferredValue, useEffect, useMemo, useState } from 'react';
 import { useLocation, useParams } from 'wouter';
 import { z } from 'zod';
 import type { Answer } from '../../preload/contract.ts';
-import type { ComparedRun, Matrix } from '../../preload/contract/compare.ts';
+import type { ComparedRun, Matrix } from '../../main/lab/features/compare.ts';
 import { call, callOptions, useCall } from '../bridge.ts';
 import { LinkButton } from '../components/button.tsx';
 import { Select } from '../components/field.tsx';

@@ -3,7 +3,7 @@
 
 import { memo, useCallback, useEffect, useMemo, useState } from 'react';
 import { z } from 'zod';
-import type { EpisodeNote, Replay } from '../../preload/contract/replay.ts';
+import type { EpisodeNote, Replay } from '../../main/lab/features/episodes.ts';
 import { call } from '../bridge.ts';
 import { Button, IconButton } from '../components/button.tsx';
 import { Badge } from '../components/stat.tsx';
