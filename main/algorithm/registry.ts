@@ -42,6 +42,9 @@ export interface BoundAlgorithm {
   loss(graph: Graph, policy: PolicyTensors, input: LossInput): Loss;
 }
 
+/** False for the algorithm of a plug-in that is not there. */
+export const hasAlgorithm = (id: string): boolean => algorithms.some((algorithm) => algorithm.id === id);
+
 /** The algorithm that `config.algorithm` describes. */
 export function algorithmOf(config: { readonly id: string; readonly [setting: string]: unknown }): BoundAlgorithm {
   const { id, ...rest } = config;

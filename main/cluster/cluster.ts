@@ -4,13 +4,15 @@
 import { rmSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { terminal } from '../base/format.ts';
+import { upgradeConfig } from '../config/upgrade.ts';
+import { identityOf } from '../queue/new-run.ts';
 import type { Store } from '../store/store.ts';
 import { ClusterError, type ClusterSettings } from './clusters.ts';
 import { codeIdentity, codeText, sameCode } from './code.ts';
 import { type Collected, collectResults } from './collect.ts';
-import { DamagedSubmission, jobName, MOST_BYTES } from './incoming.ts';
+import { DamagedSubmission, jobName, MOST_BYTES, readRequest } from './incoming.ts';
 import { openPlace, type Place, pullSound } from './place.ts';
-import { planSubmission, type PlanOptions, runIdentity, type WantedTask } from './plan.ts';
+import { planSubmission, type PlanOptions, type WantedTask } from './plan.ts';
 import { ProgressReader } from './progress.ts';
 import { batchScript } from './script.ts';
 import { writeShared } from './shared-file.ts';
@@ -70,7 +72,7 @@ export class Cluster {
     const attached = new Set<Submission>();
     const again = new Map<Submission, string[]>();
     const fresh = wanted.filter(({ config }) => {
-      const found = known.get(runIdentity(config));
+      const found = known.get(identityOf(config));
       if (!found) return true;
       attached.add(found.submission);
       if (found.ended) again.set(found.submission, [...(again.get(found.submission) ?? []), found.task]);
@@ -101,7 +103,8 @@ export class Cluster {
       const states = new Map(status.tasks.map(({ id, state }) => [id, state]));
       for (const { id, identity } of missing) {
         const ended = ENDED.includes(states.get(id) ?? 'unknown');
-        if (!ended || sameCode(submission.file.code, code)) found.set(identity, { submission, task: id, ended });
+        const today = submission.file.code.version === code.version ? identity : identityToday(submission, id);
+        if (!ended || sameCode(submission.file.code, code)) found.set(today, { submission, task: id, ended });
       }
     }
     return found;
@@ -260,5 +263,15 @@ export class Cluster {
     } finally {
       await this.remove(submission);
     }
+  }
+}
+
+/** The identity of a task that an earlier version submitted; a submission of another lab, whose requests are not here, has none to compare. */
+function identityToday(submission: Submission, task: string): string {
+  try {
+    const { work } = readRequest(submission.folder, task);
+    return work.kind === 'train' ? identityOf(upgradeConfig(work.config)) : '';
+  } catch {
+    return '';
   }
 }

@@ -126,7 +126,7 @@ const taskSummary = z.object({
   name: text(),
   seed: z.int(),
   planned: update,
-  /** contentHash of the config without its name. */
+  /** Of the run (config/identity.ts), as the version in `code` computes it. */
   identity: z.string().max(200),
   /** The shared files it waits for. */
   shared: taskId.nullable(),

@@ -5,6 +5,7 @@ import { randomUUID } from 'node:crypto';
 import { algorithmOf } from '../algorithm/registry.ts';
 import { contentHash } from '../base/canonical.ts';
 import type { RunConfig } from '../config/config.ts';
+import { identityOf } from '../queue/new-run.ts';
 import type { Store } from '../store/store.ts';
 import type { ReferenceFile } from '../training/host.ts';
 import type { ClusterSettings } from './clusters.ts';
@@ -31,11 +32,6 @@ export interface PlanOptions {
   readonly study?: string | null;
   readonly now?: number;
   readonly code?: CodeIdentity;
-}
-
-/** As the store hashes a config: everything but the name. */
-export function runIdentity({ name: _name, ...rest }: RunConfig): string {
-  return contentHash(rest);
 }
 
 export function planSubmission(
@@ -74,7 +70,7 @@ export function planSubmission(
       name: config.name,
       seed: config.seed,
       planned: config.training.updates,
-      identity: runIdentity(config),
+      identity: identityOf(config),
       shared,
     };
   });

@@ -6,7 +6,7 @@ import { z } from 'zod';
 import { CurriculumSettings } from '../algorithm/curriculum.ts';
 import { algorithms } from '../algorithm/registry.ts';
 import { RewardKind, scheduled, VstarSettings } from '../algorithm/vstar.ts';
-import { configuredMistakes } from '../environment/demonstrations.ts';
+import { mistakesOf } from '../environment/demonstrations.ts';
 import type { Plain } from '../environment/environment.ts';
 import { DEFAULT_WORLD, WORLDS } from '../environment/registry.ts';
 import { between, group, knob, whole } from '../base/knob.ts';
@@ -371,33 +371,15 @@ function unknownMistakes(config: RunConfig): string[] {
   return world ? Object.keys(config.reference.imperfection).filter((name) => !(name in world.mistakes)) : [];
 }
 
-/** Version 0.1.0 had one set of mistakes for all worlds; worlds that renamed theirs declare the former names. */
-const Before = z.looseObject({
-  world: z.looseObject({ name: z.string().default(DEFAULT_WORLD) }).prefault({}),
-  reference: z.looseObject({ imperfection: z.record(z.string(), z.unknown()) }),
-});
-
-function migrated(input: unknown): unknown {
-  const before = Before.safeParse(input);
-  const world = before.success ? worldOf(before.data) : undefined;
-  if (!before.success || !world || typeof input !== 'object') return input;
-  const now = new Map(Object.entries(world.mistakes).map(([name, { formerly }]) => [formerly ?? name, name]));
-  const { reference } = before.data;
-  const imperfection = Object.fromEntries(
-    Object.entries(reference.imperfection).map(([name, chance]) => [name in world.mistakes ? name : (now.get(name) ?? name), chance]),
-  );
-  return { ...input, reference: { ...reference, imperfection } };
-}
-
-/** Reads a config of any version and fills every default in, the world's too. */
+/** Fills every default in, the world's too. */
 export function checkConfig(input: unknown): z.ZodSafeParseResult<RunConfig> {
-  const result = RunConfig.safeParse(migrated(input), { reportInput: true });
+  const result = RunConfig.safeParse(input, { reportInput: true });
   const world = result.success ? worldOf(result.data) : undefined;
   if (!result.success || !world) return result;
   const { reference } = result.data;
   return {
     success: true,
-    data: { ...result.data, reference: { ...reference, imperfection: { ...configuredMistakes(world, reference.imperfection) } } },
+    data: { ...result.data, reference: { ...reference, imperfection: { ...mistakesOf(world, reference.imperfection) } } },
   };
 }
 
@@ -406,12 +388,6 @@ export function parseConfig(input: unknown): RunConfig {
   const result = checkConfig(input);
   if (result.success) return result.data;
   throw new ConfigError(result.error.issues.map((issue) => describeIssue(issue)).join('\n'));
-}
-
-/** A stored config with the defaults of settings that were added since; as it is when it no longer fits the schema. */
-export function completeConfig(stored: unknown): unknown {
-  const result = RunConfig.safeParse(stored);
-  return result.success ? result.data : stored;
 }
 
 export class ConfigError extends Error {

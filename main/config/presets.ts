@@ -5,7 +5,8 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
 import { resourceFile } from '../base/paths.ts';
-import { completeConfig, ConfigError, parseConfig, type RunConfig } from './config.ts';
+import { ConfigError, type RunConfig } from './config.ts';
+import { readConfig } from './upgrade.ts';
 import { applyOverrides, diffConfigs } from './overrides.ts';
 
 /** Smaller versions of a preset: to see that it works, to see where a small policy goes, to see where it goes, and as its author meant it. */
@@ -72,7 +73,7 @@ export function loadPreset(id: string): Preset {
   if (!parsed.success) throw new ConfigError(`Preset ${id} is damaged: ${z.prettifyError(parsed.error)}`);
   const { config, ...rest } = parsed.data;
   try {
-    return { id, ...rest, config: parseConfig({ name: id, ...config }) };
+    return { id, ...rest, config: readConfig({ name: id, ...config }) };
   } catch (error) {
     throw new ConfigError(`Preset ${id} does not fit the schema of a run:\n${error instanceof Error ? error.message : String(error)}`);
   }
@@ -142,10 +143,10 @@ export interface PresetChange {
   readonly after: unknown;
 }
 
-/** What a stored config changes of its preset: only what a person would have typed. Null when there is no such preset. */
-export function changesFromPreset(preset: string | null, stored: unknown): PresetChange[] | null {
+/** What a config changes of its preset: only what a person would have typed. Null when there is no such preset. */
+export function changesFromPreset(preset: string | null, config: RunConfig): PresetChange[] | null {
   if (preset === null || !presetIds().includes(preset)) return null;
-  return diffConfigs([loadPreset(preset).config, completeConfig(stored)])
+  return diffConfigs([loadPreset(preset).config, config])
     .filter(({ key }) => key !== 'name' && key !== 'seed' && !key.startsWith('branch.'))
     .map(({ key, values: [before, after] }) => ({ key, before, after }));
 }

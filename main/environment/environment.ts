@@ -181,10 +181,10 @@ export interface Mistake {
   /** Its probability where a run's config gives none. */
   readonly chance: number;
   readonly meaning: string;
-  /** What it was called in configs of version 0.1.0, which had the shop's names for all worlds. */
-  readonly formerly?: string;
-  /** It came later: configs that do not give it are without it, so that they stay equal to those of before. */
-  readonly later?: true;
+  /** The name it had first, which recipes of references keep. */
+  readonly firstName?: string;
+  /** Recipes leave it out at its default chance: there were references before there was this mistake. */
+  readonly added?: true;
 }
 
 /** Chances in [0, 1] of the mistakes that a world declares, by name. */

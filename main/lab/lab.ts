@@ -74,7 +74,7 @@ export function createLab(dataFolder: string, parts: LabParts): Lab {
     },
     changed: (...runs) => {
       const { store, changed } = open();
-      for (const run of runs) changed(store.runs.get(run));
+      for (const run of runs) changed(store.runs.summary(run));
     },
     gone: (runs) => open().news.gone(runs),
     onClose: (end) => ends.push(end),
@@ -104,7 +104,7 @@ function openRuns(dataFolder: string, { desktop, emit, continues, onTraining }: 
   });
   // A deleted run's process may still report its end; the list must not get the run back by that.
   const changed = (run: RunSummary): void => {
-    if (run.deletedAt === null) news.changed(run.id, () => rowOf(store, store.runs.get(run.id)));
+    if (run.deletedAt === null) news.changed(run.id, () => rowOf(store, store.runs.summary(run.id)));
   };
   const queue = new RunQueue({
     store,

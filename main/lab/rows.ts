@@ -4,8 +4,7 @@ import { z } from 'zod';
 import { proportion, type Proportion } from '../base/shapes.ts';
 import { wilson } from '../base/statistics.ts';
 import { runStates } from '../base/vocabulary.ts';
-import { armHash } from '../config/identity.ts';
-import type { RunStore, RunSummary, Successes } from '../store/runs.ts';
+import type { RunSummary, Successes } from '../store/runs.ts';
 import type { Store } from '../store/store.ts';
 
 /** What the list shows of a run. */
@@ -57,15 +56,6 @@ export function proportionOf({ k, n }: Successes): Proportion {
   return { k, n, rate, low, high };
 }
 
-/** The arm of each raw config hash: many runs share one, and parsing thousands of configs would be felt. */
-const arms = new Map<string, string>();
-
-function armOf(runs: RunStore, { id, groupHash }: RunSummary): string {
-  const known = arms.get(groupHash) ?? armHash(runs.get(id).config);
-  arms.set(groupHash, known);
-  return known.slice(0, 12);
-}
-
 /** A run as the list shows it. Never throws: what cannot be shown of a damaged run is left out, and the row says so. */
 export function rowOf(store: Records, run: RunSummary): RunRow {
   try {
@@ -94,7 +84,7 @@ function soundRow(store: Records, run: RunSummary): RunRow {
   const { test, validation, best } = run;
   return {
     ...shown,
-    group: armOf(store.runs, run),
+    group: run.groupHash.slice(0, 12),
     pace: paceOf(store, run),
     test: test && { ...proportionOf(test), update: test.update, temperature: test.temperature },
     validation: validation && { ...proportionOf(validation), update: validation.update },

@@ -7,9 +7,8 @@ import { algorithmOf } from '../algorithm/registry.ts';
 import { contentHash } from '../base/canonical.ts';
 import { freeBytes } from '../store/disk-space.ts';
 import { estimate as diskEstimate, measuredBytesPerStep } from '../store/maintenance.ts';
-import type { Run } from '../store/runs.ts';
 import type { Store } from '../store/store.ts';
-import { parseConfig, type RunConfig } from '../config/config.ts';
+import type { RunConfig } from '../config/config.ts';
 import { unpricedPolicy } from '../config/identity.ts';
 import { type Measurement, measurement, readShippedSpeeds, shippedSpeed } from './speeds.ts';
 
@@ -96,10 +95,10 @@ function similarRuns(store: Store, config: RunConfig): SimilarRun[] {
   const found: SimilarRun[] = [];
   const candidates = store.runs
     .list({ worlds: [config.world.name] })
-    .filter(({ updates, device }) => updates > 0 && device === config.device);
+    .filter(({ updates, device, damaged }) => updates > 0 && device === config.device && damaged === null);
   for (const { id } of candidates.slice(0, LOOKED_AT)) {
-    const other = configOf(store, store.runs.get(id));
-    if (!other || !same(other.policy, config.policy) || other.algorithm.id !== config.algorithm.id) continue;
+    const other = store.runs.get(id).config;
+    if (!same(other.policy, config.policy) || other.algorithm.id !== config.algorithm.id) continue;
     const { training } = other;
     const series = store.metrics.many(id, ['system/time.total', 'system/time.rollout', 'system/memory', 'rollout.steps']);
     const median = (name: string): number => middle([...(series[name]?.values ?? [])]);
@@ -144,30 +143,6 @@ function diskOf(store: Store, config: RunConfig, measured: Measurement | null): 
 
 function vstarEpisodes(config: RunConfig): number {
   return algorithmOf(config.algorithm).needs.vstar ? config.training.tasks * (config.vstar.samples[0] ?? 0) : 0;
-}
-
-/** Configs of runs as they were parsed: they never change, and the time of each preset asks for those of many runs. */
-const parsed = new WeakMap<Store, Map<string, RunConfig | null>>();
-const MOST_PARSED = 500;
-
-/** A run of an older version may not fit the schema any more; then it is no measure. */
-function configOf(store: Store, { uid, config }: Run): RunConfig | null {
-  let known = parsed.get(store);
-  if (!known) parsed.set(store, (known = new Map()));
-  let read = known.get(uid);
-  if (read === undefined) {
-    if (known.size >= MOST_PARSED) known.clear();
-    known.set(uid, (read = readConfig(config)));
-  }
-  return read;
-}
-
-function readConfig(stored: unknown): RunConfig | null {
-  try {
-    return parseConfig(stored);
-  } catch {
-    return null;
-  }
 }
 
 function medians(all: readonly Measurement[]): Measurement {

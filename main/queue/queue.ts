@@ -2,7 +2,7 @@
 // process that `launch` starts; what they report is stored here, by the one writer. Every state is on disk before it is
 // shown, so a restart finds the queue as it was; a run that crashes is marked with its reason and the next one starts.
 
-import { DataFolderGone } from '../store/checkpoints.ts';
+import { DataFolderGone } from '../base/paths.ts';
 import { isDiskFull } from '../store/database.ts';
 import { keepReserve, releaseReserve } from '../store/disk-space.ts';
 import { RunLocked } from '../store/locks.ts';
@@ -11,7 +11,7 @@ import type { NewRun, Run } from '../store/runs.ts';
 import type { Store } from '../store/store.ts';
 import { type RunReport, runReport } from '../training/reports.ts';
 import type { RunState } from '../base/vocabulary.ts';
-import { deviceOf, withCard } from './cards.ts';
+import { withCard } from './cards.ts';
 import { recover } from './recover.ts';
 import { begin, checkResumable, NoSoundCheckpoint, type StartingPoint } from './resume.ts';
 
@@ -282,7 +282,7 @@ export class RunQueue {
       const process = this.#options.launch({ ...start, run, until: pauseAt }, (report) => {
         if (live !== undefined) this.#receive(id, live, report);
       });
-      live = { process, writer, device: deviceOf(run.config), stopsAs: 'paused', end: null };
+      live = { process, writer, device: run.config.device, stopsAs: 'paused', end: null };
       this.#live.set(id, live);
       this.#keepWatch();
       if (process.pid !== undefined) this.#store.locks.setTrainer(id, process.pid);
@@ -409,7 +409,6 @@ export class RunQueue {
 /** The run as it is on the CPU; its log says so. */
 function withoutDevice(store: Store, run: Run): Run {
   const { config, updates } = run;
-  if (typeof config !== 'object' || config === null || Array.isArray(config)) return run;
   store.events.add(run.id, { update: updates, kind: 'state', severity: 'info', text: 'Continues on the CPU', data: {} });
   return { ...run, config: { ...config, device: 'cpu' } };
 }

@@ -12,7 +12,6 @@ import { type Step, type Trajectory } from '../rollout/trajectory.ts';
 import { TOP_ALTERNATIVES } from '../policy/sampling/draw.ts';
 import type { Run } from '../store/runs.ts';
 import type { Store } from '../store/store.ts';
-import { parseConfig } from '../config/config.ts';
 import { defaultDataFolder } from '../base/paths.ts';
 import { openRun, readingKey } from '../training/run-setup.ts';
 import { isReachable } from '../evaluation/evaluate.ts';
@@ -33,7 +32,7 @@ const MOST_READERS = 4;
 const readers = new Map<string, Reader>();
 
 export function readerOf(run: Run, dataFolder = defaultDataFolder()): Reader {
-  const config = parseConfig(run.config);
+  const { config } = run;
   const key = readingKey(config);
   let reader = readers.get(key);
   if (!reader) {
@@ -57,7 +56,7 @@ function readerFor(store: Store, run: Run): Reader {
   }
 }
 
-const usesPlugins = ({ config }: Run): boolean => typeof config === 'object' && config !== null && 'plugins' in config;
+const usesPlugins = ({ config }: Run): boolean => config.plugins !== undefined;
 
 function storedTokens(store: Store, run: number): TokenNames {
   const checkpoint = store.checkpoints.newestSound(run);

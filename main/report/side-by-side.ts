@@ -88,7 +88,7 @@ export function comparedPairs(store: Store, pairs: readonly (readonly [number, n
 export function armBudgets(store: Store, groups: readonly Grouped[]): { budgets: ({ key: string } & Budget)[]; unequal: string[] } {
   const sides = groups.map(({ key, runs }) => ({
     name: key,
-    budget: meanBudget(runs.flatMap((id) => budgetOf(store, store.runs.get(id)) ?? [])),
+    budget: meanBudget(runs.map((id) => budgetOf(store, store.runs.get(id)))),
   }));
   return {
     budgets: sides.flatMap(({ name, budget }) => (budget ? [{ key: name, ...budget }] : [])),

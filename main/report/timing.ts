@@ -1,7 +1,6 @@
 // Where the time of a run went, from the seconds that every update records: printed at the end of `lab train` and in reports.
 // The parts add up to the whole; only the world's share lies inside rollout, V* and evaluation, which step through it.
 
-import { checkConfig } from '../config/config.ts';
 import { bytes, duration } from '../base/format.ts';
 import type { Run } from '../store/runs.ts';
 import type { Store } from '../store/store.ts';
@@ -169,17 +168,16 @@ export function profileAdvice(
   ];
 }
 
-/** Advice from what a stored run has recorded; none while it has no update, or where its config no longer fits the schema. */
+/** Advice from what a stored run has recorded; none while it has no update. */
 export function adviceFor(
   store: Pick<Store, 'metrics'>,
   { id, updates, seconds, config }: Pick<Run, 'id' | 'updates' | 'seconds' | 'config'>,
 ): string[] {
-  const parsed = checkConfig(config);
-  if (!parsed.success || updates === 0) return [];
+  if (updates === 0) return [];
   const [, memory = 0] = store.metrics.latest(id)['system/memory'] ?? [];
   return profileAdvice(timeSpent(store, id), {
     secondsPerUpdate: seconds / updates,
     memory,
-    memoryLimit: memoryLimit(parsed.data),
+    memoryLimit: memoryLimit(config),
   });
 }

@@ -1,7 +1,6 @@
 // How large must a study be? From the spread that the pairs of a finished study had (or that the caller assumes) to the power of studies with more
 // or fewer seeds and tasks: the same t test that decides the claims (evaluation/inference.ts), before anything is run.
 
-import { armHash } from '../config/identity.ts';
 import { armDifferences } from '../evaluation/arms.ts';
 import { armsOf } from '../report/side-by-side.ts';
 import { quantile } from '../base/statistics.ts';
@@ -28,9 +27,7 @@ const MOST_RUNS = 100;
 export function worldComponents(store: Store, world: string): ReturnType<typeof spreadOf> {
   const tested = store.runs.list().filter((run) => run.world === world && run.state === 'done' && run.test !== null);
   const latest = tested.toSorted((a, b) => b.id - a.id).slice(0, MOST_RUNS);
-  const arms = new Map(latest.map((run) => [run.groupHash, run.id]));
-  const armOf = new Map([...arms].map(([group, id]) => [group, armHash(store.runs.get(id).config)]));
-  const groups = [...Map.groupBy(latest, ({ groupHash }) => armOf.get(groupHash) ?? groupHash)]
+  const groups = [...Map.groupBy(latest, ({ groupHash }) => groupHash)]
     .map(([key, runs]) => ({ key, runs: runs.map(({ id }) => id) }))
     .filter(({ runs }) => runs.length > 1)
     .toSorted((a, b) => b.runs.length - a.runs.length);

@@ -1,9 +1,9 @@
 // Study definitions and search spaces as data: everything in them fits the schema of a run.
 
 import { expect, test } from 'vitest';
-import { algorithms } from '../../main/algorithm/registry.ts';
+import { algorithmOf, algorithms } from '../../main/algorithm/registry.ts';
 import { loadDefinition, parseDefinition, studyIds } from '../../main/study/definition.ts';
-import { stepsPerUpdate } from '../../main/report/budget.ts';
+import type { RunConfig } from '../../main/config/config.ts';
 import { powerOf } from '../../main/evaluation/inference.ts';
 import { decide } from '../../main/study/findings.ts';
 import { changesSince, freeze } from '../../main/study/freeze.ts';
@@ -16,6 +16,12 @@ import { trialConfig } from '../../main/study/tune.ts';
 import { applyOverrides, flatten } from '../../main/config/overrides.ts';
 import { seed as seedRuns } from '../e2e/seeded.ts';
 import { openStore, temporaryFolder } from '../store/helpers.ts';
+
+/** Optimizer steps that an algorithm takes on the episodes of one update. */
+function stepsPerUpdate({ algorithm }: Pick<RunConfig, 'algorithm'>): number {
+  const { epochs, minibatches } = algorithmOf(algorithm).needs;
+  return epochs * minibatches;
+}
 
 const seeds = loadDefinition('seeds');
 const plan = { updates: seeds.updates, seeds: seeds.seeds, only: null, set: [] };

@@ -7,13 +7,11 @@ import { canonicalJson } from '../../base/canonical.ts';
 import { anyNumber, episodeFilter, proportion } from '../../base/shapes.ts';
 import { wilson } from '../../base/statistics.ts';
 import { episodeOrders, purposes } from '../../base/vocabulary.ts';
-import { completeConfig } from '../../config/config.ts';
 import { readReplay, replayOf } from '../../replay/replay.ts';
 import { replay } from '../../replay/schema.ts';
 import { episodeHtml } from '../../report/episode-html.ts';
 import { trajectorySchema } from '../../rollout/trajectory.ts';
 import type { EpisodeFilter as StoredFilter } from '../../store/episodes.ts';
-import type { StoredConfig } from '../../store/runs.ts';
 import { runOfEpisode } from '../../store/trajectories.ts';
 import { type Handlers, nothing } from '../definition.ts';
 import { EpisodeSearch } from '../episode-search.ts';
@@ -183,10 +181,12 @@ async function exportEpisode({ store, desktop }: Lab, episode: number): Promise<
 /** Every run of the same world that has checkpoints. */
 function policiesFor({ store }: Lab, run: number) {
   const { world, config } = store.runs.get(run);
-  const sameWorld = worldOf(config);
+  const sameWorld = canonicalJson(config.world);
   return store.runs
     .list()
-    .filter((other) => other.world === world && worldOf(store.runs.get(other.id).config) === sameWorld)
+    .filter(
+      (other) => other.world === world && other.damaged === null && canonicalJson(store.runs.get(other.id).config.world) === sameWorld,
+    )
     .map(({ id, name, variant, seed, best }) => ({
       run: id,
       name,
@@ -196,12 +196,6 @@ function policiesFor({ store }: Lab, run: number) {
       best: best?.update ?? null,
     }))
     .filter(({ updates }) => updates.length > 0);
-}
-
-/** The world of a stored config with all its settings, so that a setting added since does not separate old from new runs. */
-function worldOf(stored: StoredConfig): string {
-  const config = completeConfig(stored);
-  return canonicalJson(typeof config === 'object' && config !== null && 'world' in config ? config.world : null);
 }
 
 /** The filter without the fields that say nothing. */

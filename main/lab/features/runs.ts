@@ -2,16 +2,13 @@
 // whole (a row is small) and kept fresh by `runs.changed`, so that filtering and sorting answer at once.
 
 import { z } from 'zod';
-import { algorithmOf } from '../../algorithm/registry.ts';
+import { algorithmOf, hasAlgorithm } from '../../algorithm/registry.ts';
 import { anyNumber, proportion } from '../../base/shapes.ts';
 import { evaluationKinds, eventKinds, purposes, severities, stages } from '../../base/vocabulary.ts';
-import { checkConfig, completeConfig } from '../../config/config.ts';
-import { flatten } from '../../config/overrides.ts';
 import { changesFromPreset } from '../../config/presets.ts';
-import { alertById } from '../../metrics/alerts.ts';
 import { adviceFor, deviceSpent, deviceText } from '../../report/timing.ts';
 import type { RunEvent as StoredEvent } from '../../store/events.ts';
-import type { Run, RunStore } from '../../store/runs.ts';
+import type { Run, RunSummary } from '../../store/runs.ts';
 import { CallFailure, type Handlers, nothing } from '../definition.ts';
 import { existingRun } from '../existing.ts';
 import type { Lab } from '../lab.ts';
@@ -161,12 +158,12 @@ export const calls = {
 };
 
 export function handlers(lab: Lab): Handlers<typeof calls> {
-  const found = (id: number): Run => lab.store.runs.get(existingRun(lab.store, id));
+  const found = (id: number): RunSummary => lab.store.runs.summary(existingRun(lab.store, id));
   return {
     'runs.list': () => ({ runs: lab.store.runs.list().map((run) => rowOf(lab.store, run)) }),
 
     'runs.get': ({ run: id }) => {
-      const run = found(id);
+      const run = lab.store.runs.get(found(id).id);
       const device = deviceSpent(lab.store, id);
       return {
         run: rowOf(lab.store, run),
@@ -216,7 +213,7 @@ export function handlers(lab: Lab): Handlers<typeof calls> {
     },
 
     'runs.configValues': ({ key }) => ({
-      values: [...valuesOf(lab.store.runs, key)].map(([id, value]) => [id, plain(value)] as [number, ReturnType<typeof plain>]),
+      values: [...lab.store.runs.configValues(key)].map(([id, value]) => [id, plain(value)] as [number, ReturnType<typeof plain>]),
     }),
 
     'runs.events': ({ run }) => ({ events: lab.store.events.list(found(run).id).map(eventOf) }),
@@ -236,33 +233,17 @@ export function handlers(lab: Lab): Handlers<typeof calls> {
   };
 }
 
-const alertData = z.object({
-  id: z.string(),
-  state: z.enum(['active', 'cleared']).default('active'),
-  title: z.string().optional(),
-  metrics: z.array(z.string()).optional(),
-});
+const alertData = z.object({ id: z.string(), state: z.enum(['active', 'cleared']), title: z.string(), metrics: z.array(z.string()) });
 
 const eventOf = (event: StoredEvent): RunEvent => {
   const { id, update, time, kind, severity, text } = event;
   return { id, update, time, kind, severity, text, alert: alertOf(event) };
 };
 
-/** Alerts of version 0.1.0 stored their id alone; title and metrics follow from it. */
-function alertOf({ kind, data }: StoredEvent): RunEvent['alert'] {
-  const stored = kind === 'alert' ? alertData.safeParse(data) : undefined;
-  if (!stored?.success) return null;
-  const { id, state, title, metrics } = stored.data;
-  const rule = alertById(id);
-  return { id, state, title: title ?? rule?.title ?? 'Alert', metrics: [...(metrics ?? rule?.metrics ?? [])] };
-}
+const alertOf = ({ kind, data }: StoredEvent): RunEvent['alert'] => (kind === 'alert' ? (alertData.safeParse(data).data ?? null) : null);
 
-/** A run of an older version may have a config that no longer parses; then all stages are named. */
-function stagesOf(run: Run): Stage[] {
-  const parsed = checkConfig(run.config);
-  if (!parsed.success) return [...stages];
-  const { algorithm, evaluation } = parsed.data;
-  const { vstar } = algorithmOf(algorithm).needs;
+function stagesOf({ config: { algorithm, evaluation } }: Run): Stage[] {
+  const vstar = !hasAlgorithm(algorithm.id) || algorithmOf(algorithm).needs.vstar;
   return stages.filter((stage) => (stage !== 'vstar' || vstar) && (stage !== 'test' || evaluation.finalTasks > 0));
 }
 
@@ -288,14 +269,4 @@ function changesOf({ preset, config }: Run): Difference[] | null {
       ...(after !== undefined && { after: plain(after) }),
     })) ?? null
   );
-}
-
-/** The setting in every run; a run from before the setting existed has its default. */
-function valuesOf(runs: RunStore, key: string): Map<number, unknown> {
-  const values = new Map<number, unknown>(runs.configValues(key));
-  for (const { id } of runs.list()) {
-    const value = values.has(id) ? undefined : flatten(completeConfig(runs.get(id).config)).get(key);
-    if (value !== undefined) values.set(id, value);
-  }
-  return values;
 }

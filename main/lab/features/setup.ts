@@ -17,7 +17,7 @@ import { launchWith } from '../../process/launch.ts';
 import { branchConfig, branchIssues } from '../../queue/branch.ts';
 import { estimateRun, probeKey } from '../../queue/estimate.ts';
 import { probe } from '../../queue/probe.ts';
-import { fitMemory, RefusedRun } from '../../training/batching/memory-plan.ts';
+import { fitMemory, RefusedRun } from '../../training/batching/fit-memory.ts';
 import { CallFailure, type Handlers, nothing } from '../definition.ts';
 import type { Lab } from '../lab.ts';
 import { plain } from '../plain.ts';

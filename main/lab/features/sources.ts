@@ -5,7 +5,6 @@ import { z } from 'zod';
 import type { Size } from '../../config/presets.ts';
 import { breakdowns, SOURCES_HEADER, sourcesRow } from '../../study/sources-page.ts';
 import { loadSystems, type MeasuredSystem, measureSystem } from '../../study/sources.ts';
-import { runFinder } from '../../study/work.ts';
 import type { Handlers } from '../definition.ts';
 import type { Lab } from '../lab.ts';
 
@@ -24,10 +23,9 @@ const SOURCE_SEEDS = [1, 2, 3];
 /** Reads the episodes of up to two dozen runs: between two systems others get their turn. */
 async function sourceTables(lab: Lab, size: Size): Promise<{ tables: { title: string; header: string[]; rows: string[][] }[] }> {
   const measured: MeasuredSystem[] = [];
-  const find = runFinder(lab.store);
   for (const system of loadSystems()) {
     await setImmediate();
-    measured.push(measureSystem(lab.store, find, system, { size, seeds: SOURCE_SEEDS }));
+    measured.push(measureSystem(lab.store, system, { size, seeds: SOURCE_SEEDS }));
   }
   const parts = measured.flatMap((one) => breakdowns(one).map((part) => ({ ...part, title: `${one.system.title}: ${part.title}` })));
   const all = [{ title: 'The systems of the write-ups', header: SOURCES_HEADER, rows: measured.map(sourcesRow) }, ...parts];

@@ -30,7 +30,7 @@ const claim = z.object({
   experiment: z.string(),
   discussion: z.string(),
   verdict: z.enum(verdicts),
-  /** With Holm's correction; null in studies from before there was one. */
+  /** With Holm's correction; null where the study was decided without. */
   corrected: z.enum(verdicts).nullable(),
   tests: z.array(z.object({ verdict: z.enum(verdicts), corrected: z.enum(verdicts).nullable(), words: z.string() })),
 });

@@ -53,7 +53,7 @@ export const calls = {
 
 export const events = { 'worlds.dataChanged': list };
 
-/** As it is stored since version 0.1.0: the counts stand beside the rest. */
+/** As it is stored: the counts stand beside the rest. */
 const stored = z
   .object({ folder: z.string(), index: z.string(), indexBytes: z.number(), notes: z.number(), seconds: z.number() })
   .catchall(z.number())
