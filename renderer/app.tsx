@@ -3,7 +3,7 @@
 
 import { useEffect, useState } from 'react';
 import { Route, Switch, useLocation } from 'wouter';
-import type { Theme } from '../preload/contract.ts';
+import type { Theme } from '../main/base/vocabulary.ts';
 import type { MenuCommand } from '../preload/pages.ts';
 import { call, useEvent } from './bridge.ts';
 import { LinkButton } from './components/button.tsx';
@@ -38,9 +38,9 @@ export function App() {
   }, [location]);
 
   useKeyboard();
-  useActions([...pageActions(navigate), ...frameActions(setOverlay, () => navigate('/gallery'))]);
-  useEvent('menu.command', ({ command }) => obey(command, navigate, setOverlay));
-  useEvent('window.navigate', ({ address }) => navigate(address));
+  useActions([...pageActions(navigate), ...frameActions(setOverlay)]);
+  useEvent('system.menuCommand', ({ command }) => obey(command, navigate, setOverlay));
+  useEvent('system.navigate', ({ address }) => navigate(address));
   useDroppedFiles(navigate);
   useUnhandledErrors();
 
@@ -68,12 +68,14 @@ export function App() {
 }
 
 function pageActions(navigate: (to: string) => void): Action[] {
-  return PAGES.flatMap(({ id, title, address, navigation }) =>
-    navigation ? [{ id: `go.${id}`, title, group: 'Go to', keys: `g ${navigation.key}`, run: () => navigate(address) }] : [],
-  );
+  return PAGES.flatMap(({ id, title, address, navigation }): Action[] => {
+    const action = { id: `go.${id}`, title, group: 'Go to', run: () => navigate(address) };
+    if (id === 'gallery') return [{ ...action, words: ['components', 'building blocks', 'charts'] }];
+    return navigation ? [{ ...action, keys: `g ${navigation.key}` }] : [];
+  });
 }
 
-function frameActions(setOverlay: (change: (now: Overlay) => Overlay) => void, openGallery: () => void): Action[] {
+function frameActions(setOverlay: (change: (now: Overlay) => Overlay) => void): Action[] {
   const toggle = (overlay: 'palette' | 'keys') => () => setOverlay((now) => (now === overlay ? null : overlay));
   const theme = (value: Theme, title: string): Action => ({
     id: `theme.${value}`,
@@ -98,13 +100,6 @@ function frameActions(setOverlay: (change: (now: Overlay) => Overlay) => void, o
     theme('system', 'Theme: system'),
     theme('light', 'Theme: light'),
     theme('dark', 'Theme: dark'),
-    {
-      id: 'gallery',
-      title: 'Component gallery (for contributors)',
-      group: 'Go to',
-      words: ['components', 'gallery', 'charts'],
-      run: openGallery,
-    },
   ];
 }
 

@@ -1,11 +1,11 @@
 // `lab export` and `lab import`: runs and studies as one file between two labs, and metrics and episodes as tables or
 // TensorBoard event files for other tools.
 
-import { mkdirSync, statSync, writeFileSync } from 'node:fs';
-import { dirname, join, resolve } from 'node:path';
+import { statSync } from 'node:fs';
+import { join, resolve } from 'node:path';
 import type { Command } from 'commander';
+import { writeOutput } from '../base/output-file.ts';
 import { EVALUATION_EXPORTS } from '../report/exports.ts';
-import { writeWhole } from '../report/report-files.ts';
 import type { Run } from '../store/runs.ts';
 import type { Store } from '../store/store.ts';
 import { episodesCsv, episodesJsonLines, metricsCsv, metricsJsonLines } from '../interchange/tables.ts';
@@ -15,6 +15,7 @@ import { exportRuns } from '../interchange/transfer.ts';
 import { spawnChild } from '../process/child.ts';
 import { importElsewhere } from '../process/import-elsewhere.ts';
 import { onInterrupt } from './shared/interrupt.ts';
+import { outFile, outFolder } from './shared/out.ts';
 import { answer, CallError } from './shared/output.ts';
 import { findRun, withStore } from './shared/store.ts';
 
@@ -72,7 +73,10 @@ async function importHere(folder: string, file: string): Promise<ImportResult> {
     const progress = (done: number, total: number): void => {
       if (process.stderr.isTTY && total > 1) process.stderr.write(`\r\x1b[2K${done} of ${total} runs`);
     };
-    return await importElsewhere(() => spawnChild(IMPORT_HEAP), folder, resolve(file), { progress, signal: cancel.signal });
+    return await importElsewhere(() => spawnChild({ heapMegabytes: IMPORT_HEAP }), folder, resolve(file), {
+      progress,
+      signal: cancel.signal,
+    });
   } finally {
     ignore();
   }
@@ -94,12 +98,12 @@ function run(store: Store, references: readonly string[], options: ExportOptions
   const stem = study === undefined ? `run-${first}` : `study-${study.name.toLowerCase().replaceAll(/[^a-z0-9]+/g, '-')}`;
 
   if (options.format === 'astrolab') {
-    const file = target(options.out ?? `${stem}.astrolab`);
+    const file = outFile(options.out ?? `${stem}.astrolab`);
     const done = exportRuns(store, ids, file, { ...(study && { study: study.id }), checkpoints: options.checkpoints });
     return answer(done, `${done.file}: ${done.bytes} bytes, ${ids.length} run${ids.length === 1 ? '' : 's'}`);
   }
   if (options.format === 'tensorboard') {
-    const folder = resolve(options.out ?? `${stem}-tensorboard`);
+    const folder = outFolder(options.out ?? `${stem}-tensorboard`);
     const files = ids.map((id) => writeTensorboard(store, store.runs.get(id), folder));
     const bytes = files.reduce((sum, file) => sum + statSync(file).size, 0);
     return answer({ file: folder, bytes, files }, `${folder}: tensorboard --logdir ${folder}`);
@@ -107,22 +111,16 @@ function run(store: Store, references: readonly string[], options: ExportOptions
   const evaluated = EVALUATION_EXPORTS[options.format];
   if (evaluated !== undefined && (evaluated.over === 'runs' || ids.length === 1)) {
     const runs = ids.map((id) => store.runs.get(id));
-    const file = target(options.out ?? `${stem}.${evaluated.ending}`);
-    const bytes = writeWhole(file, [evaluated.make(store, runs)]);
+    const file = outFile(options.out ?? `${stem}.${evaluated.ending}`);
+    const bytes = writeOutput(file, evaluated.make(store, runs));
     return answer({ file, bytes }, `${file}: ${bytes} bytes`);
   }
   const table = TABLES[options.format];
   if (table === undefined || ids.length > 1)
     throw new CallError(`--format ${options.format} writes one run at a time, ${ids.length} were named`);
-  const file = target(options.out ?? `${stem}.${table.ending}`);
-  const bytes = writeWhole(file, table.lines(store, store.runs.get(first), options));
+  const file = outFile(options.out ?? `${stem}.${table.ending}`);
+  const bytes = writeOutput(file, table.lines(store, store.runs.get(first), options));
   answer({ file, bytes }, `${file}: ${bytes} bytes`);
-}
-
-function target(path: string): string {
-  const file = resolve(path);
-  mkdirSync(dirname(file), { recursive: true });
-  return file;
 }
 
 /** One folder per run, as TensorBoard wants it. */
@@ -134,8 +132,7 @@ function writeTensorboard(store: Store, { id, name, seed, startedAt, createdAt }
   const started = startedAt ?? createdAt;
   const data = tensorboardFile(series, started, (update) => seconds.get(update) ?? update);
   const path = join(folder, `${id}-${name.replaceAll(/[^\w.-]+/g, '-')}-seed${seed}`);
-  mkdirSync(path, { recursive: true });
   const file = join(path, `events.out.tfevents.${Math.floor(started / 1000)}.astrolab`);
-  writeFileSync(file, data);
+  writeOutput(file, data);
   return file;
 }

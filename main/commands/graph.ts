@@ -1,14 +1,15 @@
 // `lab graph --out FILE`: the training graph of a preset (forward, loss, backward, clipping, AdamW) as an .onnx file with readable
 // node names, to be looked at in any ONNX viewer.
 
-import { writeFileSync } from 'node:fs';
 import type { Command } from 'commander';
 import { encode, liveNodes } from '../engine/graph/onnx.ts';
 import { ADAMW } from '../engine/runtime/optimizer.ts';
 import { stepGraph } from '../engine/graph/training-graphs.ts';
 import { policyObjective } from '../policy/transformer/network.ts';
 import { FLAGSHIP, loadPreset, presetIds } from '../config/presets.ts';
+import { writeOutput } from '../base/output-file.ts';
 import { openRun } from '../training/run-setup.ts';
+import { outFile } from './shared/out.ts';
 import { CallError, answer } from './shared/output.ts';
 
 interface GraphOptions {
@@ -22,7 +23,7 @@ export function register(program: Command): void {
   program
     .command('graph')
     .description('write the training graph as an .onnx file')
-    .requiredOption('--out <file>', 'where to write it')
+    .requiredOption('--out <file>', 'where to write it', outFile)
     .option('--preset <name>', `whose policy and algorithm (${presetIds().join(', ')})`, FLAGSHIP)
     .option('--rows <n>', 'sequences in the batch', '8')
     .option('--length <n>', 'tokens per sequence', '64')
@@ -36,7 +37,7 @@ export function register(program: Command): void {
       const reference = { referenceLogits: algorithm.needs.reference === 'full' };
       const build = policyObjective(model, shape, reference, (graph, policy, input) => algorithm.loss(graph, policy, input));
       const { graph } = stepGraph({ key: options.preset, build }, layout, ADAMW);
-      writeFileSync(options.out, encode(graph));
+      writeOutput(options.out, encode(graph));
       const nodes = liveNodes(graph).length;
       answer(
         { file: options.out, nodes, parameters: layout.count },

@@ -10,6 +10,7 @@ import type { ModelRecord } from '../policy/model/files/registry.ts';
 import { fetchModel } from '../policy/model/files/fetch.ts';
 import { ModelError } from '../policy/model/files/tensor-source.ts';
 import { trainedModelOfRun } from '../replay/policies.ts';
+import { outNew } from './shared/out.ts';
 import { CallError, answer, dataFolder, note } from './shared/output.ts';
 import { findRun, withStore } from './shared/store.ts';
 import { wholeNumber } from './shared/work.ts';
@@ -42,7 +43,7 @@ export function register(program: Command): void {
   models
     .command('export <run>')
     .description('what a run has trained: an adapter (PEFT or GGUF), or the whole model with it merged in')
-    .requiredOption('--out <path>', 'a folder for peft and safetensors, a file for gguf and gguf-adapter')
+    .requiredOption('--out <path>', 'a folder for peft and safetensors, a file for gguf and gguf-adapter', outNew)
     .addOption(new Option('--format <format>', 'what to write').choices(EXPORTS).default('peft'))
     .option('--update <n>', 'after this update instead of the newest checkpoint', wholeNumber('--update'))
     .action((run: string, options: ExportOptions) => exportRun(run, options));

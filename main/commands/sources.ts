@@ -1,20 +1,21 @@
 // `lab sources`: the systems of the write-ups as a table of what was expected, measured then and measured here; with --train it first trains what is
 // missing (interrupted runs continue where they stopped) and plays training tasks for the train–test gap.
 
-import { writeFileSync } from 'node:fs';
 import { type Command, Option } from 'commander';
 import { parseSeeds } from '../config/orders.ts';
 import { type Size, SIZES } from '../config/presets.ts';
 import { evaluatePolicy } from '../evaluation/play.ts';
 import { duration, percent } from '../base/format.ts';
+import { writeOutput } from '../base/output-file.ts';
 import { estimateRun } from '../queue/estimate.ts';
 import { policyOfRun } from '../replay/policies.ts';
 import { textTable } from '../report/report.ts';
 import type { Store } from '../store/store.ts';
 import { evaluationOn, loadSystems, measureSystem, type System, systemConfig } from '../study/sources.ts';
 import { SOURCES_HEADER, sourcesMarkdown, sourcesRow } from '../study/sources-page.ts';
-import { runFinder, trainAll } from '../study/work.ts';
+import { sameRun, trainAll } from '../study/work.ts';
 import { worldHash } from '../training/run-setup.ts';
+import { outFile } from './shared/out.ts';
 import { answer, CallError, note } from './shared/output.ts';
 import { withStore } from './shared/store.ts';
 import { addJobs, collect, working } from './shared/work.ts';
@@ -47,7 +48,7 @@ export function register(program: Command): void {
         .join(', ')}), comma-separated`,
     )
     .option('--set <key=value>', 'change one field of every config (repeatable)', collect, [])
-    .option('--out <file>', 'also write the tables to this Markdown file')
+    .option('--out <file>', 'also write the tables to this Markdown file', outFile)
     .action((options: Options) => withStore((store) => run(store, options)));
 }
 
@@ -58,10 +59,9 @@ async function run(store: Store, options: Options): Promise<void> {
   const { size, set: changes } = options;
   if (options.plan === true) return plan(store, systems, seeds, options);
   if (options.train === true) await train(store, systems, seeds, options);
-  const find = runFinder(store);
-  const measured = systems.map((system) => measureSystem(store, find, system, { size, seeds, changes }));
+  const measured = systems.map((system) => measureSystem(store, system, { size, seeds, changes }));
   const command = `npm run lab -- sources --size ${size} --seeds ${options.seeds}${changes.map((change) => ` --set ${change}`).join('')}`;
-  if (options.out !== undefined) writeFileSync(options.out, sourcesMarkdown(measured, command));
+  if (options.out !== undefined) writeOutput(options.out, sourcesMarkdown(measured, command));
   answer(
     { size, seeds, systems: measured.map(({ system, updates, runs }) => ({ system: system.id, updates, runs })) },
     textTable([...SOURCES_HEADER], measured.map(sourcesRow)),
@@ -79,11 +79,10 @@ function chosen(only: string | undefined): readonly System[] {
 }
 
 function plan(store: Store, systems: readonly System[], seeds: readonly number[], { size, set }: Options): void {
-  const find = runFinder(store);
   const rows = systems.flatMap((system) =>
     seeds.map((seed) => {
       const config = systemConfig(system, size, seed, set);
-      const state = find(config)?.state ?? 'missing';
+      const state = sameRun(store, config)?.state ?? 'missing';
       return {
         system: system.id,
         seed,

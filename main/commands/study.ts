@@ -2,7 +2,7 @@
 // `report` writes what the database says of a study (a page when --out ends in .md, else a folder of files), `export` makes
 // one small file of it. `list` names the studies, `save` makes one of runs that are there already.
 
-import { mkdirSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { basename, dirname, resolve } from 'node:path';
 import type { Command } from 'commander';
 import { z } from 'zod';
@@ -21,6 +21,7 @@ import { armConfig, armsToTune, type PlanOptions, planRuns } from '../study/plan
 import { trialConfig } from '../study/tune.ts';
 import { finishedRuns } from '../study/work.ts';
 import { thinning } from '../study/sample.ts';
+import { outFile, outFolder, outPage } from './shared/out.ts';
 import { answer, CallError, note } from './shared/output.ts';
 import { findRun, withStore } from './shared/store.ts';
 import { addOn, answerDryRun, type OnOptions, remoteWork } from './on-cluster.ts';
@@ -86,7 +87,7 @@ function registerRun(study: Command): void {
     .option('--set <key=value>', 'change one field of every run’s config (repeatable)', collect, [])
     .option('--tuned <file>', 'settings that `lab tune` found (tuned.json), instead of tuning here')
     .option('--finished', 'train nothing: decide from the runs that are finished')
-    .option('--out <file.md>', 'also write the report page')
+    .option('--out <file.md>', 'also write the report page', outPage)
     .action((name: string, options: RunOptions) =>
       withStore((store) =>
         working(store, options.jobs, async (work) => {
@@ -123,7 +124,7 @@ function registerReport(study: Command): void {
   study
     .command('report <name>')
     .description('the report of a study: a page with its claims (--out FILE.md), or everything as files in a folder')
-    .option('--out <path>', 'where to write it')
+    .option('--out <path>', 'where to write it', (path: string) => (path.endsWith('.md') ? outPage : outFolder)(path))
     .option('--definition <file>', 'where its claims and discussion stand, if not in resources/studies')
     .action((name: string, options: { readonly out?: string; readonly definition?: string }) =>
       withStore((store) => {
@@ -145,7 +146,6 @@ function registerReport(study: Command): void {
         }
         const folder = resolve(options.out ?? `report-${name.toLowerCase().replaceAll(/[^a-z0-9]+/g, '-')}`);
         const files = reportFiles(store, runs, name);
-        mkdirSync(folder, { recursive: true });
         const written = writeFiles(folder, files);
         return answer(
           { study: name, runs, done: true, folder, files: written },
@@ -160,12 +160,11 @@ function registerExport(study: Command): void {
     .command('export <name>')
     .description('the study as one file without weights, its episodes thinned out; `lab import` takes it')
     .option('--thin <n>', 'episodes kept of each run, failures of every class among them; 0 keeps all', wholeNumber('--thin'), 20)
-    .option('--out <file>', 'the file to write')
+    .option('--out <file>', 'the file to write', outFile)
     .action((name: string, options: { readonly thin: number; readonly out?: string }) =>
       withStore((store) => {
         const { id, runs } = findStudy(store, name);
-        const file = resolve(options.out ?? `${name}-study.astrolab`);
-        mkdirSync(dirname(file), { recursive: true });
+        const file = options.out ?? resolve(`${name}-study.astrolab`);
         const thin = options.thin === 0 ? {} : { thin: thinning(store, options.thin) };
         const done = exportRuns(store, runs, file, { study: id, checkpoints: false, ...thin });
         answer({ ...done, study: name, runs: runs.length }, `${done.file}: ${size(done.bytes)}, ${runs.length} runs`);
@@ -233,7 +232,6 @@ function tunedOf(file: string | undefined): Record<string, Settings> | null {
 function writePage(store: Store, record: StudyRecord, out: string): string[] {
   const file = resolve(out);
   const figures = basename(file, '.md').toLowerCase();
-  mkdirSync(resolve(dirname(file), figures), { recursive: true });
   return writeFiles(dirname(file), studyPage(store, record, basename(file), figures));
 }
 

@@ -2,10 +2,10 @@
 // fair. Trials are ordinary runs; calling again continues and repeats nothing. The best settings go into files that
 // `lab train --config` and `lab study run --tuned` take. docs/TUNING.md explains the method.
 
-import { mkdirSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import type { Command } from 'commander';
 import { interval, percent } from '../base/format.ts';
+import { writeOutput } from '../base/output-file.ts';
 import { textTable } from '../report/report.ts';
 import { variantIds } from '../study/definition.ts';
 import { trialSettings } from '../study/search-space.ts';
@@ -13,6 +13,7 @@ import { overridesOf } from '../study/plan.ts';
 import { type Subject, tune, type Tuning } from '../study/tune.ts';
 import { applyOverrides } from '../config/overrides.ts';
 import { loadPreset, presetIds } from '../config/presets.ts';
+import { outFolder } from './shared/out.ts';
 import { answer, CallError, note } from './shared/output.ts';
 import { withStore } from './shared/store.ts';
 import { addJobs, collect, wholeNumber, words, working } from './shared/work.ts';
@@ -39,7 +40,7 @@ export function register(program: Command): void {
     .option('--updates <n>', 'updates of every trial (default: the preset’s)', wholeNumber('--updates', 1))
     .option('--tasks <n>', 'validation tasks that trials are judged by', wholeNumber('--tasks', 1), 200)
     .option('--set <key=value>', 'change one field of every trial’s config (repeatable)', collect, [])
-    .option('--out <folder>', 'where the best settings are written (default: tuned-PRESET)')
+    .option('--out <folder>', 'where the best settings are written (default: tuned-PRESET)', outFolder)
     .action((options: TuneOptions) =>
       withStore((store) =>
         working(store, options.jobs, async (work) => {
@@ -72,14 +73,13 @@ function subjectsOf(options: TuneOptions): Subject[] {
 
 /** One config per algorithm for `lab train --config`, and all settings together for a study. */
 function writeSettings(folder: string, subjects: readonly Subject[], tunings: readonly Tuning[], { seed }: TuneOptions): string {
-  mkdirSync(folder, { recursive: true });
   for (const [index, { subject, best, variant }] of tunings.entries()) {
     const base = subjects[index]?.config;
     const config = applyOverrides(base, [...overridesOf(trialSettings(variant, best.trial, seed)), `name=${subject} tuned`]);
-    writeFileSync(join(folder, `${subject}.json`), `${JSON.stringify(config, null, 2)}\n`);
+    writeOutput(join(folder, `${subject}.json`), `${JSON.stringify(config, null, 2)}\n`);
   }
   const all = Object.fromEntries(tunings.map(({ subject, best }) => [subject, best.settings]));
-  writeFileSync(join(folder, 'tuned.json'), `${JSON.stringify(all, null, 2)}\n`);
+  writeOutput(join(folder, 'tuned.json'), `${JSON.stringify(all, null, 2)}\n`);
   return folder;
 }
 

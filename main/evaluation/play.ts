@@ -4,7 +4,7 @@
 import type { Task } from '../environment/environment.ts';
 import type { Split } from '../base/vocabulary.ts';
 import type { BeamSettings } from '../policy/sampling/beam.ts';
-import { type Actor, type RolloutOptions, drawAt, rollout } from '../rollout/rollout.ts';
+import { type Actor, drawAt, rollout } from '../rollout/rollout.ts';
 import type { EvaluationReport } from './evaluation-report.ts';
 import { diagnoseTrajectory, evaluationSeed, resultOf } from './evaluate.ts';
 
@@ -28,7 +28,7 @@ export async function evaluatePolicy(
   actor: Actor,
   request: EvaluationRequest,
   progress?: (done: number, total: number) => void,
-  poll?: RolloutOptions['poll'],
+  signal?: AbortSignal,
 ): Promise<EvaluationReport> {
   const start = performance.now();
   const { environment } = actor;
@@ -40,7 +40,7 @@ export async function evaluatePolicy(
   });
   const beam = request.beam && request.beam.width > 1 ? request.beam : undefined;
   const report = (done: number): void => progress?.(done, tasks.length);
-  const episodes = await rollout(actor, requests, drawAt(temperature), { progress: report, poll, beam });
+  const episodes = await rollout(actor, requests, drawAt(temperature), { progress: report, signal, beam });
   const trajectories = episodes.map(({ trajectory }, index) => {
     const task = tasks[index];
     if (task) diagnoseTrajectory(trajectory, environment, task);

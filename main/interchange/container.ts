@@ -4,10 +4,11 @@
 //
 //   "ASTROLAB-EXPORT\n"  entries…  manifest (JSON)  sha256 of the manifest (32)  its length (u32)  "ASTROLAB-END-01\n"
 
-import { closeSync, fstatSync, fsyncSync, openSync, readSync, renameSync, rmSync, writeSync } from 'node:fs';
+import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
 import { deflateRawSync, inflateRawSync } from 'node:zlib';
 import { z } from 'zod';
 import { sha256 } from '../base/canonical.ts';
+import { OutputFile } from '../base/output-file.ts';
 import { boundedJson, listOf, mayInflateTo, MEGABYTE } from '../store/limits.ts';
 
 const HEAD = Buffer.from('ASTROLAB-EXPORT\n');
@@ -52,21 +53,16 @@ const manifestSchema = z.strictObject({
 });
 type Entry = z.infer<typeof manifestSchema>['entries'][number];
 
-/** Writes entry by entry beside the target; `finish` puts the complete file in its place. */
+/** Writes entry by entry; `finish` puts the complete file in its place. */
 export class ContainerWriter {
-  readonly #file: string;
-  readonly #temporary: string;
-  readonly #handle: number;
+  readonly #file: OutputFile;
   readonly #entries: Entry[] = [];
   readonly #level: number;
   #offset = 0;
-  #open = true;
 
   constructor(file: string, level = LEVEL) {
-    this.#file = file;
+    this.#file = new OutputFile(file);
     this.#level = level;
-    this.#temporary = `${file}.${process.pid}.part`;
-    this.#handle = openSync(this.#temporary, 'w');
     this.#write(HEAD);
   }
 
@@ -84,26 +80,16 @@ export class ContainerWriter {
     const length = Buffer.alloc(4);
     length.writeUInt32LE(manifest.length);
     this.#write(Buffer.concat([manifest, Buffer.from(sha256(manifest), 'hex'), length, TAIL]));
-    fsyncSync(this.#handle);
-    this.#close();
-    verify(this.#temporary);
-    renameSync(this.#temporary, this.#file);
-    return this.#offset;
+    return this.#file.finish(verify);
   }
 
   /** Leaves nothing behind. */
   abandon(): void {
-    this.#close();
-    rmSync(this.#temporary, { force: true });
-  }
-
-  #close(): void {
-    if (this.#open) closeSync(this.#handle);
-    this.#open = false;
+    this.#file.abandon();
   }
 
   #write(data: Uint8Array): void {
-    for (let at = 0; at < data.length;) at += writeSync(this.#handle, data, at);
+    this.#file.write(data);
     this.#offset += data.length;
   }
 }

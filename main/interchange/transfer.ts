@@ -1,11 +1,16 @@
 // Runs and studies as one file, out of one database and into another: the way out. import.ts is the way in, and has the
 // schema of every entry.
 
+import { closeSync, mkdtempSync, openSync, readSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { canonicalJson } from '../base/canonical.ts';
+import { outputTarget, writeOutput } from '../base/output-file.ts';
 import { ContainerWriter } from './container.ts';
 import { verifyExport } from './import.ts';
 import type { EpisodeNote } from '../store/episode-notes.ts';
 import type { Run } from '../store/runs.ts';
+import { MEGABYTE } from '../store/limits.ts';
 import type { Store } from '../store/store.ts';
 import { encodeTrajectories, type RecordedTrajectory } from './trajectory-codec.ts';
 
@@ -36,6 +41,7 @@ export function exportRuns(
   file: string,
   options: ExportOptions = {},
 ): { file: string; bytes: number } {
+  if (outputTarget(file).kind !== 'file') return exportInto(store, runs, file, options);
   const study = options.study === undefined ? null : store.studies.get(options.study);
   const all = runs.map((id) => store.runs.get(id));
   if (all.length === 0) throw new Error('There is nothing to export: name at least one run');
@@ -54,6 +60,27 @@ export function exportRuns(
   } catch (error) {
     writer.abandon();
     throw error;
+  }
+}
+
+/** Into a device or a pipe, which cannot be read back: the verified file is copied into it. */
+function exportInto(store: Store, runs: readonly number[], stream: string, options: ExportOptions): { file: string; bytes: number } {
+  const folder = mkdtempSync(join(tmpdir(), 'astrolab-export-'));
+  try {
+    const { file } = exportRuns(store, runs, join(folder, 'export'), options);
+    return { file: stream, bytes: writeOutput(stream, chunksOf(file)) };
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+function* chunksOf(file: string): Iterable<Uint8Array> {
+  const handle = openSync(file, 'r');
+  try {
+    const chunk = Buffer.alloc(MEGABYTE);
+    for (let read = readSync(handle, chunk); read > 0; read = readSync(handle, chunk)) yield chunk.subarray(0, read);
+  } finally {
+    closeSync(handle);
   }
 }
 

@@ -7,15 +7,9 @@ import { agentTokenCount, type Trajectory } from '../rollout/trajectory.ts';
 import { glossary } from './glossary.ts';
 
 export class Recorder {
-  readonly #now: () => number;
   #values: Record<string, number> = {};
   readonly #unknown = new Set<string>();
   readonly #told = new Set<string>();
-
-  /** `now`: a clock in milliseconds that stands still while a run is paused. */
-  constructor(now: () => number = () => performance.now()) {
-    this.#now = now;
-  }
 
   /** Notes numbers; a name noted twice in one update keeps its latest value. */
   record(values: Readonly<Record<string, number>>): void {
@@ -33,11 +27,11 @@ export class Recorder {
 
   /** Times `work` and adds its seconds to a time metric. */
   async time<T>(id: string, work: () => T | Promise<T>): Promise<T> {
-    const start = this.#now();
+    const start = performance.now();
     try {
       return await work();
     } finally {
-      this.add(id, (this.#now() - start) / 1000);
+      this.add(id, (performance.now() - start) / 1000);
     }
   }
 

@@ -32,7 +32,7 @@ export function launchWith(spawn: () => WorkerProcess, dataFolder: string): Laun
       get pid() {
         return worker.pid;
       },
-      send: (command) => worker.send({ kind: 'command', command }),
+      stop: () => worker.send({ kind: 'stop' }),
       kill: () => worker.kill(),
       ended,
     };

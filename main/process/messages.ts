@@ -2,17 +2,17 @@
 // border. A new job is one entry in `job` and one case in worker.ts.
 
 import { z } from 'zod';
-import { runCommand } from '../training/reports.ts';
+import type { RunConfig } from '../config/config.ts';
 
 const job = z.discriminatedUnion('kind', [
   /** Runs a product through onnxruntime `steps` times; `crash` ends the process hard on the way, for the tests. */
   z.object({ kind: z.literal('self-test'), steps: z.number(), crash: z.boolean().optional() }),
-  /** Trains a run to its end, a pause or a stop; the process ends with it. The config is parsed by the job itself. */
+  /** Trains a run to its end or to update `until`, or until `stop` comes; the process ends with it. The config is that of a stored run. */
   z.object({
     kind: z.literal('train'),
     dataFolder: z.string(),
     uid: z.string(),
-    config: z.unknown(),
+    config: z.custom<RunConfig>((value) => typeof value === 'object' && value !== null),
     resumeFrom: z.string().nullable(),
     branchFrom: z.string().nullable(),
     until: z.number().nullable(),
@@ -64,7 +64,8 @@ export type Job = z.infer<typeof job>;
 
 export const toWorker = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('job'), id: z.number(), job }),
-  z.object({ kind: z.literal('command'), command: runCommand }),
+  /** Save and end: to a training process. */
+  z.object({ kind: z.literal('stop') }),
 ]);
 export type ToWorker = z.infer<typeof toWorker>;
 

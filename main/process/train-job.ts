@@ -1,53 +1,45 @@
 // The training job inside the training process: connects train.ts with the files and the (read-only) database of the data
-// folder, passes commands on, and turns every way a run can end into a report. The process ends with its run.
+// folder, and turns every way a run can end into a report. The process ends with its run.
 
 import { isDiskFull } from '../store/database.ts';
 import { DeviceLostError } from '../engine/runtime/errors.ts';
 import { CheckpointFiles } from '../store/checkpoints.ts';
 import { Store } from '../store/store.ts';
-import { parseConfig } from '../config/config.ts';
 import type { Job, JobResult } from './messages.ts';
-import type { RunCommand, RunReport } from '../training/reports.ts';
+import type { RunReport } from '../training/reports.ts';
 import { train } from '../training/train.ts';
 import { loadPlugins, pluginChange } from '../plugin/load.ts';
 
-const commands: RunCommand[] = [];
-let waiting: ((command: RunCommand) => void) | undefined;
-
-/** A word from outside: pause, continue, stop. */
-export function commandTraining(command: RunCommand): void {
-  if (waiting) {
-    waiting(command);
-    waiting = undefined;
-  } else commands.push(command);
-}
-
-export async function runTraining(job: Extract<Job, { kind: 'train' }>, tell: (report: RunReport) => void): Promise<JobResult> {
+/** Aborted, it saves and ends. */
+export async function runTraining(
+  job: Extract<Job, { kind: 'train' }>,
+  send: (report: RunReport) => void,
+  signal: AbortSignal,
+): Promise<JobResult> {
   let update = 0;
   const report = async (message: RunReport): Promise<void> => {
     if ('update' in message) ({ update } = message);
-    tell(message);
+    send(message);
     // The record is written by another process; give the message a chance to leave this one.
     await new Promise((resolve) => setImmediate(resolve));
   };
   const store = Store.read(job.dataFolder);
   try {
     await loadPlugins(job.dataFolder);
-    const config = parseConfig(job.config);
+    const { config } = job;
     const changed = pluginChange(config.plugins);
     if (changed !== null) throw new Error(changed);
-    const outcome = await train(config, {
+    const host = {
       dataFolder: job.dataFolder,
       files: new CheckpointFiles(job.dataFolder, job.uid),
       references: store.references,
       vstar: store.vstar,
       report,
-      takeCommand: () => commands.shift(),
-      waitForCommand: () => new Promise((resolve) => (waiting = resolve)),
       resumeFrom: job.resumeFrom ?? undefined,
       branchFrom: job.branchFrom ?? undefined,
       until: job.until,
-    });
+    };
+    const outcome = await train(config, host, signal);
     await report({ type: 'finished', outcome, update });
     return { outcome };
   } catch (error) {

@@ -5,7 +5,7 @@
 import { toWorker } from './messages.ts';
 import type { FromWorker, Job, JobResult } from './messages.ts';
 import { runSelfTest } from './self-test.ts';
-import { commandTraining, runTraining } from './train-job.ts';
+import { runTraining } from './train-job.ts';
 
 interface ParentPort {
   postMessage(message: unknown): void;
@@ -32,13 +32,16 @@ function leaveWith(message: FromWorker): void {
   }
 }
 
+/** Aborted when the run that this process trains should save and end. */
+const stopping = new AbortController();
+
 /** One function per kind of job. */
 function run(job: Job): Promise<JobResult> {
   switch (job.kind) {
     case 'self-test':
       return runSelfTest(job);
     case 'train':
-      return runTraining(job, (report) => tell({ kind: 'report', report }));
+      return runTraining(job, (report) => tell({ kind: 'report', report }), stopping.signal);
     case 'resample':
       return resample(job);
     case 'play':
@@ -134,8 +137,8 @@ async function changeModel({ dataFolder, action, path, name }: Extract<Job, { ki
 function receive(raw: unknown): void {
   const message = toWorker.parse(raw);
   switch (message.kind) {
-    case 'command':
-      commandTraining(message.command);
+    case 'stop':
+      stopping.abort();
       return;
     case 'job': {
       const answer = message.job.kind === 'train' ? leaveWith : tell;

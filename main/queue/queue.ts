@@ -2,30 +2,31 @@
 // process that `launch` starts; what they report is stored here, by the one writer. Every state is on disk before it is
 // shown, so a restart finds the queue as it was; a run that crashes is marked with its reason and the next one starts.
 
-import { DataFolderGone } from '../store/checkpoints.ts';
+import { DataFolderGone } from '../base/paths.ts';
 import { isDiskFull } from '../store/database.ts';
 import { keepReserve, releaseReserve } from '../store/disk-space.ts';
 import { RunLocked } from '../store/locks.ts';
 import { RunWriter, type RunWriterOptions } from '../store/run-writer.ts';
 import type { NewRun, Run } from '../store/runs.ts';
 import type { Store } from '../store/store.ts';
-import { type RunCommand, type RunReport, runReport } from '../training/reports.ts';
+import { type RunReport, runReport } from '../training/reports.ts';
 import type { RunState } from '../base/vocabulary.ts';
-import { deviceOf, withCard } from './cards.ts';
+import { withCard } from './cards.ts';
 import { recover } from './recover.ts';
 import { begin, checkResumable, NoSoundCheckpoint, type StartingPoint } from './resume.ts';
 
 /** A training process as the queue sees it. */
 export interface Launched {
   readonly pid: number | undefined;
-  send(command: RunCommand): void;
+  /** Has it save and end. */
+  stop(): void;
   kill(): void;
   /** Resolves when the process is gone, with the reason in words ("exit code 0", "signal SIGKILL"). */
   readonly ended: Promise<string>;
 }
 
 export interface LaunchRequest extends StartingPoint {
-  /** Pause after this update, if given. */
+  /** Save and end after this update, if given. */
   readonly until: number | null;
 }
 
@@ -58,8 +59,8 @@ interface Live {
   readonly writer: RunWriter;
   /** The device it uses. */
   readonly device: string;
-  /** Paused and waiting for `go`: takes no place in the queue. */
-  idle: boolean;
+  /** What a run that ends before its last update becomes. */
+  stopsAs: 'paused' | 'stopped';
   /** The state the run ends in when its process goes; null while nothing was said: then it crashed. */
   end: End | null;
 }
@@ -122,11 +123,13 @@ export class RunQueue {
     this.#options.onChange?.(this.#store.runs.get(id));
   }
 
-  /** Finishes the current batch or optimizer step, saves and waits. */
+  /** Finishes the current batch or optimizer step, saves, and ends the process: Resume starts another. */
   pause(id: number): void {
     const run = this.#need(id, ['running', 'queued'], 'paused');
     if (run.state === 'queued') return this.#set(id, { state: 'paused', reason: 'Paused before it started', position: null });
-    this.#command(id, { type: 'pause' });
+    const live = this.#live.get(id);
+    if (live === undefined) throw new Error(`Run ${id} is trained by another lab; steer it there`);
+    live.process.stop();
   }
 
   /** Trains one run now, whatever else waits: what the command line does, without opening the queue. Throws `RunLocked` and `NoSoundCheckpoint`. */
@@ -146,7 +149,6 @@ export class RunQueue {
   /** Continues without the device it was started on. */
   resumeOnCpu(id: number): void {
     this.#need(id, RESUMABLE, 'resumed');
-    if (this.#live.has(id)) throw new Error(`Run ${id} is paused with its device in use. Stop it first, then resume it on the CPU`);
     this.#onCpu.add(id);
     this.resume(id);
   }
@@ -154,8 +156,6 @@ export class RunQueue {
   /** Continues, as soon as there is a place. Throws `NoSoundCheckpoint` when that would drop its record. */
   resume(id: number): void {
     this.#need(id, RESUMABLE, 'resumed');
-    const live = this.#live.get(id);
-    if (live?.idle === true) return this.#go(id, live, null);
     checkResumable(this.#store, id);
     this.#enqueueFirst(id, null);
     this.#fill();
@@ -172,11 +172,8 @@ export class RunQueue {
   /** One more update, then pause. Starts at once, whatever else is training. */
   step(id: number): void {
     const run = this.#need(id, [...RESUMABLE, 'queued'], 'stepped');
-    const until = run.updates + 1;
-    const live = this.#live.get(id);
-    if (live?.idle === true) return this.#go(id, live, until);
     checkResumable(this.#store, id);
-    this.#enqueueFirst(id, until);
+    this.#enqueueFirst(id, run.updates + 1);
     this.#launch(id);
   }
 
@@ -186,7 +183,8 @@ export class RunQueue {
     const live = this.#live.get(id);
     if (run.state === 'running' && live !== undefined) {
       this.#set(id, { state: 'stopping', reason: 'Saving before it stops' });
-      live.process.send({ type: 'stop' });
+      live.stopsAs = 'stopped';
+      live.process.stop();
     } else if (run.state !== 'stopping') this.#end(id, { state: 'stopped', reason: 'Stopped by the user' });
   }
 
@@ -194,12 +192,6 @@ export class RunQueue {
   cancel(id: number): void {
     this.#need(id, ['queued', 'running', 'stopping', 'paused', 'interrupted'], 'cancelled');
     this.#end(id, { state: 'stopped', reason: 'Cancelled by the user' });
-  }
-
-  /** A paused run's process ends, because nobody will let it continue soon (the run was deleted). Its state stays. */
-  letGo(id: number): void {
-    const live = this.#live.get(id);
-    if (live?.idle === true) live.process.kill();
   }
 
   /** Looks for waiting runs again, after some came back. */
@@ -210,9 +202,8 @@ export class RunQueue {
   /** The lab closes: training processes end; their runs can be resumed. */
   async close(): Promise<void> {
     this.#open = false;
-    const ending = [...this.#live].map(([id, live]) => {
-      const paused = live.idle ? { state: 'paused' as const, reason: this.#store.runs.get(id).reason } : null;
-      live.end ??= paused ?? {
+    const ending = [...this.#live.values()].map((live) => {
+      live.end ??= {
         state: 'interrupted',
         reason: 'Interrupted when the app closed. Resume continues from the last checkpoint.',
       };
@@ -232,9 +223,8 @@ export class RunQueue {
   /** Resolves when nothing trains and nothing waits. */
   async settled(): Promise<void> {
     for (;;) {
-      const working = [...this.#live.values()].filter((live) => !live.idle);
-      if (working.length === 0) return;
-      await Promise.race(working.map((live) => live.process.ended));
+      if (this.#live.size === 0) return;
+      await Promise.race([...this.#live.values()].map((live) => live.process.ended));
       // The next run starts in a reaction to the same promise.
       await new Promise((resolve) => setImmediate(resolve));
     }
@@ -242,7 +232,7 @@ export class RunQueue {
 
   /** Starts waiting runs while there are free places. */
   #fill(): void {
-    while (this.#open && [...this.#live.values()].filter((live) => !live.idle).length < this.#concurrent) {
+    while (this.#open && this.#live.size < this.#concurrent) {
       const next = this.#store.runs.queue().find((run) => this.#store.locks.holder(run.id) === undefined);
       if (next === undefined || this.#launch(next.id)) return;
     }
@@ -271,7 +261,7 @@ export class RunQueue {
       const process = this.#options.launch({ ...start, run, until: pauseAt }, (report) => {
         if (live !== undefined) this.#receive(id, live, report);
       });
-      live = { process, writer, device: deviceOf(run.config), idle: false, end: null };
+      live = { process, writer, device: run.config.device, stopsAs: 'paused', end: null };
       this.#live.set(id, live);
       this.#keepWatch();
       if (process.pid !== undefined) this.#store.locks.setTrainer(id, process.pid);
@@ -306,14 +296,9 @@ export class RunQueue {
 
   #react(id: number, live: Live, report: RunReport): void {
     switch (report.type) {
-      case 'paused':
-        live.idle = true;
-        this.#set(id, { state: 'paused', reason: `Paused after update ${report.update}`, pauseAt: null });
-        this.#fill();
-        return;
       case 'finished':
-        live.end = { state: report.outcome, reason: report.outcome === 'stopped' ? 'Stopped by the user' : null };
-        return;
+        live.end = report.outcome === 'done' ? { state: 'done', reason: null } : this.#stopped(id, live);
+        return live.process.kill(); // it has nothing left to do, but may wait until its messages have surely left
       case 'failed':
         if (report.diskFull) releaseReserve(this.#store.dataFolder);
         live.end = report.diskFull
@@ -352,22 +337,20 @@ export class RunQueue {
   /** The process is gone: what the run said last decides its state. */
   #gone(id: number, live: Live, reason: string): void {
     this.#live.delete(id);
-    const paused = live.idle ? { state: 'paused' as const, reason: this.#store.runs.get(id).reason } : null;
     const crash = {
       state: 'failed' as const,
       reason: `The training process ended unexpectedly (${reason}). Resume continues from the last checkpoint with identical results.`,
     };
-    const end = live.end ?? paused ?? crash;
+    const end = live.end ?? crash;
     this.#set(id, { ...end, position: null, pauseAt: null, finishedAt: end.state === 'paused' ? null : Date.now() });
     // Only now: a run without a lock that still says "running" is taken for one that a crash left behind.
     this.#store.locks.release(id);
     this.#fill();
   }
 
-  #go(id: number, live: Live, until: number | null): void {
-    live.idle = false;
-    this.#set(id, { state: 'running', reason: null, pauseAt: until });
-    live.process.send({ type: 'go', until });
+  #stopped(id: number, { stopsAs }: Live): End {
+    const reason = stopsAs === 'stopped' ? 'Stopped by the user' : `Paused after update ${this.#store.runs.get(id).updates}`;
+    return { state: stopsAs, reason };
   }
 
   /** Ends a run now: kills its process if it has one. */
@@ -381,12 +364,6 @@ export class RunQueue {
   #enqueueFirst(id: number, until: number | null): void {
     const first = this.#store.runs.queue()[0]?.position ?? 1;
     this.#set(id, { state: 'queued', reason: null, position: first - 1, pauseAt: until });
-  }
-
-  #command(id: number, command: RunCommand): void {
-    const live = this.#live.get(id);
-    if (live === undefined) throw new Error(`Run ${id} is trained by another lab; steer it there`);
-    live.process.send(command);
   }
 
   #need(id: number, states: readonly RunState[], verb: string): Run {
@@ -410,7 +387,6 @@ export class RunQueue {
 /** The run as it is on the CPU; its log says so. */
 function withoutDevice(store: Store, run: Run): Run {
   const { config, updates } = run;
-  if (typeof config !== 'object' || config === null || Array.isArray(config)) return run;
   store.events.add(run.id, { update: updates, kind: 'state', severity: 'info', text: 'Continues on the CPU', data: {} });
   return { ...run, config: { ...config, device: 'cpu' } };
 }

@@ -25,7 +25,14 @@ export interface ModelPlayer {
   readonly most?: number;
 }
 
-class Enough extends Error {}
+/** An episode that is played up to a number of actions. */
+class LimitedEpisode extends EpisodeInPlay {
+  most = Number.POSITIVE_INFINITY;
+
+  override get done(): boolean {
+    return super.done || this.actions.length >= this.most;
+  }
+}
 
 /** What the model does next, in order. */
 export async function modelActions(
@@ -40,15 +47,11 @@ export async function modelActions(
   const tuned = adapter === undefined ? undefined : openAdapter(adapter, source.config);
   const network = modelNetwork({ ...source, trained: tuned?.lora ?? 'none', contextLength: CONTEXT });
   const sampler = new Sampler(network, tuned?.values ?? network.layout.zeros(), { capacity: 1 });
-  const episode = new EpisodeInPlay(environment, codec, { task, seed: 0, purpose: 'evaluation', update: 0, relabel: false, level });
+  const episode = new LimitedEpisode(environment, codec, { task, seed: 0, purpose: 'evaluation', update: 0, relabel: false, level });
   for (const action of before) episode.force({ thought: '', action });
-  const poll = async (): Promise<void> => {
-    if (episode.actions.length >= before.length + most) throw new Enough();
-  };
+  episode.most = before.length + most;
   try {
-    if (!episode.done) await sampler.run([episode], drawAt(0), { poll });
-  } catch (error) {
-    if (!(error instanceof Enough)) throw error;
+    await sampler.run([episode], drawAt(0));
   } finally {
     await sampler.dispose();
   }

@@ -5,7 +5,7 @@ import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { Store } from '../store/store.ts';
 import { type ExportLine, exportJob } from './export.ts';
-import { writeWhole } from './report-files.ts';
+import { writeOutput } from '../base/output-file.ts';
 import { reportFiles } from './study-report.ts';
 
 function tell(line: ExportLine): void {
@@ -21,7 +21,7 @@ function run(text: string): void {
     mkdirSync(folder, { recursive: true });
     files.forEach(({ name, text: pieces }, index) => {
       tell({ kind: 'progress', done: index, total: files.length, what: name });
-      writeWhole(join(folder, name), pieces);
+      writeOutput(join(folder, name), pieces);
     });
     tell({ kind: 'done', files: files.map(({ name }) => name) });
   } finally {

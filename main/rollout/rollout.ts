@@ -20,8 +20,8 @@ const PREFETCH = 64;
 export interface RolloutOptions {
   /** Called after every finished episode. */
   readonly progress?: (done: number) => void;
-  /** Awaited between calls of the model; what it throws ends the rollout there. */
-  readonly poll?: (() => Promise<void>) | undefined;
+  /** Looked at between calls of the model: aborted, it ends the rollout there. */
+  readonly signal?: AbortSignal | undefined;
   /** The most probable answers that a beam search finds, instead of drawn ones. */
   readonly beam?: BeamSettings | undefined;
 }
@@ -31,7 +31,7 @@ export async function rollout(
   player: Actor,
   requests: readonly EpisodeRequest[],
   draw: DrawSettings,
-  { progress, poll, beam }: RolloutOptions = {},
+  { progress, signal, beam }: RolloutOptions = {},
 ): Promise<Episode[]> {
   const { environment } = player;
   const { batching } = environment;
@@ -52,7 +52,7 @@ export async function rollout(
     const turns = batching?.stepMany(episodes.map(({ move }) => move)) ?? [];
     for (const [index, turn] of turns.entries()) episodes[index]?.answer(turn);
   };
-  await player.sampler.run(begin(), draw, { settle, beam, ...(poll && { poll }), ...(most !== undefined && { most }) });
+  await player.sampler.run(begin(), draw, { settle, beam, signal, ...(most !== undefined && { most }) });
   return playing.map((episode) => episode.finish());
 }
 

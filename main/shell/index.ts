@@ -4,10 +4,13 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { app, BrowserWindow, crashReporter, dialog, nativeTheme } from 'electron';
-import { registerCalls, type Registered } from '../ipc/index.ts';
 import { addressOf, fileOf, PROTOCOL } from './links.ts';
 import { buildMenu } from './menu.ts';
-import { defaultDataFolder, projectFolder } from '../base/paths.ts';
+import { defaultDataFolder, projectFolder, windowFolder } from '../base/paths.ts';
+import type { Outcome } from '../../preload/contract.ts';
+import type { LabServer } from '../lab/server.ts';
+import { answerCalls, relay, send } from './bridge.ts';
+import { electronDesktop } from './desktop.ts';
 import { hardenProcess, hardenSession } from './security.ts';
 import { SettingsFile } from '../base/settings.ts';
 import { openWindow } from './window.ts';
@@ -15,7 +18,7 @@ import { openWindow } from './window.ts';
 hardenProcess();
 app.setName('Astrolab');
 // Chromium's files live under the data folder; so does the single-instance lock, which makes it one per folder.
-app.setPath('userData', join(defaultDataFolder(), 'window'));
+app.setPath('userData', windowFolder(defaultDataFolder()));
 // Crashes of any process leave a report in that folder; it is never sent. Settings → About lists them.
 crashReporter.start({ uploadToServer: false });
 
@@ -39,11 +42,14 @@ function start(): void {
   const open = (address?: string): BrowserWindow => openWindow(settings, join(out, 'preload', 'index.cjs'), address);
   const first = process.argv.map(addressOf).find((address) => address !== null);
   ask(open(first ?? undefined));
-  const calls = registerCalls(dataFolder, settings, (address) => ask(open(address)));
+  const desktop = electronDesktop(settings, (address) => ask(open(address)));
+  let lab: LabServer | undefined;
+  const opening = import('../lab/server.ts').then(({ openLab }) => (lab = openLab(dataFolder, desktop, relay)));
+  answerCalls(async (name, input): Promise<Outcome<unknown>> => (await opening).answer(name, input));
   buildMenu(settings, () => ask(open('/')));
   function ask(window: BrowserWindow): void {
     window.on('close', (event) => {
-      if (BrowserWindow.getAllWindows().length <= 1 && !mayQuit(calls.active())) event.preventDefault();
+      if (BrowserWindow.getAllWindows().length <= 1 && !mayQuit(lab?.active() ?? 0)) event.preventDefault();
     });
   }
   const front = (): BrowserWindow => {
@@ -53,7 +59,7 @@ function start(): void {
     window.focus();
     return window;
   };
-  const openThing = (thing: string): void => openOutside(thing, front(), calls);
+  const openThing = (thing: string): void => openOutside(thing, front(), opening);
   for (const word of process.argv) if (fileOf(word) !== null) openThing(word);
   app.on('second-instance', (_event, words) => {
     front();
@@ -74,8 +80,8 @@ function start(): void {
     // Training processes end first, so that their runs are stored as interrupted and not as running. Windows are gone by
     // now and nothing else waits, so the application then ends without asking again.
     event.preventDefault();
-    void calls
-      .close()
+    void opening
+      .then((server) => server.close())
       .catch(console.error)
       .finally(() => setImmediate(() => app.exit(0)));
   });
@@ -98,15 +104,17 @@ function mayQuit(active: number): boolean {
 }
 
 /** A link leads the window somewhere; a file's runs are added. */
-function openOutside(thing: string, window: BrowserWindow, calls: Registered): void {
+function openOutside(thing: string, window: BrowserWindow, opening: Promise<LabServer>): void {
   const address = addressOf(thing);
   if (address !== null) {
-    void import('../ipc/events.ts').then(({ tell }) => tell(window, 'window.navigate', { address }));
+    send(window, 'system.navigate', { address });
     return;
   }
   const file = fileOf(thing);
   if (file === null || !existsSync(file)) return;
-  calls.openFile(file).catch((error: unknown) => {
-    dialog.showErrorBox('The file was not imported', error instanceof Error ? error.message : String(error));
-  });
+  opening
+    .then((lab) => lab.openFile(file))
+    .catch((error: unknown) => {
+      dialog.showErrorBox('The file was not imported', error instanceof Error ? error.message : String(error));
+    });
 }

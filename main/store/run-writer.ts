@@ -54,9 +54,12 @@ export class RunWriter {
         if (trained.length > 0) runs.addSpark(run, update, trained.filter((episode) => episode.success).length / trained.length);
         return;
       }
-      case 'measured':
+      case 'measured': {
         metrics.append(run, report.update, report.metrics);
+        const seconds = report.metrics['system/time.elapsed'];
+        if (seconds !== undefined) runs.change(run, { seconds });
         return;
+      }
       case 'vstar':
         vstar.record(run, report.update, report.world, report.entries);
         trajectories.add(run, report.update, this.#retained(report.update, report.episodes));
@@ -79,7 +82,6 @@ export class RunWriter {
         events.add(run, report);
         return;
       case 'failed': // the reason comes into the log with the state that it leads to
-      case 'paused':
       case 'finished':
         metrics.compact(run);
         return;

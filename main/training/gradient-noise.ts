@@ -3,13 +3,12 @@
 // estimate of |E g|², noise is the trace of their covariance; noise ÷ signal² is how many such batches one step would need for a
 // signal as large as its noise.
 
-import { type RunConfig, temperatureAt } from '../config/config.ts';
-import { Random } from '../base/random.ts';
-import { groupNames } from './group-names.ts';
-import { drawAt, rollout } from '../rollout/rollout.ts';
+import type { RunConfig } from '../config/config.ts';
+import { neverAborted } from './abort.ts';
 import type { TrainingHost } from './host.ts';
-import { beginRun, drawableTasks, valueTasks } from './stage-one.ts';
+import { collect } from './train.ts';
 import { type TrainingRun, openTraining } from './training-run.ts';
+import { stageOne } from './vstar-stage.ts';
 
 export interface GradientNoise {
   readonly update: number;
@@ -32,9 +31,9 @@ export interface GradientNoise {
 /** Gradients at a run's checkpoint (`host.resumeFrom`). */
 export async function measureGradients(config: RunConfig, host: TrainingHost, batches: number): Promise<GradientNoise> {
   if (host.resumeFrom === undefined) throw new Error('Gradients are measured at a checkpoint; found none');
-  const run = await openTraining(config, host);
+  const run = await openTraining(config, host, neverAborted());
   try {
-    await beginRun(run);
+    await stageOne(run);
     const played: { gradient: Float64Array; success: number }[] = [];
     for (let batch = 0; batch < batches; batch++) played.push(await oneBatch(run, batch));
     return summary(run, played);
@@ -44,26 +43,13 @@ export async function measureGradients(config: RunConfig, host: TrainingHost, ba
 }
 
 async function oneBatch(run: TrainingRun, batch: number): Promise<{ gradient: Float64Array; success: number }> {
-  const { config, policy, learner, vstar, tasks } = run;
-  const { training, seed } = config;
-  const { needs } = run.setup.algorithm;
-  const { level } = run.memory.curriculum;
-  const update = Math.max(1, run.memory.update);
-  const drawable = await drawableTasks(run, level, update, []);
-  const drawn = tasks.draw(drawable, Math.ceil(training.batch / needs.group), Random.from('gradient-tasks', seed, batch));
-  await valueTasks(run, drawn, level, update, []);
-  const requests = drawn.flatMap((task, index) => {
-    const relabel = groupNames(config, needs.group, 'gradient', seed, batch, index);
-    return Array.from({ length: needs.group }, (_, copy) => {
-      const episodeSeed = Random.from('gradient-episode', seed, batch, index, copy).integer();
-      return { task, seed: episodeSeed, purpose: 'train' as const, update, relabel, level };
-    });
+  const { seed } = run.config;
+  const { episodes, prepared } = await collect(run, Math.max(1, run.record.memory.update), {
+    tasks: ['gradient-tasks', seed, batch],
+    names: ['gradient', seed, batch],
+    episodes: ['gradient-episode', seed, batch],
   });
-  const episodes = await rollout(policy, requests, drawAt(temperatureAt(training, update - 1), training.minP));
-  if (needs.vstar) for (const { trajectory } of episodes) trajectory.vstar = vstar.of(trajectory.task, level).value;
-  await learner.score(episodes);
-  const prepared = learner.prepare(episodes, { update, updates: training.updates, reward: training.reward });
-  const gradient = (await learner.gradient(episodes, prepared)) ?? run.setup.layout.zeros();
+  const gradient = (await run.learner.gradient(episodes, prepared)) ?? run.setup.layout.zeros();
   const success = episodes.filter(({ trajectory }) => trajectory.success).length / episodes.length;
   return { gradient: Float64Array.from(Object.values(gradient).flatMap((group) => [...group])), success };
 }
@@ -83,7 +69,7 @@ function summary(run: TrainingRun, played: readonly { gradient: Float64Array; su
   const loud = gradients.filter((_, index) => (squares[index] ?? 0) > 0);
   const cosines = loud.flatMap((a, i) => loud.slice(i + 1).map((b) => dot(a, b) / Math.sqrt(dot(a, a) * dot(b, b))));
   return {
-    update: run.memory.update,
+    update: run.record.memory.update,
     batches: count,
     silent: count - loud.length,
     episodes: run.config.training.batch,

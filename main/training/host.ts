@@ -1,8 +1,8 @@
-// What training needs of the world outside, as interfaces: where reports go, where commands come from, and the files and caches that a
+// What training needs of the world outside, as interfaces: where reports go, and the files and caches that a
 // run shares with others. The store implements them; training never sees a database.
 
 import type { Json } from '../base/canonical.ts';
-import type { RunCommand, RunReport } from './reports.ts';
+import type { RunReport } from './reports.ts';
 
 /** A checkpoint's file, complete and flushed. */
 export interface CheckpointFile {
@@ -62,13 +62,10 @@ export interface TrainingHost {
   readonly vstar: VstarLookup;
   /** Resolves when the report is on its way; awaited, so that training never runs far ahead of its record. */
   report(report: RunReport): Promise<void>;
-  /** A command that has come since, if any; and the next one, when paused. */
-  takeCommand(): RunCommand | undefined;
-  waitForCommand(): Promise<RunCommand>;
   /** The checkpoint to resume from. */
   readonly resumeFrom: string | undefined;
   /** For a new run that branches off: the other run's checkpoint. */
   readonly branchFrom?: string | undefined;
-  /** Pause after this update. */
+  /** Stop after this update. */
   readonly until: number | null;
 }

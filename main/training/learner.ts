@@ -7,7 +7,7 @@ import type { DeviceCounters } from '../engine/gpu/device-counters.ts';
 import { sideBySide } from '../engine/runtime/lane-shares.ts';
 import type { Flat } from '../engine/graph/parameters.ts';
 import type { MemoryPool } from '../engine/runtime/session-cache.ts';
-import type { Poll, StepReport, Trainer } from '../engine/runtime/training-step.ts';
+import type { Trainer } from '../engine/runtime/training-step.ts';
 import type { FedBatch } from '../policy/transformer/batch.ts';
 import type { ActingWeights } from '../policy/sampling/open-sampler.ts';
 import { Scorer } from '../policy/transformer/scorer.ts';
@@ -15,7 +15,14 @@ import { networkOf } from '../policy/transformer/network.ts';
 import { Random } from '../base/random.ts';
 import type { Episode } from '../rollout/episode.ts';
 import type { Trajectory } from '../rollout/trajectory.ts';
-import { type TrainingEpisode, MinibatchTrainer, type LossDefinition, minibatchSettings } from './batching/minibatch.ts';
+import {
+  type LearningReport,
+  type LossDefinition,
+  MinibatchTrainer,
+  type TrainingEpisode,
+  minibatchSettings,
+} from './batching/minibatch.ts';
+import { neverAborted, pollOf } from './abort.ts';
 import type { RunSetup } from './run-setup.ts';
 
 /**
@@ -25,8 +32,16 @@ import type { RunSetup } from './run-setup.ts';
 const SCORED_ROWS = 8;
 const NONE = new Float32Array();
 
+interface LearningOptions {
+  readonly update: number;
+  readonly learningRate: number;
+  readonly signal?: AbortSignal;
+}
+
 export class Learner {
   readonly #setup: RunSetup;
+  readonly #trainer: Trainer;
+  readonly #playsFromState: boolean;
   readonly #minibatches: MinibatchTrainer;
   readonly #reference: Scorer;
   readonly #critic: Scorer;
@@ -37,34 +52,31 @@ export class Learner {
     trainer: Trainer,
     policy: ActingWeights,
     reference: ActingWeights,
-    options: { threads: number; sessions: number; pool?: MemoryPool },
+    { playsFromState = false, ...options }: { threads: number; sessions: number; pool?: MemoryPool; playsFromState?: boolean },
   ) {
     this.#setup = setup;
+    this.#trainer = trainer;
+    this.#playsFromState = playsFromState;
     this.#minibatches = new MinibatchTrainer(trainer, setup.model, minibatchSettings(setup.config, setup.model));
     this.#reference = new Scorer(setup.referenceModel, reference, options);
     this.#critic = new Scorer(setup.model, policy, options);
     this.#counters = trainer.parameters?.session.counters;
   }
 
-  /** The share of the configured micro-batch that fits into memory: 1, or less once it ran out. */
-  get microBatchShare(): number {
-    return this.#minibatches.share;
-  }
-
   /**
    * Fills in what the algorithm needs to know of each token: log π_ref, and the critic's value. Where sampling is approximate, the policy's
-   * log-probabilities are computed again as training computes them; how far the sampler's were off is a metric. `poll` is awaited between batches.
+   * log-probabilities are computed again as training computes them; how far the sampler's were off is a metric.
    */
-  async score(episodes: readonly Episode[], poll?: Poll): Promise<Record<string, number>> {
-    return this.#counted(() => this.#score(episodes, poll));
+  async score(episodes: readonly Episode[], signal = neverAborted()): Promise<Record<string, number>> {
+    return this.#counted(() => this.#score(episodes, signal));
   }
 
-  async #score(episodes: readonly Episode[], poll?: Poll): Promise<Record<string, number>> {
+  async #score(episodes: readonly Episode[], signal: AbortSignal): Promise<Record<string, number>> {
     const { needs } = this.#setup.algorithm;
     const { model } = this.#setup;
     let [gap, tokens] = [0, 0];
     if (networkOf(model).approximateSampling) {
-      await this.#scoreWith(this.#critic, 'logProbs', episodes, poll, (trajectory, { logProbs }) => {
+      await this.#scoreWith(this.#critic, 'logProbs', episodes, signal, (trajectory, { logProbs }) => {
         share(trajectory, logProbs, (step, exact) => {
           gap += exact.reduce((sum, number, i) => sum + Math.abs(number - at(step.logProbs, i)), 0);
           tokens += exact.length;
@@ -73,12 +85,12 @@ export class Learner {
       });
     }
     if (needs.reference !== 'none') {
-      await this.#scoreWith(this.#reference, 'logProbs', episodes, poll, (trajectory, { logProbs }) => {
+      await this.#scoreWith(this.#reference, 'logProbs', episodes, signal, (trajectory, { logProbs }) => {
         share(trajectory, logProbs, (step, numbers) => (step.referenceLogProbs = numbers));
       });
     }
     if (needs.critic) {
-      await this.#scoreWith(this.#critic, 'values', episodes, poll, (trajectory, { values }) => {
+      await this.#scoreWith(this.#critic, 'values', episodes, signal, (trajectory, { values }) => {
         if (!values) throw new Error('The algorithm needs a critic, but the model has no value head');
         share(trajectory, values, (step, numbers) => (step.values = numbers));
       });
@@ -101,35 +113,31 @@ export class Learner {
   }
 
   /**
-   * The optimizer steps of one update. Undefined when the algorithm kept no episode: then there is nothing to learn. `poll` is awaited
-   * between batches as long as the weights are those of before.
+   * The optimizer steps of one update. Undefined when the algorithm kept no episode: then there is nothing to learn. The signal counts as
+   * long as the weights have not changed.
    */
-  async update(
-    episodes: readonly Episode[],
-    prepared: Prepared,
-    options: { update: number; learningRate: number; poll?: Poll },
-  ): Promise<StepReport | undefined> {
+  async update(episodes: readonly Episode[], prepared: Prepared, options: LearningOptions): Promise<LearningReport | undefined> {
     return this.#counted(() => this.#update(episodes, prepared, options));
   }
 
   async #update(
     episodes: readonly Episode[],
     prepared: Prepared,
-    { update, learningRate, poll }: { update: number; learningRate: number; poll?: Poll },
-  ): Promise<StepReport | undefined> {
+    { update, learningRate, signal = neverAborted() }: LearningOptions,
+  ): Promise<LearningReport | undefined> {
     const { config, algorithm } = this.#setup;
     const samples = episodes.flatMap(({ rows }, index) => (prepared.keep[index] ? [sample(rows, prepared, index)] : []));
     if (samples.length === 0) return undefined;
     const objective = this.#objective();
     await this.#minibatches.hold(samples);
-    const reports: StepReport[] = [];
+    const reports: LearningReport[] = [];
     for (let epoch = 0; epoch < algorithm.needs.epochs; epoch++) {
       const count = Math.min(algorithm.needs.minibatches, samples.length);
       const order = count > 1 ? Random.from('minibatches', config.seed, update, epoch).shuffle(samples) : samples;
       for (let part = 0; part < count; part++) {
         const from = Math.floor((part * order.length) / count);
         const to = Math.floor(((part + 1) * order.length) / count);
-        const early = reports.length === 0 ? poll : undefined;
+        const early = reports.length === 0 ? pollOf(signal) : undefined;
         try {
           reports.push(await this.#minibatches.step(order.slice(from, to), objective, learningRate, early));
         } finally {
@@ -137,6 +145,7 @@ export class Learner {
         }
       }
     }
+    if (this.#playsFromState) await this.#trainer.download();
     return average(reports);
   }
 
@@ -179,7 +188,7 @@ export class Learner {
     scorer: Scorer,
     wanted: 'logProbs' | 'values',
     episodes: readonly Episode[],
-    poll: Poll | undefined,
+    signal: AbortSignal,
     note: (trajectory: Trajectory, scores: { logProbs: Float32Array; values: Float32Array | undefined }) => void,
   ): Promise<void> {
     const { device, policy: kind } = this.#setup.config;
@@ -189,7 +198,7 @@ export class Learner {
     await sideBySide({
       pieces: batches.map(({ shape }) => ({ key: Object.values(shape).join('×'), cost: (shape.trees ?? shape.rows) * shape.time })),
       lanes: scorer.lanes,
-      poll,
+      poll: pollOf(signal),
       compute: (index, lane) => {
         const { part, shape } = at(batches, index);
         return scorer.score(this.#minibatches.batch(part, shape), { only: wanted, lane });
@@ -225,12 +234,14 @@ function sample(rows: TrainingEpisode['rows'], prepared: Prepared, index: number
 }
 
 /** Means over the optimizer steps of an update. */
-function average(reports: readonly StepReport[]): StepReport {
-  const mean = (of: (report: StepReport) => number): number => reports.reduce((sum, report) => sum + of(report), 0) / reports.length;
+function average(reports: readonly LearningReport[]): LearningReport {
+  const mean = (of: (report: LearningReport) => number): number => reports.reduce((sum, report) => sum + of(report), 0) / reports.length;
   const names = Object.keys(at(reports, 0).metrics);
+  const shrunkTo = reports.findLast((report) => report.shrunkTo !== undefined)?.shrunkTo;
   return {
     loss: mean((report) => report.loss),
     gradientNorm: mean((report) => report.gradientNorm),
     metrics: Object.fromEntries(names.map((name) => [name, mean((report) => field(report.metrics, name))])),
+    ...(shrunkTo !== undefined && { shrunkTo }),
   };
 }

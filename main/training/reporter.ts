@@ -1,5 +1,5 @@
-// Everything a run reports, and in which order. Within an update: `update` first, then `vstar`, `evaluation` and `event`, and the
-// checkpoint last (see reports.ts): after a crash whatever follows the newest checkpoint is dropped and happens again.
+// Everything a run reports, and in which order: `update`, then `evaluation` and `event`, and the checkpoint last (see reports.ts). After
+// a crash whatever follows the newest checkpoint is dropped and happens again.
 
 import type { EvaluationReport } from '../evaluation/evaluation-report.ts';
 import { type Alert, alertById, alertsOf, bestValidation } from '../metrics/alerts.ts';
@@ -10,16 +10,11 @@ import { PHASES, type ProgressReporter } from './progress.ts';
 import type { RunReport, VstarEntry } from './reports.ts';
 
 export interface UpdateResult {
-  readonly update: number;
   readonly metrics: Readonly<Record<string, number>>;
   /** Metrics that no glossary explains, when they first occur. */
   readonly unknown: readonly string[];
   readonly distributions: Readonly<Record<string, Float32Array>>;
   readonly trajectories: Trajectory[];
-  /** V* of tasks that were met for the first time. */
-  readonly valued: VstarEntry[];
-  /** Undefined: they are still to come, with the alerts that follow from them. */
-  readonly evaluations: readonly EvaluationReport[] | undefined;
   /** The run's memory before and after. */
   readonly before: TrainingMemory;
   readonly after: TrainingMemory;
@@ -62,17 +57,14 @@ export class RunReporter {
     await this.#progress.report(update, phase, done, total);
   }
 
-  /** V* of tasks valued before the first update, with the reference's episodes. */
+  /** V* of tasks, valid from `update` on; before the first update with the reference's episodes. */
   async vstar(update: number, entries: VstarEntry[], episodes: Trajectory[]): Promise<void> {
     await this.#store({ type: 'vstar', update, world: this.#world, entries, episodes });
   }
 
-  async evaluation(evaluation: EvaluationReport): Promise<void> {
-    await this.#store({ type: 'evaluation', ...evaluation });
-  }
-
   /** One finished update. */
-  async update({ update, metrics, unknown, distributions, trajectories, valued, evaluations, before, after }: UpdateResult): Promise<void> {
+  async update({ metrics, unknown, distributions, trajectories, before, after }: UpdateResult): Promise<void> {
+    const { update } = after;
     await this.#store({
       type: 'update',
       update,
@@ -82,17 +74,22 @@ export class RunReporter {
       totals: after.totals,
     });
     await this.#unknownMetrics(update, unknown);
-    if (valued.length > 0) await this.vstar(update, valued, []);
-    for (const evaluation of evaluations ?? []) await this.evaluation(evaluation);
     if (after.curriculum.level !== before.curriculum.level) await this.#level(update, after.curriculum.level);
     await this.progress(update, PHASES.training, update, this.#updates);
-    if (evaluations) await this.#alerts(update, before, after);
+    await this.#alerts(before, after);
   }
 
-  /** The evaluations of an update that was reported before them. */
-  async evaluated(update: number, evaluations: readonly EvaluationReport[], before: TrainingMemory, after: TrainingMemory): Promise<void> {
-    for (const evaluation of evaluations) await this.evaluation(evaluation);
-    await this.#alerts(update, before, after);
+  /** The evaluations of the latest update, and the metrics they add to it. */
+  async evaluated(
+    evaluations: readonly EvaluationReport[],
+    metrics: Readonly<Record<string, number>>,
+    before: TrainingMemory,
+    after: TrainingMemory,
+  ): Promise<void> {
+    const { update } = after;
+    for (const evaluation of evaluations) await this.#store({ type: 'evaluation', ...evaluation });
+    if (update > 0) await this.#store({ type: 'measured', update, metrics: { ...metrics } });
+    await this.#alerts(before, after);
   }
 
   /** The checkpoint of an update: `save` writes its file. */
@@ -100,9 +97,10 @@ export class RunReporter {
     await this.#timed(update, () => this.#host.report({ type: 'checkpoint', checkpoint: save(), kept }));
   }
 
-  /** What is known of an update only when its record has been handed over: how long that took. */
-  async measured(update: number, metrics: Readonly<Record<string, number>> = {}): Promise<void> {
-    await this.#host.report({ type: 'measured', update, metrics: { ...metrics, 'system/time.storage': this.#storageSeconds } });
+  /** How long the storage of an update took, which is known only now; nothing where nothing was stored. */
+  async stored(update: number): Promise<void> {
+    if (this.#storageSeconds === 0) return;
+    await this.#host.report({ type: 'measured', update, metrics: { 'system/time.storage': this.#storageSeconds } });
     this.#storageSeconds = 0;
   }
 
@@ -121,7 +119,8 @@ export class RunReporter {
   async #unknownMetrics(update: number, unknown: readonly string[]): Promise<void> {
     for (const id of unknown) {
       const text = `The metric “${id}” is recorded, but has no glossary entry, so the window cannot explain it. Add it to the metrics of the plug-in`;
-      await this.#host.report({ type: 'event', update, kind: 'alert', severity: 'warning', text, data: { id: `metric ${id}` } });
+      const data = { id: `metric ${id}`, state: 'active', title: 'Unexplained metric', metrics: [id] };
+      await this.#host.report({ type: 'event', update, kind: 'alert', severity: 'warning', text, data });
     }
   }
 
@@ -136,10 +135,11 @@ export class RunReporter {
   }
 
   /** Each alert is reported once when it becomes active, and once when it has cleared. */
-  async #alerts(update: number, before: TrainingMemory, after: TrainingMemory): Promise<void> {
+  async #alerts(before: TrainingMemory, after: TrainingMemory): Promise<void> {
+    const { update } = after;
     const best = bestValidation(after.validations)?.update ?? null;
     for (const alert of alertsOf({ updates: after.history, validations: after.validations }))
-      if (!before.alerts.includes(alert.id)) await this.alert(update, alert, best);
+      if (after.alerts.includes(alert.id) && !before.alerts.includes(alert.id)) await this.alert(update, alert, best);
     for (const id of before.alerts) {
       const alert = alertById(id);
       if (!alert || after.alerts.includes(id)) continue;

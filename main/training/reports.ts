@@ -1,7 +1,7 @@
-// What a training run reports while it works and which commands it takes, whichever process it runs in. Everything is plain
-// data (structured clone keeps the typed arrays) and parsed on arrival. The order within an update u matters for exact
-// resume: `update` u first, then `vstar`, `evaluation` and `event` of u, and `checkpoint` u last. After a crash everything
-// after the newest checkpoint is dropped and happens again, so what a checkpoint covers must have been reported before it.
+// What a training run reports while it works, whichever process it runs in. Everything is plain data (structured clone keeps the
+// typed arrays) and parsed on arrival. The order within an update u matters for exact resume: `vstar` u, `update` u, `evaluation`
+// u and its `measured`, and `checkpoint` u last. After a crash everything after the newest checkpoint is dropped and happens again, so
+// what a checkpoint covers must have been reported before it.
 
 import { z } from 'zod';
 import { reportedEventKinds, severities } from '../base/vocabulary.ts';
@@ -45,7 +45,7 @@ export const runReport = z.discriminatedUnion('type', [
     /** Since the run began, over all interruptions. */
     totals: z.object({ episodes: count, tokens: count, seconds: z.number() }),
   }),
-  /** Measurements of the machine that are only known after an update was reported; they join its metrics. */
+  /** What is only known after an update was reported: its evaluation, and measurements of the machine. They join its metrics. */
   z.object({ type: z.literal('measured'), update: count, metrics: z.record(z.string(), number) }),
   /** V* of tasks, valid from the given update on (0: the first stage). `episodes` may be left empty. */
   z.object({
@@ -93,18 +93,8 @@ export const runReport = z.discriminatedUnion('type', [
     total: z.number(),
     secondsLeft: z.number().nullable(),
   }),
-  /** Has stopped after a checkpoint, as asked, and waits for `go` (or ends its process). */
-  z.object({ type: z.literal('paused'), update: count }),
+  /** `stopped`: before the last update, with a checkpoint, because that was requested. */
   z.object({ type: z.literal('finished'), outcome: z.enum(['done', 'stopped']), update: count }),
   z.object({ type: z.literal('failed'), update: count, message: z.string(), diskFull: z.boolean(), deviceLost: z.boolean().optional() }),
 ]);
 export type RunReport = z.infer<typeof runReport>;
-
-/** The commands of a running training process. Each takes effect after the current batch (during an optimizer step: after the update), with a checkpoint. */
-export const runCommand = z.discriminatedUnion('type', [
-  z.object({ type: z.literal('pause') }),
-  z.object({ type: z.literal('stop') }),
-  /** Continue; pause again after update `until`, if given. */
-  z.object({ type: z.literal('go'), until: count.nullable() }),
-]);
-export type RunCommand = z.infer<typeof runCommand>;

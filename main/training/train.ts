@@ -1,104 +1,81 @@
 // READ FIRST: the whole of training on one page. A run is a reference policy, the value V* of its tasks, and then updates: draw
-// tasks, play them, score them, let the algorithm say what to learn, step the optimizer, evaluate, record, save. It knows nothing
-// of processes or databases: it reports what happens and obeys a pause or stop between two batches, except during optimizer steps.
-// Every random draw comes from a stream named by seed and update, so a resumed run repeats exactly.
+// tasks, play them, score them, let the algorithm say what to learn, step the optimizer, commit, evaluate. It knows nothing of
+// processes or databases. Every random draw comes from a stream named by seed and update, so whatever was interrupted is simply
+// done again, with the same numbers.
 
+import type { Prepared } from '../algorithm/algorithm.ts';
+import { vstarOf } from '../algorithm/vstar.ts';
 import { type RunConfig, learningRateAt, temperatureAt } from '../config/config.ts';
-import { diagnoseTrajectory } from '../evaluation/evaluate.ts';
-import { at } from '../base/indexed.ts';
-import { Random } from '../base/random.ts';
-import { groupNames } from './group-names.ts';
-import { drawAt, rollout } from '../rollout/rollout.ts';
-import { StopRequested } from './commands.ts';
+import type { Episode } from '../rollout/episode.ts';
+import { isAbort, neverAborted } from './abort.ts';
 import type { TrainingHost } from './host.ts';
-import { evaluateAndRecord, finishEvaluation } from './record.ts';
-import type { VstarEntry } from './reports.ts';
-import { saveCheckpoint } from './save.ts';
-import { beginRun, drawableTasks, valueTasks } from './stage-one.ts';
+import { type Play, type Streams, drawTasks, followPolicy, learn, playBranchesOf, playTasks, scoreEpisodes } from './stages.ts';
 import { type TrainingRun, openTraining } from './training-run.ts';
+import { evaluate } from './validation.ts';
+import { stageOne } from './vstar-stage.ts';
 
-export async function train(config: RunConfig, host: TrainingHost): Promise<'done' | 'stopped'> {
+/** Trains to the end (`done`), or to a checkpoint when the signal is aborted or the host wants no more updates (`stopped`). */
+export async function train(config: RunConfig, host: TrainingHost, signal = neverAborted()): Promise<'done' | 'stopped'> {
+  const { updates } = config.training;
   let run: TrainingRun | undefined;
   try {
-    run = await openTraining(config, host); // the reference policy: found or cloned
-    await beginRun(run); // stage 1: V* of the training tasks, and the evaluation before the first update
-    await finishEvaluation(run); // of a run that was stopped in the middle of one
+    run = await openTraining(config, host, signal); // the reference policy is found or cloned
+    await stageOne(run); // V* of the training tasks
 
-    for (let update = run.memory.update + 1; update <= config.training.updates; update++) {
-      await trainUpdate(run, update);
-      const last = update === config.training.updates;
-      const save = saveIfNew(run, update);
-      if (!last && (await run.commands.handle(update, save)) === 'stop') return 'stopped';
+    for (;;) {
+      await evaluate(run); // where it is due: before the first update, at intervals, at the end
+      await run.record.closeUpdate(); // a checkpoint where it is due
+      const { update } = run.record.memory;
+      if (update === updates) return 'done';
+      if (update === host.until) break;
+      await trainUpdate(run, update + 1);
     }
-    return 'done';
+    await run.record.checkpoint();
+    return 'stopped';
   } catch (error) {
-    if (error instanceof StopRequested) return 'stopped';
-    throw error;
+    if (!isAbort(error, signal)) throw error;
+    await run?.record.checkpoint(); // as it was after the latest commit
+    return 'stopped';
   } finally {
     await run?.dispose();
   }
 }
 
 async function trainUpdate(run: TrainingRun, update: number): Promise<void> {
-  const { config, policy, learner, trainer, vstar, tasks, recorder, commands } = run;
-  const { training, seed } = config;
-  const { needs } = run.setup.algorithm;
-  const { poll } = commands;
-  const clock = run.startClock();
-  const { level } = run.memory.curriculum;
-  const temperature = temperatureAt(training, update - 1);
-  const draw = drawAt(temperature, training.minP);
-  const learningRate = learningRateAt(training, update - 1);
-  const valued: VstarEntry[] = [];
-
-  // Up to the optimizer step the run can still be saved as it was before this update; V* of tasks is kept in the cache.
-  const valuedBefore = vstar.values.length;
-  const keep = async (): Promise<void> => {
-    if (valued.length > 0) await run.reporter.vstar(update, valued, []);
-    await saveIfNew(run, update - 1, valuedBefore)();
-  };
-  const { episodes, prepared, step } = await commands.during(update - 1, keep, async () => {
-    // Draw tasks. V* of those that have none yet is estimated now.
-    const drawable = await recorder.time('system/time.vstar', () => drawableTasks(run, level, update, valued));
-    const drawn = tasks.draw(drawable, Math.ceil(training.batch / needs.group), Random.from('tasks', seed, update));
-    await recorder.time('system/time.vstar', () => valueTasks(run, drawn, level, update, valued));
-
-    // Play each task `group` times with the current policy.
-    const requests = drawn.flatMap((task, index) => {
-      const relabel = groupNames(config, needs.group, seed, update, index);
-      return Array.from({ length: needs.group }, (_, copy) => {
-        const episodeSeed = Random.from('episode', seed, update, index, copy).integer();
-        return { task, seed: episodeSeed, purpose: 'train' as const, update, relabel, level };
-      });
-    });
-    const episodes = await recorder.time('system/time.rollout', () => rollout(policy, requests, draw, { poll }));
-    for (const [index, { trajectory }] of episodes.entries()) {
-      diagnoseTrajectory(trajectory, policy.environment, at(requests, index).task, level);
-      if (needs.vstar) trajectory.vstar = vstar.of(trajectory.task, level).value;
-    }
-
-    // Score: log π_ref and the critic's values of every token, as far as the algorithm needs them.
-    recorder.record(await recorder.time('system/time.scoring', () => learner.score(episodes, poll)));
-
-    // Prepare: the algorithm turns episodes into advantages and weights.
-    const prepared = learner.prepare(episodes, { update, updates: training.updates, reward: training.reward });
-
-    // Step: gradients of the algorithm's loss, clipping, AdamW.
-    const { microBatchShare } = learner;
-    const step = await recorder.time('system/time.update', () => learner.update(episodes, prepared, { update, learningRate, poll }));
-    if (learner.microBatchShare !== microBatchShare) await run.reporter.smallerBatches(update, learner.microBatchShare);
-    return { episodes, prepared, step };
+  const { training, seed } = run.config;
+  run.clock.start();
+  await followPolicy(run, update); // a reference that lags behind the policy
+  const { episodes, prepared, level, temperature } = await collect(run, update, {
+    tasks: ['tasks', seed, update],
+    names: [seed, update],
+    episodes: ['episode', seed, update],
   });
-  const trajectories = episodes.map(({ trajectory }) => trajectory);
-  for (const { task, success } of trajectories) tasks.record(task, success);
-  if (run.playsFromState) await trainer.download(); // where the policy does not play on the device that trains it
 
-  // Evaluate on validation tasks when it is due, and on test tasks at the end; record; save.
-  const rates = { level, temperature, learningRate };
-  await evaluateAndRecord(run, { update, clock, rates, trajectories, prepared, step, valued });
+  // Step: gradients of the algorithm's loss, clipping, AdamW.
+  const learningRate = learningRateAt(training, update - 1);
+  const step = await learn(run, episodes, prepared, { update, learningRate });
+
+  const trajectories = episodes.map(({ trajectory }) => trajectory);
+  await run.record.commit({ type: 'update', update, rates: { level, temperature, learningRate }, trajectories, prepared, step });
 }
 
-/** Saves a run that is asked to pause or stop, unless its checkpoint is there already. */
-const saveIfNew = (run: TrainingRun, update: number, valued?: number) => async (): Promise<void> => {
-  if (run.saved !== update) await saveCheckpoint(run, update, valued === undefined ? {} : { valued });
-};
+/** A batch as the algorithm wants to learn from it. */
+export interface Batch extends Play {
+  readonly episodes: readonly Episode[];
+  readonly prepared: Prepared;
+}
+
+/** Draws tasks, plays them with the current policy, scores the episodes, and lets the algorithm turn them into advantages and weights. */
+export async function collect(run: TrainingRun, update: number, streams: Streams): Promise<Batch> {
+  const { training } = run.config;
+  const play: Play = { update, level: run.record.memory.curriculum.level, temperature: temperatureAt(training, update - 1), streams };
+
+  const tasks = await drawTasks(run, play); // V* of those that have none yet is estimated now
+  const episodes = await playTasks(run, tasks, play);
+  const branches = await playBranchesOf(run, episodes, play); // where credit comes from continuations
+  await scoreEpisodes(run, episodes); // log π_ref, the critic's values
+  const { updates, reward } = training;
+  const value = (returns: readonly number[]): number => vstarOf(returns, run.config.vstar);
+  const prepared = run.learner.prepare(episodes, { update, updates, reward, branches, value });
+  return { ...play, episodes, prepared };
+}

@@ -1,9 +1,7 @@
 // Set-up: everything a run is made of, opened from its config, and closed again at its end.
 
-import { availableParallelism } from 'node:os';
 import type { RunConfig } from '../config/config.ts';
-import { requireDevice } from '../engine/gpu/device.ts';
-import { DeviceCounters } from '../engine/gpu/device-counters.ts';
+import type { DeviceCounters } from '../engine/gpu/device-counters.ts';
 import type { Flat } from '../engine/graph/parameters.ts';
 import { Trainer, type TrainingState, freshState } from '../engine/runtime/training-step.ts';
 import type { Task } from '../environment/environment.ts';
@@ -11,24 +9,21 @@ import { TaskGroups } from '../metrics/groups.ts';
 import { Recorder } from '../metrics/recorder.ts';
 import { SystemSampler } from '../metrics/system.ts';
 import { networkOf } from '../policy/transformer/network.ts';
-import { openSampler, placeWeights, releaseWeights, trainedWeights } from '../policy/sampling/open-sampler.ts';
+import { openSampler, trainedWeights } from '../policy/sampling/open-sampler.ts';
 import { Random } from '../base/random.ts';
 import type { Actor } from '../rollout/rollout.ts';
 import { lanesFor } from './batching/batch-shapes.ts';
-import { CommandHandler } from './commands.ts';
 import type { TrainingHost } from './host.ts';
 import { Learner } from './learner.ts';
-import { cardCapacity, samplerCapacity } from './batching/memory-plan.ts';
 import { type TrainingMemory, freshMemory } from './memory.ts';
-import { obtainReference } from './reference/obtain-reference.ts';
-import { ProgressReporter } from './progress.ts';
+import { RunRecord } from './record.ts';
+import { openReference } from './reference/open-reference.ts';
 import { RunReporter } from './reporter.ts';
-import { type RunSetup, openRun } from './run-setup.ts';
-import { sessionPool, takenBytes } from './batching/session-pool.ts';
+import type { RunSetup } from './run-setup.ts';
+import { takenBytes } from './batching/session-pool.ts';
 import { TaskSampler, trainingPool } from './tasks.ts';
-import { timedEnvironment } from './timed-environment.ts';
 import { VstarStage } from './vstar-stage.ts';
-import { adopt, branchState, loadState } from './weights.ts';
+import { adopt, branchState, type LaggedReference, loadLagged, loadState } from './weights.ts';
 
 /** Seconds of an update, and those of them spent inside the environment. */
 export interface UpdateTime {
@@ -36,15 +31,20 @@ export interface UpdateTime {
   readonly environment: number;
 }
 
-export interface TrainingRun {
+/** What a run works with. */
+export interface RunParts {
   readonly config: RunConfig;
   readonly setup: RunSetup;
   /** The policy that is trained, ready to play. */
   readonly policy: Actor;
+  /** The reference, ready to play. */
+  readonly reference: Actor;
   readonly trainer: Trainer;
   /** Weights and optimizer state; on a device they are current after `trainer.download()`. */
   readonly state: TrainingState;
   readonly learner: Learner;
+  /** The reference of the loss, where it follows the policy. */
+  readonly lagged: LaggedReference | undefined;
   readonly vstar: VstarStage;
   /** The training tasks of the run, and which of them come up in an update. */
   readonly pool: readonly Task[];
@@ -53,89 +53,90 @@ export interface TrainingRun {
   readonly recorder: Recorder;
   readonly system: SystemSampler;
   readonly reporter: RunReporter;
-  readonly commands: CommandHandler;
   readonly files: TrainingHost['files'];
   /** What the device has cost since the update began. */
   readonly counters: DeviceCounters;
-  /** Whether the policy plays with the weights of `state`, and not with those on the device. */
-  readonly playsFromState: boolean;
+  /** Measures an update, from its start to the moment of reading. */
+  readonly clock: { start(): void; read(): UpdateTime };
+  /** Aborted: what is under way ends between two batches. */
+  readonly signal: AbortSignal;
   /** Whether it continues from a checkpoint. */
   readonly resumed: boolean;
-  /** The update of the newest checkpoint from which the run could continue as it stands; −1: none yet. */
-  saved: number;
-  /** Replaced after every update. */
-  memory: TrainingMemory;
-  /** Starts a stopwatch for an update. */
-  startClock(): () => UpdateTime;
+}
+
+export interface TrainingRun extends RunParts {
+  readonly record: RunRecord;
   dispose(): Promise<void>;
 }
 
 /** Sessions kept by each of trainer, reference and critic. */
 const SESSIONS = 24;
 
-export async function openTraining(config: RunConfig, host: TrainingHost): Promise<TrainingRun> {
-  const device = await requireDevice(config.device);
-  const progress = new ProgressReporter((report) => host.report(report));
-  const setup = openRun(config, { progress: (share, what) => void progress.report(0, what, share, 1), dataFolder: host.dataFolder });
-  const threads = config.threads || availableParallelism();
+export async function openTraining(config: RunConfig, host: TrainingHost, signal: AbortSignal): Promise<TrainingRun> {
+  const shared = await openReference(config, host, signal);
+  const { setup, session, sampling, reference, actor, counters } = shared;
   const { training } = config;
-  const commands = new CommandHandler(host);
-  const counters = new DeviceCounters();
-  const session = { threads, spinning: false, ...device, ...(config.device !== 'cpu' && { counters }) };
-  const reference = await obtainReference(setup, threads, host, progress, commands, session);
   const { state, memory, branched } = initialState(setup, reference.weights, host);
-  const recorder = new Recorder(commands.now);
-  const reporter = new RunReporter(host, progress, { world: setup.environment.name, updates: training.updates });
+  const reporter = new RunReporter(host, shared.progress, { world: setup.environment.name, updates: training.updates });
   await reporter.started(memory.update, config.device);
   if (branched) await reporter.branched(branched.optimizer);
 
-  const pool = sessionPool(config, setup.model);
-  const lanes = lanesFor(setup.config, networkOf(setup.model));
+  const { threads, pool } = sampling;
+  const network = networkOf(setup.model);
+  const lanes = lanesFor(setup.config, network);
   const trainer = new Trainer({ layout: setup.layout, state, optimizer: adam(training), session, sessions: SESSIONS, pool, lanes });
+  const lagged = laggedReference(setup, reference.weights, host);
   const weights = trainedWeights(setup.model, state.values, trainer.parameters);
-  const original = placeWeights(setup.referenceModel, reference.weights, session);
-  const learner = new Learner(setup, trainer, weights, original, { threads, sessions: SESSIONS, pool });
-  const { environment, seconds: environmentSeconds } = timedEnvironment(setup.environment);
-  const capacity = config.device === 'cpu' ? samplerCapacity(config) : cardCapacity(config, networkOf(setup.model));
-  const policy = { environment, codec: setup.codec, sampler: openSampler(setup.model, weights, { capacity, threads, pool }) };
-  const reader = { ...policy, sampler: openSampler(setup.referenceModel, original, { capacity, threads, pool }) };
-  return {
+  const learner = new Learner(setup, trainer, weights, lagged?.weights ?? shared.placed, {
+    threads,
+    sessions: SESSIONS,
+    pool,
+    playsFromState: weights === state.values,
+  });
+  const policy = { ...actor, sampler: openSampler(setup.model, weights, sampling) };
+  const resumed = host.resumeFrom !== undefined;
+  const parts: RunParts = {
     config,
     setup,
     policy,
+    reference: actor,
     trainer,
     state,
     learner,
-    recorder,
+    lagged,
     reporter,
-    memory,
-    vstar: new VstarStage(config, reader, reference.sha256, host.vstar, commands.poll),
-    pool: trainingPool(config, environment),
+    counters,
+    signal,
+    resumed,
+    vstar: new VstarStage(config, actor, reference.sha256, host.vstar, signal),
+    pool: trainingPool(config, actor.environment),
     tasks: new TaskSampler(training.taskSampling, memory.tasks),
     groups: new TaskGroups(memory.groups),
-    system: new SystemSampler(() => takenBytes(networkOf(setup.model))),
-    commands,
+    recorder: new Recorder(),
+    system: new SystemSampler(() => takenBytes(network)),
     files: host.files,
-    counters,
-    playsFromState: weights === state.values,
-    resumed: host.resumeFrom !== undefined,
-    saved: host.resumeFrom === undefined || memory.unfinished ? -1 : memory.update,
-    startClock() {
-      counters.take(); // what came before belongs to no update
-      const [begin, environmentBegin] = [commands.now(), environmentSeconds()];
-      return () => ({
-        total: (commands.now() - begin) / 1e3,
-        environment: environmentSeconds() - environmentBegin,
-      });
-    },
+    clock: updateClock(counters, shared.environmentSeconds),
+  };
+  return {
+    ...parts,
+    record: new RunRecord(parts, memory, { resumed }),
     async dispose() {
       await learner.dispose();
       await policy.sampler.dispose();
-      await reader.sampler.dispose();
-      await releaseWeights(original);
-      await networkOf(setup.model).base?.release();
+      await shared.dispose();
       await trainer.dispose();
     },
+  };
+}
+
+function updateClock(counters: DeviceCounters, environmentSeconds: () => number): RunParts['clock'] {
+  let [begin, environmentBegin] = [performance.now(), environmentSeconds()];
+  return {
+    start() {
+      counters.take(); // what came before belongs to no update
+      [begin, environmentBegin] = [performance.now(), environmentSeconds()];
+    },
+    read: () => ({ total: (performance.now() - begin) / 1e3, environment: environmentSeconds() - environmentBegin }),
   };
 }
 
@@ -156,6 +157,16 @@ function initialState(setup: RunSetup, reference: Flat, { resumeFrom, branchFrom
   if (branchFrom === undefined) return { state: freshState(setup.layout, values), memory };
   const { state, tasks, optimizer } = branchState(branchFrom, setup.layout, values);
   return { state, memory: { ...memory, tasks }, branched: { optimizer } };
+}
+
+/** Begins as the reference, or as the checkpoint has it. */
+function laggedReference(setup: RunSetup, reference: Flat, { resumeFrom }: TrainingHost): LaggedReference | undefined {
+  if (setup.algorithm.needs.referenceLag === undefined) return undefined;
+  const layout = setup.referenceLayout;
+  const lagged = { layout, weights: layout.zeros() };
+  adopt(layout, reference, layout, lagged.weights);
+  if (resumeFrom !== undefined) loadLagged(resumeFrom, lagged);
+  return lagged;
 }
 
 const adam = ({ adamBeta1, adamBeta2, weightDecay, clip }: RunConfig['training']) => ({

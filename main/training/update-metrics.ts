@@ -5,37 +5,36 @@ import { scheduled } from '../algorithm/vstar.ts';
 import type { RunConfig } from '../config/config.ts';
 import type { DeviceCounts } from '../engine/gpu/device-counters.ts';
 import type { StepReport } from '../engine/runtime/training-step.ts';
-import { evaluationMetrics, tabulateIn } from '../evaluation/evaluate.ts';
-import type { EvaluationReport } from '../evaluation/evaluation-report.ts';
 import { rolloutMetrics } from '../metrics/recorder.ts';
 import { type Trajectory, tokenCount } from '../rollout/trajectory.ts';
 import { at } from '../base/indexed.ts';
-import type { TrainingRun, UpdateTime } from './training-run.ts';
+import type { TrainingMemory } from './memory.ts';
+import type { RunParts, UpdateTime } from './training-run.ts';
 import type { VstarStage } from './vstar-stage.ts';
 
 export interface UpdateParts {
   readonly update: number;
-  readonly time: UpdateTime;
   readonly rates: { readonly level: number; readonly temperature: number; readonly learningRate: number };
   readonly trajectories: readonly Trajectory[];
   readonly prepared: Prepared;
   /** Undefined where the algorithm kept no episode. */
   readonly step: StepReport | undefined;
-  readonly evaluations: readonly EvaluationReport[];
 }
 
-export function updateMetrics(run: TrainingRun, parts: UpdateParts): Readonly<Record<string, number>> {
-  const { config, groups, recorder, system, setup, vstar, memory } = run;
-  const { update, trajectories, prepared, step, evaluations, time, rates } = parts;
+export function updateMetrics(
+  run: RunParts,
+  memory: TrainingMemory,
+  { update, trajectories, prepared, step, rates }: UpdateParts,
+  time: UpdateTime,
+): Readonly<Record<string, number>> {
+  const { config, groups, recorder, system, setup, vstar } = run;
   const tokens = tokenCount(trajectories);
-  const validation = evaluations.find(({ kind }) => kind === 'periodic');
   recorder.record({
     ...groups.metrics(trajectories),
     ...rolloutMetrics(trajectories),
     ...prepared.metrics,
     ...step?.metrics,
     ...(step && stepMetrics(step, config.training.clip)),
-    ...(validation && evaluationMetrics(tabulateIn(setup.environment, validation.results))),
     'rollout.temperature': rates.temperature,
     'rollout.level': rates.level,
     learningRate: rates.learningRate,

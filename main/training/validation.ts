@@ -1,24 +1,28 @@
-// The evaluations that belong to a run: on validation tasks at regular intervals, and once on test tasks at the end.
+// The evaluations that belong to a run: on validation tasks before the first update and at regular intervals, and once on test tasks
+// at the end.
 
 import type { EvaluationReport } from '../evaluation/evaluation-report.ts';
 import { evaluatePolicy } from '../evaluation/play.ts';
+import { testDue, validationDue } from './memory.ts';
 import { PHASES } from './progress.ts';
 import { worldHash } from './run-setup.ts';
 import type { TrainingRun } from './training-run.ts';
 
-/** The evaluations due after an update. */
-export async function evaluateUpdate(run: TrainingRun, update: number): Promise<EvaluationReport[]> {
-  const { evaluation, training } = run.config;
-  const last = update === training.updates;
-  const evaluations: EvaluationReport[] = [];
-  if (evaluation.every > 0 && (update % evaluation.every === 0 || last)) evaluations.push(await evaluateNow(run, update, 'periodic'));
-  if (last && evaluation.finalTasks > 0) evaluations.push(await evaluateNow(run, update, 'final'));
-  return evaluations;
+/** The evaluations that are due after the latest update, unless they are over. */
+export async function evaluate(run: TrainingRun): Promise<void> {
+  const { config, record, recorder } = run;
+  const { update, evaluated } = record.memory;
+  if (evaluated === update) return;
+  const evaluations = await recorder.time('system/time.evaluation', async () => [
+    ...(validationDue(config, update) ? [await evaluatePart(run, update, 'periodic')] : []),
+    ...(testDue(config, update) ? [await evaluatePart(run, update, 'final')] : []),
+  ]);
+  await record.commit({ type: 'evaluated', evaluations });
 }
 
 /** The current policy on validation tasks (`periodic`) or test tasks (`final`), at the hardest level. */
-export async function evaluateNow(run: TrainingRun, update: number, kind: EvaluationReport['kind']): Promise<EvaluationReport> {
-  const { policy, reporter, commands } = run;
+function evaluatePart(run: TrainingRun, update: number, kind: EvaluationReport['kind']): Promise<EvaluationReport> {
+  const { policy, reporter, signal } = run;
   const phase = kind === 'final' ? PHASES.test : PHASES.validation;
   const progress = (done: number, total: number) => void reporter.progress(update, phase, done, total);
   const { evaluation } = run.config;
@@ -33,5 +37,5 @@ export async function evaluateNow(run: TrainingRun, update: number, kind: Evalua
     agent: 'policy',
     worldHash: worldHash(policy.environment, policy.environment.levels - 1),
   } as const;
-  return evaluatePolicy(policy, request, progress, commands.poll);
+  return evaluatePolicy(policy, request, progress, signal);
 }

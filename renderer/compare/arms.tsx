@@ -3,7 +3,7 @@
 
 import { Fragment, useState } from 'react';
 import type { Answer } from '../../preload/contract.ts';
-import type { ComparedArm, ComparedPair, ComparedRun } from '../../preload/contract/compare.ts';
+import type { ComparedArm, ComparedPair, ComparedRun } from '../../main/lab/features/compare.ts';
 import { pValue, signedPoints } from '../../main/base/format.ts';
 import { IconButton } from '../components/button.tsx';
 import { Select } from '../components/field.tsx';
@@ -39,6 +39,7 @@ export function Arms({ data, groups, looks, answer, baseline, onBaseline }: Arms
   return (
     <Section
       title="Results"
+      tourId="results"
       hint={
         several
           ? 'Test success, mean over seeds, with 95% intervals over seeds and clusters of tasks (the latest validation where a run is unfinished).'

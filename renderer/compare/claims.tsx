@@ -3,7 +3,7 @@
 
 import { useQuery } from '@tanstack/react-query';
 import { callOptions } from '../bridge.ts';
-import type { Claim } from '../../preload/contract/compare.ts';
+import type { Claim } from '../../main/lab/features/studies.ts';
 import { Section } from '../components/page.tsx';
 import { Badge, type Tone } from '../components/stat.tsx';
 import util from '../theme/utilities.module.css';
@@ -31,6 +31,7 @@ export function Claims({ study, ready }: { study: number; ready: boolean }) {
   return (
     <Section
       title="Verdicts"
+      tourId="verdicts"
       hint={`Of ${data.claims.length} claims: ${countVerdicts(data.claims)}${data.claims.some(({ corrected }) => corrected) ? ', corrected for the number of tests (Holm)' : ''}.`}
     >
       <details className={styles.question}>

@@ -6,7 +6,8 @@ import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { useMemo } from 'react';
 import { z } from 'zod';
 import type { Answer } from '../../preload/contract.ts';
-import { type ComparedRun, curveAxes, type CurveAxis } from '../../preload/contract/compare.ts';
+import type { ComparedRun } from '../../main/lab/features/compare.ts';
+import { curveAxes, type CurveAxis } from '../../main/base/vocabulary.ts';
 import { callOptions, useCall } from '../bridge.ts';
 import { LineChart } from '../charts/line-chart.tsx';
 import { nearest, type Mark, type Scale, type Series } from '../charts/series.ts';
@@ -18,7 +19,7 @@ import { Explain } from '../components/tooltip.tsx';
 import { formatDuration, formatTick } from '../format.ts';
 import { type RunStyle, runStyle, useRunStyles } from '../theme/runs.ts';
 import { useView } from '../state/view.ts';
-import { usePartingMark } from '../tour/parting.ts';
+import { usePartingMark } from './parting.ts';
 import { type Curve, type Group, meanCurve } from './groups.ts';
 import styles from './compare.module.css';
 
@@ -78,6 +79,7 @@ export function Curves({ data, groups, onPoint }: CurvesProps) {
   return (
     <Section
       title="Curves"
+      tourId="curves"
       hint={`${band} Click a point to replay its episodes.`.trim()}
       actions={
         <Select

@@ -3,7 +3,7 @@
 
 import { memo, useCallback, useEffect, useMemo, useState } from 'react';
 import { z } from 'zod';
-import type { EpisodeNote, Replay } from '../../preload/contract/replay.ts';
+import type { EpisodeNote, Replay } from '../../main/lab/features/episodes.ts';
 import { call } from '../bridge.ts';
 import { Button, IconButton } from '../components/button.tsx';
 import { Badge } from '../components/stat.tsx';
@@ -104,7 +104,7 @@ function EpisodePlayer({ replay, note, start, onOpen }: EpisodePlayerProps) {
   ]);
 
   return (
-    <article className={styles.player} aria-label={`Episode: ${replay.instruction}`}>
+    <article className={styles.player} data-tour-id="episode" aria-label={`Episode: ${replay.instruction}`}>
       <SteadyHead replay={replay} note={note} />
       <Transport replay={replay} steps={steps} again={again} onAgain={onOpen && toggleAgain} />
       {onOpen && again && position < last && <Resample replay={replay} step={position} onClose={() => setAgain(false)} onOpen={onOpen} />}

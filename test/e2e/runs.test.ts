@@ -9,13 +9,14 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { loadPreset } from '../../main/config/presets.ts';
 import { estimateRun } from '../../main/queue/estimate.ts';
 import { wilson } from '../../main/base/statistics.ts';
+import { processStart } from '../../main/store/locks.ts';
 import { Store } from '../../main/store/store.ts';
 import { accessibilityProblems, closeDialog, launch, readStore, setTheme, shown, until, visit } from './app.ts';
 import type { Lab } from './app.ts';
 
 let lab: Lab;
 const UPDATES = 6;
-const FINAL_TASKS = 100;
+const FINAL_TASKS = 400;
 
 const stored = <T>(read: (store: Store) => T): T => readStore(lab.data, read);
 const state = async (run: number, ...wanted: string[]) =>
@@ -120,22 +121,26 @@ describe('what it will cost', () => {
   });
 });
 
-/** Stops the training process (SIGSTOP) at its first report of the final evaluation, so that the evaluation cannot end before the test acts. */
-const haltInFinalEvaluation = () =>
-  lab.app.evaluate(({ utilityProcess }) => {
-    const { fork } = utilityProcess;
-    utilityProcess.fork = (...given) => {
-      const child = fork(...given);
-      const watch = (message: unknown): void => {
-        if (child.pid === undefined || !JSON.stringify(message).includes('evaluating on test tasks')) return;
-        process.kill(child.pid, 'SIGSTOP');
-        process.env.HALTED = String(child.pid);
-        child.off('message', watch);
-        utilityProcess.fork = fork;
-      };
-      return child.on('message', watch);
-    };
-  });
+/** The process that trains a run. */
+const trainerOf = (run: number): number | null => stored((store) => store.locks.holder(run)?.trainerPid ?? null);
+
+/** Lets the training process continue in short steps from its last update on, until the page hears of the final evaluation; it then stays stopped. */
+async function haltInFinalEvaluation(run: number): Promise<number> {
+  await lab.page.evaluate((id) => {
+    window.astrolab.listen('runs.changed', ({ rows }) => {
+      if (rows.find((row) => row.id === id)?.progress?.phase === 'evaluating on test tasks') document.body.dataset.evaluates = 'true';
+    });
+  }, run);
+  await until('the last update', async () => stored((store) => store.runs.get(run).updates) === UPDATES, 90_000);
+  const pid = trainerOf(run) ?? 0;
+  for (;;) {
+    process.kill(pid, 'SIGSTOP');
+    await new Promise((resolve) => setTimeout(resolve, 400)); // what it reported last is on its way to the page
+    if (await lab.page.evaluate(() => document.body.dataset.evaluates === 'true')) return pid;
+    process.kill(pid, 'SIGCONT');
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+}
 
 describe('a run from preset to done', () => {
   test('starts from the form and opens where it can be watched', async () => {
@@ -148,7 +153,6 @@ describe('a run from preset to done', () => {
     await setField('threads', 'Threads', '1');
     await lab.page.getByLabel('Find a setting').fill('');
     await until('the start button', () => button('Start').isEnabled());
-    await haltInFinalEvaluation();
     await button('Start').click();
     await lab.page.getByRole('region', { name: 'Run status' }).waitFor();
     expect(stored((store) => store.runs.get(1))).toMatchObject({ variant: 'astar-po', preset: 'shop-tiny', planned: UPDATES });
@@ -187,14 +191,15 @@ describe('a run from preset to done', () => {
   });
 
   test('resumes, and pauses during the final evaluation too', async () => {
+    const halting = haltInFinalEvaluation(1);
     await button('Resume').click();
-    const halted = await until('the final evaluation', () => lab.app.evaluate(() => process.env.HALTED), 90_000);
+    const halted = await halting;
     try {
       await lab.page.getByRole('list', { name: 'Stages' }).locator('li[aria-current="step"]').filter({ hasText: 'Test' }).waitFor();
       await button('Pause').click();
       await lab.page.getByText('pausing after the work under way').waitFor();
     } finally {
-      process.kill(Number(halted), 'SIGCONT');
+      process.kill(halted, 'SIGCONT');
     }
     await button('Step one update').waitFor({ timeout: 90_000 });
     expect(stored((store) => store.runs.get(1))).toMatchObject({ state: 'paused', updates: UPDATES, test: null });
@@ -221,8 +226,11 @@ describe('a run from preset to done', () => {
     const overview = lab.page.getByRole('region', { name: 'Run status' });
     await overview.getByText(percent(rate)).first().waitFor();
     await overview.getByText(`${(100 * low).toFixed(1)}–${(100 * high).toFixed(1)}%, ${k} of ${n}`).waitFor();
-    const drawn = await lab.page.getByRole('figure', { name: 'Loss' }).getByRole('button', { name: /^Loss/ }).innerText();
-    expect(Number(drawn.split('\n').at(-1)?.replace('−', '-'))).toBeCloseTo(loss.values.at(-1) ?? Number.NaN, 2);
+    const drawn = async (): Promise<number> => {
+      const entry = await lab.page.getByRole('figure', { name: 'Loss' }).getByRole('button', { name: /^Loss/ }).innerText();
+      return Number(entry.split('\n').at(-1)?.replace('−', '-'));
+    };
+    await expect.poll(drawn).toBeCloseTo(loss.values.at(-1) ?? Number.NaN, 2);
   });
 
   test('a point of a chart leads to exactly the episodes behind it', async () => {
@@ -356,7 +364,7 @@ describe('the list', () => {
       .getByText(/^Run exported \(/)
       .first()
       .waitFor({ timeout: 30_000 });
-    const again = await lab.page.evaluate((path) => window.astrolab.call('runs.import', { file: path }), file);
+    const again = await lab.page.evaluate((path) => window.astrolab.call('transfer.import', { file: path }), file);
     expect(again).toMatchObject({ ok: true, value: { runs: [1], study: null } });
     exported = file;
   });
@@ -396,16 +404,14 @@ describe('the list', () => {
     expect(stored((store) => store.runs.list().length)).toBe(5);
   });
 
-  test('deleting a paused run ends the process that waited for it; Undo brings it back, paused', async () => {
-    const trainers = () => lab.app.evaluate(({ app }) => app.getAppMetrics().filter(({ name }) => name === 'Astrolab worker').length);
-    await until('no training process', async () => (await trainers()) === 0);
+  test('a paused run has no process; it can be deleted, and Undo brings it back, paused', async () => {
     await lab.page.evaluate(() => window.astrolab.call('queue.steer', { run: 5, action: 'step' }));
+    const trainer = await until('a training process', async () => trainerOf(5));
     await state(5, 'paused');
-    expect(await trainers()).toBe(1);
+    await until('no training process', async () => trainerOf(5) === null && processStart(trainer) === undefined);
     await row(5).locator('td').first().click();
     await button('Delete').click();
     await row(5).waitFor({ state: 'detached' });
-    await until('the process to end', async () => (await trainers()) === 0);
     expect(stored((store) => [store.runs.get(5).state, store.runs.list().length])).toEqual(['paused', 4]);
     expect(await row(5).count()).toBe(0);
     await lab.page.getByRole('button', { name: 'Undo' }).click();

@@ -261,10 +261,9 @@ describe('diagnostics', () => {
     expect(before).toMatch(/^Runs: 0$/m);
     expect(before).toMatch(/^Crash reports: 0$/m);
     expect(await lab.app.evaluate(({ crashReporter }) => crashReporter.getUploadToServer())).toBe(false);
-    // The worker process dies hard, as a native fault would end it.
-    await lab.page.evaluate(() => window.astrolab.call('worker.selfTest', { steps: 1 }));
-    const worker = await lab.page.evaluate(() => window.astrolab.call('worker.status', {}));
-    process.kill((worker.ok ? worker.value.pid : null) ?? 0, 'SIGSEGV');
+    // A process of the application dies hard, as a native fault would end it.
+    const pid = await lab.app.evaluate(({ app }) => app.getAppMetrics().find(({ type }) => type === 'Utility')?.pid);
+    process.kill(pid ?? 0, 'SIGSEGV');
     await expect.poll(copied, { timeout: 30_000 }).toMatch(/^Crash reports: [1-9]\d*\n\S+ .*\.dmp$/m);
   });
 });

@@ -100,14 +100,17 @@ describe('the sampler', () => {
     expect(said(after)).toEqual(said(swapped));
   });
 
-  it('ends between calls when its poll throws, and refuses an episode that outgrows the context', async () => {
+  it('ends between calls when its signal is aborted, and refuses an episode that outgrows the context', async () => {
     const sampler = keep(new Sampler(config, weights, { capacity: 4, threads: 1 }));
     let calls = 0;
     const episodes = seeds.map((seed) => new Babble(seed));
-    const poll = async (): Promise<void> => {
-      if (calls++ === 3) throw new Error('stop here');
+    const controller = new AbortController();
+    const { signal } = controller;
+    signal.throwIfAborted = () => {
+      if (calls++ === 3) controller.abort(new Error('stop here'));
+      AbortSignal.prototype.throwIfAborted.call(signal);
     };
-    await expect(sampler.run(episodes, {}, { poll })).rejects.toThrow('stop here');
+    await expect(sampler.run(episodes, {}, { signal })).rejects.toThrow('stop here');
     expect(calls).toBe(4);
     expect(episodes.some(({ done }) => !done)).toBe(true);
     const long: SampledEpisode = {

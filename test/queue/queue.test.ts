@@ -1,5 +1,4 @@
 import { describe, expect, it, vi } from 'vitest';
-import { z } from 'zod';
 import type { RunState } from '../../main/base/vocabulary.ts';
 import type { Store } from '../../main/store/store.ts';
 import { chooseCard } from '../../main/queue/cards.ts';
@@ -77,7 +76,7 @@ describe('the queue', () => {
     expect(record(store, 1)).toEqual(record(straight.store, 1));
   });
 
-  it('ends the waiting process of a paused run that was deleted; the run stays paused and resumes with the same numbers', async () => {
+  it('frees the process and the lock of a paused run, which resumes with the same numbers', async () => {
     const straight = open();
     straight.queue.add([newRun()]);
     await straight.queue.settled();
@@ -87,13 +86,24 @@ describe('the queue', () => {
     await until(store, 1, 'running');
     queue.pause(1);
     await until(store, 1, 'paused');
-    expect(store.locks.holder(1)).toBeDefined();
-    queue.letGo(1);
-    await vi.waitFor(() => expect(store.locks.holder(1)).toBeUndefined(), 10_000);
-    expect(store.runs.get(1)).toMatchObject({ state: 'paused', finishedAt: null });
+    expect(queue.trains(1)).toBe(false);
+    expect(store.locks.holder(1)).toBeUndefined();
+    const { updates } = store.runs.get(1);
+    expect(store.runs.get(1)).toMatchObject({ reason: `Paused after update ${updates}`, finishedAt: null, pauseAt: null });
+    expect(store.checkpoints.newestSound(1)?.update ?? 0).toBe(updates);
     queue.resume(1);
     await queue.settled();
     expect(record(store, 1)).toEqual(record(straight.store, 1));
+  });
+
+  it('starts the next run in the place of a paused one', async () => {
+    const { store, queue } = open({ delayMs: 30 });
+    queue.add([1, 2].map((seed) => newRun({ seed })));
+    await until(store, 1, 'running');
+    queue.pause(1);
+    await until(store, 2, 'running');
+    expect([store.runs.get(1).state, queue.trains(1)]).toEqual(['paused', false]);
+    await queue.close();
   });
 
   it('lets a stopped run finish its update and resumes it from there', async () => {
@@ -166,7 +176,7 @@ describe('a device that is lost', () => {
     const queue = new RunQueue({
       store,
       launch: ({ run: { config } }, report) => {
-        const { device } = z.object({ device: z.string().default('webgpu') }).parse(config);
+        const { device } = config;
         devices.push(device);
         const ended = new Promise<string>((resolve) => {
           setTimeout(() => {
@@ -174,11 +184,11 @@ describe('a device that is lost', () => {
             resolve('exit code 0');
           }, 1);
         });
-        return { pid: undefined, send: () => {}, kill: () => {}, ended };
+        return { pid: undefined, stop: () => {}, kill: () => {}, ended };
       },
     });
     queue.start();
-    const [run] = queue.add([newRun()]);
+    const [run] = queue.add([newRun({ config: { device: 'webgpu' } })]);
     const id = run?.id ?? 0;
     await queue.settled();
     expect(store.runs.get(id)).toMatchObject({ state: 'paused', reason: expect.stringContaining('WebGPU device lost') });
@@ -205,21 +215,21 @@ describe('several cards', () => {
       concurrent: 3,
       cards: () => 2,
       launch: ({ run: { config } }, report) => {
-        devices.push(z.object({ device: z.string() }).parse(config).device);
+        devices.push(config.device);
         const ended = new Promise<string>((resolve) => {
           setTimeout(() => {
             report({ type: 'finished', outcome: 'done', update: 0 });
             resolve('exit code 0');
           }, 50);
         });
-        return { pid: undefined, send: () => {}, kill: () => {}, ended };
+        return { pid: undefined, stop: () => {}, kill: () => {}, ended };
       },
     });
     queue.start();
     queue.add([1, 2, 3].map((seed) => newRun({ seed, config: { device: 'cuda' } })));
     await queue.settled();
     expect(devices).toEqual(['cuda', 'cuda:1', 'cuda']);
-    expect(store.runs.get(2).config).toEqual({ device: 'cuda' });
+    expect(store.runs.get(2).config.device).toBe('cuda');
   });
 
   it('a card that is named is taken, and WebGPU has no choice among several', () => {

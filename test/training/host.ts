@@ -9,7 +9,7 @@ import { readCheckpoint } from '../../main/engine/runtime/checkpoint.ts';
 import { CheckpointFiles } from '../../main/store/checkpoints.ts';
 import type { ReferencePolicy } from '../../main/store/reference-policies.ts';
 import { parseConfig } from '../../main/config/config.ts';
-import type { RunCommand, RunReport } from '../../main/training/reports.ts';
+import type { RunReport } from '../../main/training/reports.ts';
 import type { TrainingHost } from '../../main/training/host.ts';
 
 export class Killed extends Error {}
@@ -34,7 +34,6 @@ export class TestHost implements TrainingHost {
   readonly dataFolder = mkdtempSync(join(tmpdir(), 'astrolab-train-'));
   readonly files = new CheckpointFiles(this.dataFolder, 'test-run');
   reports: RunReport[] = [];
-  commands: RunCommand[] = [];
   resumeFrom: string | undefined;
   branchFrom: string | undefined;
   until: number | null = null;
@@ -61,14 +60,6 @@ export class TestHost implements TrainingHost {
       references.set(report.policy.recipe, { policy: { ...report.policy, createdAt: 0 }, path });
     }
     if (report.type !== 'progress') this.reports.push(report);
-  }
-
-  takeCommand(): RunCommand | undefined {
-    return this.commands.shift();
-  }
-
-  async waitForCommand(): Promise<RunCommand> {
-    return this.commands.shift() ?? { type: 'stop' };
   }
 
   /** What the store does before a run is resumed: drops everything after the newest checkpoint. */

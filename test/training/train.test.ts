@@ -58,22 +58,31 @@ describe('a run repeats', () => {
     }
   });
 
-  test('stepped with pauses, it ends with the same numbers', async () => {
+  test('stepped update by update, it ends with the same numbers', async () => {
     const stepped = host();
-    stepped.until = 1;
-    stepped.commands = [];
-    stepped.waitForCommand = async () => ({ type: 'go', until: 1 + stepped.reports.filter(({ type }) => type === 'update').length });
-    expect(await train(smallest(), stepped)).toBe('done');
+    for (const [until, outcome] of [
+      [1, 'stopped'],
+      [2, 'stopped'],
+      [3, 'stopped'],
+      [4, 'done'],
+    ] as const) {
+      stepped.until = until;
+      if (until > 1) stepped.rewind();
+      expect(await train(smallest(), stepped)).toBe(outcome);
+    }
     expect(stepped.numbers()).toEqual(numbers);
-    expect(stepped.reports.filter(({ type }) => type === 'paused').length).toBe(3);
+    expect(stepped.lastWeights()).toBe(weights);
   });
 
   test('stopped after an update, it says so and can be resumed', async () => {
     const stopped = host();
-    // Comes when the first update has been recorded, and so at its end.
-    stopped.takeCommand = () => (stopped.reports.some(({ type }) => type === 'update') ? stopped.commands.shift() : undefined);
-    stopped.commands = [{ type: 'stop' }];
-    expect(await train(smallest(), stopped)).toBe('stopped');
+    const stopping = new AbortController();
+    const report = stopped.report.bind(stopped);
+    stopped.report = async (message) => {
+      await report(message);
+      if (message.type === 'update') stopping.abort();
+    };
+    expect(await train(smallest(), stopped, stopping.signal)).toBe('stopped');
     expect(stopped.reports.filter(({ type }) => type === 'update').length).toBe(1);
     stopped.rewind();
     expect(await train(smallest(), stopped)).toBe('done');
@@ -103,6 +112,37 @@ test.each(algorithms.map(({ id }) => id))('%s trains from the first update to th
   expect(updates).toHaveLength(2);
   for (const { metrics } of updates) for (const [name, value] of Object.entries(metrics)) expect(Number.isFinite(value), name).toBe(true);
   expect(updates.map(({ metrics }) => metrics['rollout.level'])).toEqual([2, 3]);
+});
+
+test.each([
+  ['grpo', { id: 'grpo', group: 4, credit: 'branch', creditBranches: 2 }],
+  ['astar-po', { id: 'astar-po', group: 2, credit: 'branch', creditBranches: 2 }],
+])('%s with credit by branches plays on from every state, counts it, and repeats', async (_, algorithm) => {
+  const training = { updates: 2, batch: 8, tasks: 12, microBatch: 4096 };
+  const [first, again] = [host(), host()];
+  await train(smallest({ algorithm, training }), first);
+  await train(smallest({ algorithm, training }), again);
+  expect(again.numbers()).toEqual(first.numbers());
+  const updates = first.reports.flatMap((report) => (report.type === 'update' ? [report] : []));
+  for (const { metrics, episodes } of updates) {
+    expect(metrics['branch.episodes']).toBeGreaterThan(0);
+    expect(metrics['branch.steps']).toBeGreaterThanOrEqual(metrics['branch.episodes']!);
+    // Every turn has its advantage, for replay.
+    for (const { steps } of episodes) for (const { tokens } of steps) expect(tokens.advantages.length).toBe(tokens.ids.length);
+  }
+});
+
+test('a reference that follows the policy is in the checkpoint: stopped between two moves of it, a run ends with the same bits', async () => {
+  const config = smallest({ algorithm: { id: 'oapl', group: 4, lag: 3 }, training: { updates: 5, batch: 8, tasks: 12, microBatch: 4096 } });
+  const [whole, stepped] = [host(), host()];
+  await train(config, whole);
+  for (const until of [2, 3, 5]) {
+    stepped.until = until;
+    if (until > 2) stepped.rewind();
+    await train(config, stepped);
+  }
+  expect(stepped.numbers()).toEqual(whole.numbers());
+  expect(stepped.lastWeights()).toBe(whole.lastWeights());
 });
 
 test('training episodes are drawn with training.minP: at 1 every token is the likeliest, at 0 not', async () => {

@@ -53,8 +53,9 @@ test('tokens in the update are those of episodes that passed the filter; tokens 
 test('the time of storage is reported for every update, the last one included, after its record', async () => {
   const made = host();
   await train(smallest({ training: small }), made);
+  const storage = (metrics: object): boolean => 'system/time.storage' in metrics;
   const order = made.reports.flatMap((report) => {
-    if (report.type === 'update' || report.type === 'measured') return [[report.type, report.update]];
+    if (report.type === 'update' || (report.type === 'measured' && storage(report.metrics))) return [[report.type, report.update]];
     return [];
   });
   expect(order).toEqual([
@@ -63,9 +64,23 @@ test('the time of storage is reported for every update, the last one included, a
     ['update', 2],
     ['measured', 2],
   ]);
-  for (const { metrics } of updatesOf(made)) expect(metrics).not.toHaveProperty('system/time.storage');
-  const measured = made.reports.flatMap((report) => (report.type === 'measured' ? Object.keys(report.metrics) : []));
-  expect(measured).toEqual(['system/time.storage', 'system/time.storage']);
+  for (const { metrics } of updatesOf(made)) expect(storage(metrics)).toBe(false);
+});
+
+test('what an evaluation adds to its update comes with it, before the checkpoint', async () => {
+  const made = host();
+  await train(smallest({ training: small }), made);
+  const from = made.reports.findIndex((report) => report.type === 'evaluation' && report.update === 2);
+  expect(made.reports.slice(from).map(({ type }) => type)).toEqual(['evaluation', 'evaluation', 'measured', 'checkpoint', 'measured']);
+  const added = made.reports[from + 2];
+  if (added?.type !== 'measured') throw new Error('The metrics of the evaluation were expected');
+  const update = updatesOf(made).at(-1);
+  expect(Object.keys(added.metrics)).toEqual(expect.arrayContaining(['evaluation.success', 'system/time.evaluation']));
+  expect(update?.metrics).not.toHaveProperty('evaluation.success');
+  // The time of the whole update, the evaluation included.
+  const whole = field(update!.metrics, 'system/time.total') + field(added.metrics, 'system/time.evaluation');
+  expect(field(added.metrics, 'system/time.total')).toBeGreaterThanOrEqual(whole);
+  expect(field(added.metrics, 'system/time.elapsed')).toBeGreaterThan(update!.totals.seconds);
 });
 
 test('V*: how many reference episodes it rests on, and the share that the cache had', async () => {
@@ -99,17 +114,7 @@ test('an alert is reported when it becomes active and when it has cleared, with 
     const update = index + 1;
     const validations = [...before.validations, { update, k, n: 200 }];
     const after = { ...before, update, validations, alerts: alertsOf({ updates: [], validations }).map(({ id }) => id) };
-    await reporter.update({
-      update,
-      metrics: {},
-      unknown: [],
-      distributions: {},
-      trajectories: [],
-      valued: [],
-      evaluations: [],
-      before,
-      after,
-    });
+    await reporter.update({ metrics: {}, unknown: [], distributions: {}, trajectories: [], before, after });
     before = after;
   }
   const events = reports.flatMap((report) => (report.type === 'event' ? [{ update: report.update, ...report.data }] : []));

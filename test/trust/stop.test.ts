@@ -1,17 +1,20 @@
-// A pause or stop is obeyed after the batch under way, in whatever stage it comes, and the resumed run equals an undisturbed one. The run
-// asks for commands once before every batch; the tests answer at the nth time and count how often it asked.
+// A pause or stop (to a training process they are the same) ends the run after the batch under way, in whatever stage it comes, and the
+// resumed run equals an undisturbed one. The run looks at its signal once before every batch; the tests abort it at the nth look.
 
-import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { mkdtempSync, readFileSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { sha256 } from '../../main/base/canonical.ts';
+import { readCheckpoint, writeCheckpoint } from '../../main/engine/runtime/checkpoint.ts';
 import { begin } from '../../main/queue/resume.ts';
 import { newRun } from '../../main/queue/new-run.ts';
 import { CheckpointFiles } from '../../main/store/checkpoints.ts';
 import { purge } from '../../main/store/maintenance.ts';
 import { RunWriter } from '../../main/store/run-writer.ts';
 import { Store } from '../../main/store/store.ts';
-import type { RunCommand } from '../../main/training/reports.ts';
+import type { RunReport } from '../../main/training/reports.ts';
+import type { TrainingHost } from '../../main/training/host.ts';
 import { train } from '../../main/training/train.ts';
 import { smallest } from '../training/host.ts';
 import { recordOf } from './fort.ts';
@@ -32,23 +35,17 @@ const scheduled = { ...config, vstar: { ...config.vstar, samples: [2, 1] } };
 
 interface Outcome {
   readonly ended: 'done' | 'stopped' | 'killed';
-  /** The stage at every question for a command. */
+  /** The stage at every look at the signal. */
   readonly stages: string[];
 }
 
-/** A command at the nth batch of a stage. */
-interface Asked {
-  readonly stage: string;
-  readonly batch: number;
-  readonly what: RunCommand;
-}
-type Answer = (stage: string) => RunCommand | undefined;
+/** At the nth batch of a stage the run is stopped, or its process dies instead of reporting one of these. */
+type Disturbance = { readonly stage: string; readonly batch: number } | { readonly dies: readonly RunReport['type'][] };
 
 class Lab {
   readonly folder = mkdtempSync(join(tmpdir(), 'astrolab-stop-'));
   readonly #store: Store;
   readonly run: number;
-  reports: string[] = [];
 
   constructor(description = config) {
     folders.push(this.folder);
@@ -56,44 +53,59 @@ class Lab {
     this.run = this.#store.runs.create(newRun(description, null, [])).id;
   }
 
-  /** Trains until the end or the command; resumes what is there. `waiting` answers when it is paused. */
-  async train(description = config, command?: Asked | Answer, waiting: () => RunCommand = stop): Promise<Outcome> {
+  /** Trains until the end or the disturbance; resumes what is there. */
+  async train(description = config, disturbance?: Disturbance): Promise<Outcome> {
     const store = this.#store;
     const { run, checkpoint } = begin(store, this.run);
     store.locks.release(this.run);
     const writer = new RunWriter(store, this.run);
     const stages: string[] = [];
     let stage = 'cloning';
+    const stopping = new AbortController();
+    const { signal } = stopping;
+    signal.throwIfAborted = () => {
+      stages.push(stage);
+      const stops = disturbance && 'stage' in disturbance ? disturbance : undefined;
+      if (stage === stops?.stage && stages.filter((one) => one === stage).length === stops.batch) stopping.abort();
+      AbortSignal.prototype.throwIfAborted.call(signal);
+    };
+    const host: TrainingHost = {
+      dataFolder: this.folder,
+      files: new CheckpointFiles(this.folder, run.uid),
+      references: store.references,
+      vstar: store.vstar,
+      report: async (report) => {
+        if (disturbance && 'dies' in disturbance && disturbance.dies.includes(report.type)) throw new Killed('killed here');
+        if (report.type === 'started') stage = `after ${report.update}`;
+        if (report.type === 'update' || report.type === 'evaluation') stage = `after ${report.update}`;
+        if (report.type === 'progress' && report.phase.startsWith('evaluating')) stage = `evaluating ${report.update}`;
+        writer.apply(report);
+      },
+      resumeFrom: checkpoint && store.checkpoints.path(checkpoint),
+      until: null,
+    };
     try {
-      const ended = await train(description, {
-        dataFolder: this.folder,
-        files: new CheckpointFiles(this.folder, run.uid),
-        references: store.references,
-        vstar: store.vstar,
-        report: async (report) => {
-          if (report.type === 'started') stage = `after ${report.update}`;
-          // An update that is interrupted during its evaluation is recorded before it.
-          if (report.type === 'evaluation' || (report.type === 'update' && !stage.startsWith('evaluating')))
-            stage = `after ${report.update}`;
-          if (report.type === 'progress' && report.phase.startsWith('evaluating')) stage = `evaluating ${report.update}`;
-          else if (report.type !== 'progress') this.reports.push(report.type);
-          writer.apply(report);
-        },
-        takeCommand: () => {
-          stages.push(stage);
-          if (typeof command === 'function') return command(stage);
-          const due = stage === command?.stage && stages.filter((one) => one === stage).length === command.batch;
-          return due ? command.what : undefined;
-        },
-        waitForCommand: async () => waiting(),
-        resumeFrom: checkpoint && store.checkpoints.path(checkpoint),
-        until: null,
-      });
+      const ended = await train(description, host, signal);
+      writer.apply({ type: 'finished', outcome: ended, update: 0 });
       return { ended, stages };
     } catch (error) {
       if (error instanceof Killed) return { ended: 'killed', stages };
       throw error;
     }
+  }
+
+  /** Writes the newest checkpoint as it was written when it said what was `unfinished`. */
+  makeOlder(): void {
+    const { checkpoints } = this.#store;
+    const newest = checkpoints.newestSound(this.run);
+    if (!newest) throw new Error('There is no checkpoint');
+    const path = checkpoints.path(newest);
+    const { tensors, step, notes } = readCheckpoint(path);
+    const { evaluated, ...memory } = JSON.parse(notes.memory ?? '');
+    const unfinished = evaluated === memory.update ? {} : { unfinished: evaluated < 0 ? 'start' : 'evaluation' };
+    writeCheckpoint(path, { tensors, step, notes: { ...notes, memory: JSON.stringify({ ...memory, ...unfinished }) } });
+    const data = readFileSync(path);
+    checkpoints.add(this.run, { ...newest, sha256: sha256(data), bytes: data.byteLength }, newest.kept);
   }
 
   /** Everything that must not depend on interruptions. */
@@ -131,11 +143,6 @@ class Lab {
 }
 
 class Killed extends Error {}
-const stop = (): RunCommand => ({ type: 'stop' });
-/** The process ends while it is paused, as when the window is closed. */
-const kill = (): RunCommand => {
-  throw new Killed('killed while paused');
-};
 
 /** In every stage: at its second batch, and at a later one. */
 const SECOND = 2;
@@ -146,11 +153,10 @@ describe.each([
   ['V* in the updates', scheduled, ['after 0', 'after 1']],
 ])('%s', (_name, description, stages) => {
   let calm: object;
-  let undisturbed: string[];
 
   beforeAll(async () => {
     const lab = new Lab(description);
-    ({ stages: undisturbed } = await lab.train(description));
+    await lab.train(description);
     calm = lab.record();
     lab.close();
   }, 120_000);
@@ -158,13 +164,10 @@ describe.each([
   test('a stop is obeyed after the batch under way in every stage, and the resumed run is byte-equal', async () => {
     const lab = new Lab(description);
     for (const stage of stages) {
-      for (const [batch, what, waiting, end] of [
-        [SECOND, 'stop', stop, 'stopped'],
-        [LATER, 'pause', kill, 'killed'],
-      ] as const) {
-        const { ended, stages: asked } = await lab.train(description, { stage, batch, what: { type: what } }, waiting);
-        // Nothing was asked for after the command, and nothing of an earlier stage was done again.
-        expect([ended, asked.at(-1), asked.filter((one) => one === stage).length]).toEqual([end, stage, batch]);
+      for (const batch of [SECOND, LATER]) {
+        const { ended, stages: seen } = await lab.train(description, { stage, batch });
+        // Nothing was begun after the stop, and nothing of an earlier stage was done again.
+        expect([ended, seen.at(-1), seen.filter((one) => one === stage).length]).toEqual(['stopped', stage, batch]);
       }
     }
     expect(await lab.train(description)).toMatchObject({ ended: 'done' });
@@ -173,28 +176,38 @@ describe.each([
     lab.close();
   }, 120_000);
 
-  test('a pause in every stage continues in the same process where it was', async () => {
+  test('a run that an older version stopped is resumed with the same numbers', async () => {
     const lab = new Lab(description);
-    const seen = new Set<string>();
-    const { ended, stages: asked } = await lab.train(
-      description,
-      (stage) => (seen.has(stage) ? undefined : (seen.add(stage), { type: 'pause' })),
-      () => ({ type: 'go', until: null }),
-    );
-    expect([ended, asked]).toEqual(['done', undisturbed]);
-    expect(lab.reports.filter((type) => type === 'paused')).toHaveLength(seen.size);
+    for (const stage of stages.slice(1)) {
+      await lab.train(description, { stage, batch: SECOND });
+      lab.makeOlder();
+    }
+    expect(await lab.train(description)).toMatchObject({ ended: 'done' });
     expect(lab.record()).toEqual(calm);
     lab.close();
-  }, 60_000);
+  }, 120_000);
+
+  test('a process that dies in a stage in which the run was stopped before loses no number and records none twice', async () => {
+    const lab = new Lab(description);
+    for (const stage of stages) {
+      await lab.train(description, { stage, batch: SECOND });
+      if (stage === 'cloning') continue;
+      const deaths = stage.startsWith('evaluating') ? ([['evaluation'], ['checkpoint']] as const) : ([['vstar', 'update']] as const);
+      for (const dies of deaths) expect(await lab.train(description, { dies })).toMatchObject({ ended: 'killed' });
+    }
+    expect(await lab.train(description)).toMatchObject({ ended: 'done' });
+    expect(lab.record()).toEqual(calm);
+    lab.close();
+  }, 120_000);
 });
 
 test('cloning continues where it was stopped', async () => {
   const whole = new Lab();
-  const all = (await whole.train(config, { stage: 'after 0', batch: 1, what: { type: 'stop' } })).stages.filter((one) => one === 'cloning');
+  const all = (await whole.train(config, { stage: 'after 0', batch: 1 })).stages.filter((one) => one === 'cloning');
   const lab = new Lab();
   const batch = Math.floor(all.length * 0.75);
-  const before = (await lab.train(config, { stage: 'cloning', batch, what: { type: 'stop' } })).stages;
-  const after = (await lab.train(config, { stage: 'after 0', batch: 1, what: { type: 'stop' } })).stages.filter((one) => one === 'cloning');
+  const before = (await lab.train(config, { stage: 'cloning', batch })).stages;
+  const after = (await lab.train(config, { stage: 'after 0', batch: 1 })).stages.filter((one) => one === 'cloning');
   expect(before).toHaveLength(batch);
   // Only the batch under way, or the check it belongs to, is done again.
   expect(after.length).toBeLessThan(all.length / 2);
@@ -205,7 +218,7 @@ test('what cloning left is deleted with the last run that could continue it', as
   const lab = new Lab();
   const sameReference = lab.add({ ...config, seed: 2 });
   const otherReference = lab.add({ ...config, reference: { ...config.reference, seed: 7 } });
-  await lab.train(config, { stage: 'cloning', batch: 3, what: { type: 'stop' } });
+  await lab.train(config, { stage: 'cloning', batch: 3 });
   expect(lab.unfinished()).toHaveLength(1);
   lab.purge(lab.run);
   expect(lab.unfinished()).toHaveLength(1);

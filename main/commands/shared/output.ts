@@ -34,7 +34,7 @@ export function exitWith(run: RunState): void {
   process.exitCode = EXIT[run];
 }
 
-const state = { json: false, data: '' };
+const state = { json: false, data: '', outputTaken: false };
 
 /** Called once by run.ts before a command runs. */
 export function chooseOutput(options: { json: boolean; data?: string | undefined }): void {
@@ -46,6 +46,11 @@ export function chooseOutput(options: { json: boolean; data?: string | undefined
 
 export function wantsJson(): boolean {
   return state.json;
+}
+
+/** Whether standard output holds what the command makes; its answer is a remark then. */
+export function answerBesideOutput(beside: boolean): void {
+  state.outputTaken = beside;
 }
 
 /** The folder that --data names, else the one the window uses. */
@@ -64,6 +69,7 @@ function document(json: unknown): string {
 
 /** The command's answer: `json` as one document with --json, else `text`. Called exactly once by a command that succeeds. */
 export function answer(json: unknown, text: string): void {
+  if (state.outputTaken) return note(text);
   process.stdout.write(`${state.json ? document(json) : terminal(text)}\n`);
 }
 
@@ -86,10 +92,11 @@ const FILE_FAULTS: Readonly<Record<string, (path: string) => string>> = {
   EACCES: (path) => `${path} may not be read or written by this user. Change its permissions or choose another place.`,
   EPERM: (path) => `${path} may not be changed by this user. Change its permissions or choose another place.`,
   EROFS: (path) => `${path} lies on a read-only disk. Choose another place.`,
+  EPIPE: (path) => `Whoever read ${path} ended before everything was written.`,
   ENOSPC: (path) => `The disk of ${path} is full. Free some space and try again.`,
 };
 
-function inWords(error: unknown): string {
+export function inWords(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   const told = 'code' in error ? FILE_FAULTS[String(error.code)] : undefined;
   if (!told || !('path' in error) || typeof error.path !== 'string') return error.message;

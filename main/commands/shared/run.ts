@@ -6,7 +6,7 @@ import { statSync } from 'node:fs';
 import { defaultDataFolder } from '../../base/paths.ts';
 import { mayHavePlugins } from '../../plugin/present.ts';
 import { addOverview, bareProgram, families, type Family, familyOf } from './families.mjs';
-import { CallError, chooseOutput, fail, note } from './output.ts';
+import { answerBesideOutput, CallError, chooseOutput, fail, note } from './output.ts';
 
 /** The first word that is neither an option nor the value of --data or --plugin; the second one of `help COMMAND`. */
 function commandName(args: readonly string[]): string | undefined {
@@ -50,6 +50,7 @@ async function buildProgram(family: Family | undefined, name: string | undefined
 /** Runs one command to its end. Returns the exit code. */
 export async function runCommand(args: readonly string[]): Promise<number> {
   chooseOutput({ json: args.includes('--json') });
+  answerBesideOutput(false);
   try {
     const name = commandName(args);
     const family = familyOf(name);

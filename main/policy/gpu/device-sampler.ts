@@ -62,7 +62,7 @@ export class DeviceSampler implements EpisodeSampler {
 
   async #play(episodes: Iterable<SampledEpisode>, settings: DrawSettings, options: RunOptions): Promise<void> {
     if (options.beam) throw new RangeError('Beam search runs on the CPU only: set device=cpu, or a beam width of 1');
-    const { poll, settle = () => {}, most = this.#capacity } = options;
+    const { signal, settle = () => {}, most = this.#capacity } = options;
     const capacity = Math.min(most, this.#capacity);
     const waiting = episodes[Symbol.iterator]();
     const { greedy, minP } = drawNumbers(settings);
@@ -72,7 +72,7 @@ export class DeviceSampler implements EpisodeSampler {
     for (;;) {
       const exhausted = this.#join(slots, waiting, capacity, greedy);
       if (!slots.some(Boolean)) return;
-      await poll?.();
+      signal?.throwIfAborted();
       if (exhausted) await this.#compact(slots);
       await this.#read(slots, settings);
       const acted = slots.flatMap((row) => (row?.episode.waiting ? [row] : []));

@@ -57,7 +57,7 @@ export class BeamSearch {
     this.#drawer = new Drawer(reader.network.vocabulary);
   }
 
-  async run(episodes: Iterable<SampledEpisode>, { poll, settle = () => {}, most = Number.POSITIVE_INFINITY }: RunOptions): Promise<void> {
+  async run(episodes: Iterable<SampledEpisode>, { signal, settle = () => {}, most = Number.POSITIVE_INFINITY }: RunOptions): Promise<void> {
     const room = Math.min(most, Math.floor(this.#reader.capacity / this.#settings.width));
     if (room < 1)
       throw new RangeError(`A beam of ${this.#settings.width} does not fit: at most ${this.#reader.capacity} hypotheses are read at once`);
@@ -75,7 +75,7 @@ export class BeamSearch {
         this.#rows.push(this.#listen(turn, 0));
       }
       if (turns.size === 0) return;
-      await poll?.();
+      signal?.throwIfAborted();
       const arrived = new Map<Row, Drawn[]>();
       await this.#reader.read(this.#rows, (row, logits) => {
         if (row.hypothesis.path) arrived.set(row, this.#drawer.each(logits, row.hypothesis.path.mask?.allowed));

@@ -41,8 +41,8 @@ export interface SampledEpisode {
 export type Settle = (waiting: readonly SampledEpisode[]) => void;
 
 export interface RunOptions {
-  /** Awaited between calls of the model; what it throws ends the run there. */
-  readonly poll?: () => Promise<void>;
+  /** Looked at between calls of the model: aborted, it ends the run there. */
+  readonly signal?: AbortSignal | undefined;
   readonly settle?: Settle;
   /** At most so many episodes at once, where that is fewer than the sampler's capacity. */
   readonly most?: number;
@@ -78,7 +78,7 @@ export class Sampler implements EpisodeSampler {
 
   async run(episodes: Iterable<SampledEpisode>, settings: DrawSettings = {}, options: RunOptions = {}): Promise<void> {
     if (options.beam) return new BeamSearch(this.#reader, options.beam).run(episodes, options);
-    const { poll, settle = () => {}, most = this.#reader.capacity } = options;
+    const { signal, settle = () => {}, most = this.#reader.capacity } = options;
     const capacity = Math.min(most, this.#reader.capacity);
     const waiting = episodes[Symbol.iterator]();
     const drawer = new Drawer(this.#reader.network.vocabulary, settings);
@@ -91,7 +91,7 @@ export class Sampler implements EpisodeSampler {
         if (!episode.done) rows.push(this.#feed({ episode, tokens: [], flags: [], position: 0 }));
       }
       if (rows.length === 0) return;
-      await poll?.();
+      signal?.throwIfAborted();
       await this.#reader.read(rows, (row, logits) => {
         const { episode } = row;
         episode.accept(drawer.draw(logits, episode.mask?.allowed, () => episode.random.next()));

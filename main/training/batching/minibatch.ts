@@ -57,6 +57,12 @@ export interface LossDefinition {
   readonly extra?: (batch: FedBatch) => Promise<Feeds>;
 }
 
+/** Of an optimizer step. */
+export interface LearningReport extends StepReport {
+  /** Memory ran out, and the step was taken with micro-batches of this share of their configured size. */
+  readonly shrunkTo?: number;
+}
+
 /** How many rows a micro-batch may have where memory is short. */
 const ROW_LIMITS = [MOST_ROWS, 8, 4, 2, 1];
 /** Below this share of the configured micro-batch a lack of memory has another cause. */
@@ -103,21 +109,18 @@ export class MinibatchTrainer {
   }
 
   /** One optimizer step over all samples. */
-  async step(samples: readonly TrainingEpisode[], objective: LossDefinition, learningRate: number, poll?: Poll): Promise<StepReport> {
+  async step(samples: readonly TrainingEpisode[], objective: LossDefinition, learningRate: number, poll?: Poll): Promise<LearningReport> {
+    const before = this.#share;
     for (;;) {
       try {
-        return await this.#trainer.step(await this.#pack(samples, objective, poll), learningRate, poll);
+        const report = await this.#trainer.step(await this.#pack(samples, objective, poll), learningRate, poll);
+        return this.#share === before ? report : { ...report, shrunkTo: this.#share };
       } catch (error) {
         // A step that ran out of memory has changed nothing, and smaller micro-batches add up to the same gradient.
         if (!(error instanceof OutOfMemoryError) || this.#share <= SMALLEST_SHARE) throw error;
         this.#share /= 2;
       }
     }
-  }
-
-  /** The share of the configured micro-batch that fits into memory. */
-  get share(): number {
-    return this.#share;
   }
 
   /** The gradient over all samples, without a step. */

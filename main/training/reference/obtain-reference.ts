@@ -3,12 +3,12 @@
 
 import type { Flat } from '../../engine/graph/parameters.ts';
 import type { SessionOptions } from '../../engine/runtime/session.ts';
+import { isAbort, neverAborted } from '../abort.ts';
 import { UnfinishedClone } from './clone-state.ts';
-import type { CommandHandler } from '../commands.ts';
 import type { TrainingHost } from '../host.ts';
 import { checkPagesFit } from '../batching/page-length.ts';
 import { PHASES, type ProgressReporter } from '../progress.ts';
-import { cloneReference, keepReference, referenceRecipe } from './reference.ts';
+import { type CloningProgress, cloneReference, keepReference, referenceRecipe } from './reference.ts';
 import { reportReference } from '../reporter.ts';
 import type { RunSetup } from '../run-setup.ts';
 import { storedPolicy } from './stored-policy.ts';
@@ -19,14 +19,19 @@ export interface Reference {
   readonly sha256: string;
 }
 
-/** Cloned where `session` says. With `commands` a request is obeyed between the batches of cloning; what is cloned by then is kept. */
+interface Cloning {
+  readonly threads: number;
+  /** Where it is cloned. */
+  readonly session?: SessionOptions;
+  /** Aborted, cloning ends between two batches; what is cloned by then is kept for the next run that asks for it. */
+  readonly signal?: AbortSignal;
+}
+
 export async function obtainReference(
   setup: RunSetup,
-  threads: number,
+  { threads, session = {}, signal = neverAborted() }: Cloning,
   host: Pick<TrainingHost, 'dataFolder' | 'references' | 'report'>,
   progress: ProgressReporter,
-  commands?: CommandHandler,
-  session: SessionOptions = {},
 ): Promise<Reference> {
   const recipe = referenceRecipe(setup);
   const found = host.references.find(recipe);
@@ -40,22 +45,16 @@ export async function obtainReference(
   checkPagesFit(setup);
   const unfinished = new UnfinishedClone(host.dataFolder, setup, recipe);
   const clone = unfinished.open();
-  const keep = async (): Promise<void> => {
-    await clone.refresh?.();
-    unfinished.save(clone);
-  };
+  await progress.report(0, `${PHASES.reference}, preparing demonstrations`, clone.state.step, setup.config.reference.steps);
   let last = '';
-  const work = () =>
-    cloneReference(setup, threads, {
-      clone,
-      session,
-      poll: commands?.poll,
-      report: async ({ step, steps, loss, success: measured }) => {
-        if (measured !== undefined) last = `, ${(100 * measured).toFixed(0)}% success at step ${step}`;
-        if (Number.isFinite(loss)) await progress.report(0, `${PHASES.reference} (loss ${loss.toFixed(3)}${last})`, step, steps);
-      },
-    });
-  const { weights, success } = await (commands ? commands.during(0, keep, work) : work());
+  const report = async ({ step, steps, loss, success: measured }: CloningProgress): Promise<void> => {
+    if (measured !== undefined) last = `, ${(100 * measured).toFixed(0)}% success at step ${step}`;
+    if (Number.isFinite(loss)) await progress.report(0, `${PHASES.reference} (loss ${loss.toFixed(3)}${last})`, step, steps);
+  };
+  const { weights, success } = await cloneReference(setup, threads, { clone, session, signal, report }).catch((error: unknown) => {
+    if (isAbort(error, signal)) unfinished.save(clone);
+    throw error;
+  });
   const policy = keepReference(host.dataFolder, setup, weights, success);
   await reportReference(host, policy, success, setup.config.reference);
   unfinished.remove();

@@ -2,12 +2,12 @@
 // language model starts from pre-training. It is made once per recipe (world, reading, model, demonstrations, seed), kept as
 // a file under its recipe's hash, and found again by every run with the same recipe.
 
-import { mkdirSync, readFileSync, statSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { readFileSync, statSync } from 'node:fs';
+import { join } from 'node:path';
 import { neg } from '../../engine/graph/operators.ts';
 import type { Flat } from '../../engine/graph/parameters.ts';
 import type { SessionOptions } from '../../engine/runtime/session.ts';
-import { type Poll, Trainer } from '../../engine/runtime/training-step.ts';
+import { Trainer } from '../../engine/runtime/training-step.ts';
 import { demonstrations } from '../../environment/demonstrations.ts';
 import { evaluationSeed } from '../../evaluation/evaluate.ts';
 import { type AgentToken, type EncodedRow, Relabelling, relabelled } from '../../policy/text/prompt.ts';
@@ -21,7 +21,9 @@ import { Random } from '../../base/random.ts';
 import { EpisodeInPlay } from '../../rollout/episode.ts';
 import { drawAt, rollout } from '../../rollout/rollout.ts';
 import { contentHash, sha256 } from '../../base/canonical.ts';
+import { folderInside } from '../../base/paths.ts';
 import { recipeSettings } from '../../config/identity.ts';
+import { isAbort, neverAborted, pollOf } from '../abort.ts';
 import { type CloneState, freshClone } from './clone-state.ts';
 import type { ReferenceFile } from '../host.ts';
 import { lanesFor } from '../batching/batch-shapes.ts';
@@ -60,17 +62,11 @@ export function referenceRecipe(setup: RunSetup): string {
   });
 }
 
-/** What of the config makes the reference: a stored policy's file, or the settings of cloning, mistakes under the names that they had in version 0.1.0, so that its references are found again. */
-function recipeOf(setup: RunSetup): unknown {
-  const { reference } = setup.config;
-  if (reference.from !== '') return { from: reference.from.includes('@') ? reference.from : hashFile(reference.from) };
-  return { ...recipeSettings(reference), imperfection: formerNames(setup) };
-}
-
-function formerNames({ world, config }: RunSetup): Record<string, number> {
-  return Object.fromEntries(
-    Object.entries(config.reference.imperfection).map(([name, chance]) => [world.mistakes[name]?.formerly ?? name, chance]),
-  );
+/** What of the config makes the reference: a stored policy's file, or the settings of cloning. */
+function recipeOf({ config }: RunSetup): unknown {
+  const { from } = config.reference;
+  if (from !== '') return { from: from.includes('@') ? from : hashFile(from) };
+  return recipeSettings(config);
 }
 
 /** Cloning: the mean over the demonstrator's tokens of −log π. */
@@ -85,8 +81,8 @@ export interface CloningOptions {
   readonly report: (progress: CloningProgress) => void | Promise<void>;
   /** Where to continue; it moves along with the work. Default: the beginning. */
   readonly clone?: CloneState;
-  /** Awaited between batches; what it throws ends cloning there. */
-  readonly poll?: Poll | undefined;
+  /** Aborted, cloning ends between two batches, and `clone` is up to date. */
+  readonly signal?: AbortSignal;
   /** How sessions are made: the device's options. */
   readonly session?: SessionOptions | undefined;
 }
@@ -95,7 +91,7 @@ export interface CloningOptions {
 export async function cloneReference(
   setup: RunSetup,
   threads: number,
-  { report, clone = freshClone(setup), poll, session }: CloningOptions,
+  { report, signal = neverAborted(), clone = freshClone(setup), session }: CloningOptions,
 ): Promise<{ weights: Flat; success: number }> {
   const { config, referenceModel: model, referenceLayout: layout } = setup;
   const { reference } = config;
@@ -109,7 +105,6 @@ export async function cloneReference(
     threads,
     pool,
   });
-  clone.refresh = () => trainer.download();
   try {
     // Without demonstrations the reference is the untrained policy.
     const steps = reference.demonstrations === 0 ? 0 : reference.steps;
@@ -127,20 +122,22 @@ export async function cloneReference(
       let loss = Number.NaN;
       if (step >= done) {
         const batch = drawn.map((sample, index) => underNewNames(setup, sample, step, index));
-        ({ loss } = await minibatches.step(batch, CLONING, cloningRate(reference, step), poll));
+        ({ loss } = await minibatches.step(batch, CLONING, cloningRate(reference, step), pollOf(signal)));
         clone.checked = !due;
       }
       if (due && !(sampler instanceof DeviceSampler)) await trainer.download(); // where it plays on the CPU
-      if (due) measured = await sampledSuccess(setup, sampler, poll);
+      if (due) measured = await sampledSuccess(setup, sampler, signal);
       clone.checked = true;
       await report({ step: step + 1, steps: reference.steps, loss, success: due ? measured : undefined });
       if (due && measured !== undefined && measured >= reference.targetSuccess.high) break;
     }
-    const success = measured ?? (await sampledSuccess(setup, sampler, poll));
+    const success = measured ?? (await sampledSuccess(setup, sampler, signal));
     await trainer.download();
     return { weights: state.values, success };
+  } catch (error) {
+    if (isAbort(error, signal)) await trainer.download();
+    throw error;
   } finally {
-    delete clone.refresh;
     await sampler.dispose();
     await minibatches.dispose();
     await trainer.dispose();
@@ -148,7 +145,7 @@ export async function cloneReference(
 }
 
 /** Sampled success on validation tasks. */
-async function sampledSuccess({ environment, codec, config }: RunSetup, sampler: EpisodeSampler, poll: Poll | undefined): Promise<number> {
+async function sampledSuccess({ environment, codec, config }: RunSetup, sampler: EpisodeSampler, signal: AbortSignal): Promise<number> {
   const requests = environment
     .tasks('validation')
     .slice(0, config.reference.checkTasks)
@@ -160,7 +157,7 @@ async function sampledSuccess({ environment, codec, config }: RunSetup, sampler:
       relabel: false,
       level: undefined,
     }));
-  const episodes = await rollout({ environment, codec, sampler }, requests, drawAt(1), { poll });
+  const episodes = await rollout({ environment, codec, sampler }, requests, drawAt(1), { signal });
   return episodes.filter(({ trajectory }) => trajectory.success).length / Math.max(1, episodes.length);
 }
 
@@ -219,9 +216,8 @@ function underNewNames({ codec, config }: RunSetup, sample: TrainingEpisode, ste
 /** Writes the weights where the recipe's policy belongs, complete before they are reported. */
 export function keepReference(dataFolder: string, setup: RunSetup, weights: Flat, success: number | null): ReferenceFile {
   const recipe = referenceRecipe(setup);
-  const file = `references/${recipe}.safetensors`;
-  const path = join(dataFolder, ...file.split('/'));
-  mkdirSync(dirname(path), { recursive: true });
+  const name = `${recipe}.safetensors`;
+  const path = join(folderInside(dataFolder, 'references'), name);
   const { environment, codec, referenceModel, config } = setup;
   saveWeights(path, setup.referenceLayout, weights, {
     model: JSON.stringify(describeModel(referenceModel)),
@@ -231,7 +227,7 @@ export function keepReference(dataFolder: string, setup: RunSetup, weights: Flat
   return {
     recipe,
     sha256: sha256(readFileSync(path)),
-    file,
+    file: `references/${name}`,
     bytes: statSync(path).size,
     world: environment.name,
     details: { success, parameters: setup.referenceLayout.count, ...config.reference },

@@ -36,7 +36,7 @@ export function launchPretend(store: Store, settings: PretendSettings = {}): Lau
     child.on('message', report);
     return {
       pid: child.pid,
-      send: (command) => void child.send(command),
+      stop: () => void child.send('stop'),
       kill: () => void child.kill('SIGKILL'),
       // `close` comes after the last message has arrived, `exit` may come before.
       ended: new Promise((resolve) =>

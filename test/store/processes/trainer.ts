@@ -1,10 +1,9 @@
 // A pretended training process: real process, real checkpoint files, real reports, but its "weights" are one number
-// that each update changes. It resumes, pauses, stops, crashes and fills the disk as the real one would.
+// that each update changes. It resumes, stops, crashes and fills the disk as the real one would.
 
 import { readFileSync } from 'node:fs';
 import { CheckpointFiles, writeDurably } from '../../../main/store/checkpoints.ts';
 import type { RunReport } from '../../../main/training/reports.ts';
-import { runCommand } from '../../../main/training/reports.ts';
 import { someEvaluation, someUpdate } from '../samples.ts';
 
 interface Settings {
@@ -25,16 +24,9 @@ const resumed: { update: number; weights: number } | null =
   settings.resumeFrom === null ? null : JSON.parse(readFileSync(files.path({ file: settings.resumeFrom }), 'utf8').trimEnd());
 
 let { update, weights } = resumed ?? { update: 0, weights: settings.seed };
-let until = settings.until;
-let wish: 'none' | 'pause' | 'stop' = 'none';
-let wake: (() => void) | undefined;
+let stopping = false;
 
-process.on('message', (raw) => {
-  const command = runCommand.parse(raw);
-  if (command.type === 'go') until = command.until;
-  wish = command.type === 'go' ? 'none' : command.type;
-  wake?.();
-});
+process.on('message', () => (stopping = true));
 process.on('disconnect', () => process.exit(1));
 
 /** Resolves when the message is out: the process must not end before. */
@@ -61,15 +53,9 @@ async function work(): Promise<void> {
     const one = someUpdate(settings.seed, update);
     report({ ...one, metrics: { ...one.metrics, weights } });
     if (update % 4 === 0) report(someEvaluation(settings.seed, update));
-    const pausing = wish === 'pause' || update === until;
-    if (update % 3 === 0 || pausing || wish === 'stop' || update === settings.updates) saveCheckpoint();
-    if (wish === 'stop') return report({ type: 'finished', outcome: 'stopped', update });
-    if (pausing && update < settings.updates) {
-      wish = 'pause';
-      report({ type: 'paused', update });
-      while (wish === 'pause') await new Promise<void>((resolve) => (wake = resolve));
-      if (String(wish) === 'stop') return report({ type: 'finished', outcome: 'stopped', update });
-    }
+    const ending = stopping || update === settings.until;
+    if (update % 3 === 0 || ending || update === settings.updates) saveCheckpoint();
+    if (ending && update < settings.updates) return report({ type: 'finished', outcome: 'stopped', update });
     await new Promise((resolve) => setTimeout(resolve, settings.delayMs));
   }
   report({ type: 'finished', outcome: 'done', update });

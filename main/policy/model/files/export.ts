@@ -2,7 +2,7 @@
 // GGUF. Every file is opened again after writing and must give the probabilities of the trained policy: an export that has lost the
 // training is worse than none.
 
-import { copyFileSync, existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { copyFileSync, existsSync, lstatSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Flat, ParameterLayout } from '../../../engine/graph/parameters.ts';
@@ -47,7 +47,7 @@ const TOLERANCE = 1e-3;
 
 /** Writes to `path` (a folder for peft and safetensors, else a file) and verifies what was written; a failed export is removed. */
 export async function exportModel(model: TrainedModel, format: ExportFormat, path: string): Promise<ExportReport> {
-  if (existsSync(path)) throw new ModelError(`${path} exists already; choose another place`);
+  if (lstatSync(path, { throwIfNoEntry: false })) throw new ModelError(`${path} exists already; choose another place`);
   try {
     write(model, format, path);
     const prompts = promptsFor(model.source);

@@ -1,0 +1,20 @@
+// One job in a worker process of its own, which ends with it.
+
+import { spawnChild, type SpawnOptions } from '../process/child.ts';
+import { fromWorker, type Job } from '../process/messages.ts';
+import { CallFailure } from './definition.ts';
+
+/** Resolves with what the job answered; rejects with a failure that begins with `what` did not happen. */
+export function runJob(job: Job, what: string, options: SpawnOptions = {}): Promise<unknown> {
+  const worker = spawnChild(options);
+  return new Promise<unknown>((resolve, reject) => {
+    const hint = 'Nothing was changed.';
+    worker.onMessage((raw) => {
+      const message = fromWorker.parse(raw);
+      if (message.kind === 'done') resolve(message.result);
+      if (message.kind === 'failed') reject(new CallFailure('job-failed', `${what}: ${message.message}`, hint));
+    });
+    worker.onExit((reason) => reject(new CallFailure('job-failed', `${what}: the process ended unexpectedly (${reason}).`, hint)));
+    worker.send({ kind: 'job', id: 1, job });
+  }).finally(() => worker.kill());
+}
