@@ -11,13 +11,14 @@ import { writerOptions } from '../queue/new-run.ts';
 import { RunQueue } from '../queue/queue.ts';
 import type { RunSummary } from '../store/runs.ts';
 import { Store } from '../store/store.ts';
+import { stageOf } from '../training/progress.ts';
 import { CallFailure } from './definition.ts';
 import type { Desktop } from './desktop.ts';
 import { ExternalWrites } from './external-writes.ts';
 import type { EventName, Payload } from './features.ts';
 import { readPreferences } from './features/preferences.ts';
 import { News } from './news.ts';
-import { rowOf } from './rows.ts';
+import { type LiveProgress, rowOf, type RunRow } from './rows.ts';
 import { createNotices } from './run-notices.ts';
 
 /** Sends an event to every window. */
@@ -32,6 +33,8 @@ export interface Lab {
   /** Opened when first asked for, together with the queue. Throws with a hint when the database cannot be opened. */
   readonly store: Store;
   readonly queue: RunQueue;
+  /** A run as the list shows it. */
+  row(run: RunSummary): RunRow;
   /** The worker process, for work that computes but does not train. */
   readonly worker: Supervisor;
   /** Notifies the windows that rows of the list have changed, or are gone. */
@@ -72,6 +75,7 @@ export function createLab(dataFolder: string, parts: LabParts): Lab {
     get worker() {
       return (supervisor ??= new Supervisor({ spawn: spawnChild, onStatus: (status) => emit('worker.status', status) }));
     },
+    row: (run) => open().row(run),
     changed: (...runs) => {
       const { store, changed } = open();
       for (const run of runs) changed(store.runs.summary(run));
@@ -90,6 +94,7 @@ interface Opened {
   readonly store: Store;
   readonly queue: RunQueue;
   readonly news: News;
+  row(run: RunSummary): RunRow;
   changed(run: RunSummary): void;
   close(): Promise<void>;
 }
@@ -98,41 +103,45 @@ interface Opened {
 function openRuns(dataFolder: string, { desktop, emit, continues, onTraining }: LabParts): Opened {
   const store = openStore(dataFolder);
   const notices = createNotices((run, title, body) => void desktop.notify(run, title, body));
-  const news = new News({
-    onRows: (rows, gone) => emit('runs.changed', { rows, gone }),
-    onNews: (one) => emit('runs.news', one),
-  });
+  const news = new News((changes) => emit('runs.changed', changes));
+  /** What the runs of this queue do at this moment; of a paused one, what it did last. */
+  const doing = new Map<number, LiveProgress>();
+  const row = (run: RunSummary): RunRow => rowOf(store, run, doing.get(run.id) ?? null);
   // A deleted run's process may still report its end; the list must not get the run back by that.
-  const changed = (run: RunSummary): void => {
-    if (run.deletedAt === null) news.changed(run.id, () => rowOf(store, store.runs.summary(run.id)));
+  const notify = (run: RunSummary, what: 'changed' | 'progressed'): void => {
+    if (run.deletedAt === null) news[what](run.id, () => row(store.runs.summary(run.id)));
   };
+  const changed = (run: RunSummary): void => notify(run, 'changed');
   const queue = new RunQueue({
     store,
     launch: launchWith(spawnChild, dataFolder),
     concurrent: readPreferences(store).concurrent,
     writer: writerOptions,
     onChange: (run) => {
+      if (run.state !== 'running' && run.state !== 'stopping' && run.state !== 'paused') doing.delete(run.id);
       changed(run);
       onTraining(queue.training);
       notices.changed(run);
     },
     onReport: (run, report) => {
-      news.report(run, report);
+      if (report.type === 'progress') {
+        const { phase, done, total, secondsLeft } = report;
+        doing.set(run, { stage: stageOf(phase, report.update), phase, done, total, secondsLeft });
+      }
+      notify(store.runs.summary(run), report.type === 'progress' ? 'progressed' : 'changed');
       if (report.type === 'event' && report.kind === 'alert') notices.alert(store.runs.get(run), report.text);
     },
   });
   if (!store.readOnly) queue.start({ continues });
   const external = new ExternalWrites(store, {
-    onChanged: (run) => {
-      changed(run);
-      if (!queue.trains(run.id)) news.outside(run.id);
-    },
+    onChanged: changed,
     onGone: (runs) => news.gone(runs),
   });
   return {
     store,
     queue,
     news,
+    row,
     changed,
     close: async () => {
       external.stop();

@@ -15,7 +15,7 @@ import { estimateRun, probeKey } from '../../main/queue/estimate.ts';
 import { newRun } from '../../main/queue/new-run.ts';
 import { probe } from '../../main/queue/probe.ts';
 import { Store } from '../../main/store/store.ts';
-import { secondsLeft } from '../../renderer/state/seconds-left.ts';
+import { secondsLeft } from '../../renderer/state/progress.ts';
 import { freshDataFolder } from '../e2e/app.ts';
 import { type BenchRow, report } from './report.ts';
 

@@ -26,6 +26,7 @@ function run(id: number, change: Partial<RunRow> = {}): RunRow {
     tokens: 1000,
     seconds: 10,
     pace: null,
+    progress: null,
     test: null,
     validation: null,
     best: null,
