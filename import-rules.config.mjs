@@ -78,7 +78,7 @@ function layerRule(layer, height) {
 export default {
   plugins: ['import'],
   categories: { correctness: 'off' },
-  ignorePatterns: ['node_modules', 'out', 'dist', 'resources/**'],
+  ignorePatterns: ['node_modules', 'out', 'dist', 'resources/**', '**/*.as.ts'],
   rules: { 'import/no-cycle': ['error', { ignoreTypes: true }] },
   overrides: [
     ...LAYERS.map(layerRule),
