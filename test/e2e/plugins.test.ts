@@ -92,7 +92,7 @@ describe.skipIf(!python)('a world that the user brings', () => {
     expect(JSON.stringify(added)).toContain('"runs":[1]');
     await until(
       'the end of the run',
-      async () => JSON.stringify(await lab.page.evaluate(() => window.astrolab.call('runs.list', {}))).includes('"done"'),
+      async () => JSON.stringify(await lab.page.evaluate(() => window.astrolab.call('runs.list', {}))).includes('"state":"done"'),
       100_000,
     );
     await visit(lab, '/runs/1');
