@@ -6,7 +6,6 @@ import { spawn } from 'node:child_process';
 import { closeSync, existsSync, fstatSync, mkdirSync, readdirSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { Readable } from 'node:stream';
-import { ArchiveReader, ArchiveRefused, FileRefused } from './archive.ts';
 import type { ClusterSettings } from './clusters.ts';
 import { ClusterError, folderHere } from './clusters.ts';
 import {
@@ -193,6 +192,8 @@ class SshPlace implements Place {
   async pull(files: readonly WantedFile[]): Promise<void> {
     if (files.length === 0) return;
     const wanted = new Map(files.map(({ name, most }) => [checkedFile(name), most]));
+    // With the library that it needs only where it is needed: the lab starts without.
+    const { ArchiveReader, ArchiveRefused, FileRefused } = await import('./archive.ts');
     const archive = new ArchiveReader(this.here, wanted);
     let sent = 0;
     try {

@@ -190,7 +190,7 @@ describe('one trained run', () => {
   test('Live has the alert that holds, the one that cleared as cleared, and the log in order of time', async () => {
     await visit(lab, `/runs/${run}`);
     const active = lab.page.getByRole('list', { name: 'Active alerts' });
-    expect(await active.getByRole('listitem').allInnerTexts()).toEqual([expect.stringContaining('It was better.')]);
+    await expect.poll(() => active.getByRole('listitem').allInnerTexts()).toEqual([expect.stringContaining('It was better.')]);
     await lab.page.getByText('1 cleared alert', { exact: true }).click();
     expect(await lab.page.getByRole('list', { name: 'Cleared alerts' }).innerText()).toContain(
       'Echo trap: raised at update 1, cleared at update 2',
