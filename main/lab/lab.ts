@@ -18,7 +18,7 @@ import { ExternalWrites } from './external-writes.ts';
 import type { EventName, Payload } from './features.ts';
 import { readPreferences } from './features/preferences.ts';
 import { News } from './news.ts';
-import { type LiveProgress, rowOf, type RunRow } from './rows.ts';
+import { listStudies, type LiveProgress, rowOf, type RunRow } from './rows.ts';
 import { createNotices } from './run-notices.ts';
 
 /** Sends an event to every window. */
@@ -40,6 +40,8 @@ export interface Lab {
   /** Notifies the windows that rows of the list have changed, or are gone. */
   changed(...runs: readonly number[]): void;
   gone(runs: readonly number[]): void;
+  /** Sends the list of studies to the windows. */
+  studiesChanged(): void;
   /** How many runs train now; opens nothing. */
   active(): number;
   /** Called when the lab closes. */
@@ -73,6 +75,7 @@ export function createLab(dataFolder: string, desktop: Desktop, emit: Emit): Lab
       for (const run of runs) changed(store.runs.summary(run));
     },
     gone: (runs) => open().news.gone(runs),
+    studiesChanged: () => emit('studies.changed', listStudies(open().store)),
     active: () => opened?.store.runs.list().filter(({ state }) => state === 'running' || state === 'stopping').length ?? 0,
     onClose: (end) => ends.push(end),
     async close() {
@@ -128,6 +131,7 @@ function openRuns(dataFolder: string, desktop: Desktop, emit: Emit): Opened {
   const external = new ExternalWrites(store, {
     onChanged: changed,
     onGone: (runs) => news.gone(runs),
+    onStudies: () => emit('studies.changed', listStudies(store)),
   });
   return {
     store,
