@@ -9,7 +9,7 @@ import { Router } from 'wouter';
 import { useHashLocation } from 'wouter/use-hash-location';
 import { z } from 'zod';
 import { App } from './app.tsx';
-import { callOptions } from './bridge.ts';
+import { CallError, callOptions } from './bridge.ts';
 import { loadPagesWhenIdle } from './pages.ts';
 import { ErrorBoundary } from './shell/error-boundary.tsx';
 import { keepFresh } from './state/fresh.ts';
@@ -24,7 +24,8 @@ const client = new QueryClient({
       staleTime: Number.POSITIVE_INFINITY,
       refetchOnWindowFocus: false,
       networkMode: 'always',
-      retry: false,
+      // The lab's process ended while it was asked: the next one answers.
+      retry: (count, error) => count < 3 && error instanceof CallError && error.code === 'lab-stopped',
     },
     mutations: { networkMode: 'always' },
   },

@@ -42,19 +42,27 @@ export interface Lab {
   gone(runs: readonly number[]): void;
   /** Sends the list of studies to the windows. */
   studiesChanged(): void;
-  /** How many runs train now; opens nothing. */
-  active(): number;
   /** Called when the lab closes. */
   onClose(end: () => void): void;
   /** Training processes end first, so that their runs are stored as interrupted; then the store. */
   close(): Promise<void>;
 }
 
-export function createLab(dataFolder: string, desktop: Desktop, emit: Emit): Lab {
+export interface LabParts {
+  readonly desktop: Desktop;
+  readonly emit: Emit;
+  /** A lab before this one has ended unexpectedly: what it trained is trained again. */
+  readonly continues: boolean;
+  /** So many runs train now. */
+  readonly onTraining: (runs: number) => void;
+}
+
+export function createLab(dataFolder: string, parts: LabParts): Lab {
+  const { desktop, emit } = parts;
   let supervisor: Supervisor | undefined;
   let opened: Opened | undefined;
   const ends: (() => void)[] = [];
-  const open = (): Opened => (opened ??= openRuns(dataFolder, desktop, emit));
+  const open = (): Opened => (opened ??= openRuns(dataFolder, parts));
   return {
     dataFolder,
     version: projectVersion(),
@@ -76,7 +84,6 @@ export function createLab(dataFolder: string, desktop: Desktop, emit: Emit): Lab
     },
     gone: (runs) => open().news.gone(runs),
     studiesChanged: () => emit('studies.changed', listStudies(open().store)),
-    active: () => opened?.store.runs.list().filter(({ state }) => state === 'running' || state === 'stopping').length ?? 0,
     onClose: (end) => ends.push(end),
     async close() {
       for (const end of ends) end();
@@ -96,7 +103,7 @@ interface Opened {
 }
 
 /** The store, the queue that writes to it, and the news of both for the windows. */
-function openRuns(dataFolder: string, desktop: Desktop, emit: Emit): Opened {
+function openRuns(dataFolder: string, { desktop, emit, continues, onTraining }: LabParts): Opened {
   const store = openStore(dataFolder);
   const notices = createNotices((run, title, body) => void desktop.notify(run, title, body));
   const news = new News((changes) => emit('runs.changed', changes));
@@ -116,6 +123,7 @@ function openRuns(dataFolder: string, desktop: Desktop, emit: Emit): Opened {
     onChange: (run) => {
       if (run.state !== 'running' && run.state !== 'stopping' && run.state !== 'paused') doing.delete(run.id);
       changed(run);
+      onTraining(queue.training);
       notices.changed(run);
     },
     onReport: (run, report) => {
@@ -127,7 +135,7 @@ function openRuns(dataFolder: string, desktop: Desktop, emit: Emit): Opened {
       if (report.type === 'event' && report.kind === 'alert') notices.alert(store.runs.get(run), report.text);
     },
   });
-  if (!store.readOnly) queue.start();
+  if (!store.readOnly) queue.start({ continues });
   const external = new ExternalWrites(store, {
     onChanged: changed,
     onGone: (runs) => news.gone(runs),

@@ -3,7 +3,7 @@
 
 import { armDifferences } from '../evaluation/arms.ts';
 import { armsOf } from '../report/side-by-side.ts';
-import { quantile } from '../base/statistics.ts';
+import { median } from '../base/statistics.ts';
 import type { Store } from '../store/store.ts';
 import { resultsOf } from './findings.ts';
 import { ALPHA, type Components, componentsOf, type DifferenceTable, powerOf, type Size } from '../evaluation/inference.ts';
@@ -42,16 +42,12 @@ export function spreadOf(tables: readonly DifferenceTable[]): (Components & { re
     return components ? [{ ...components, clusterSize: table.clusters.length / new Set(table.clusters).size }] : [];
   });
   if (found.length === 0) return undefined;
-  const median = (of: (one: (typeof found)[number]) => number): number =>
-    quantile(
-      found.map(of).sort((x, y) => x - y),
-      0.5,
-    );
+  const of = (value: (one: (typeof found)[number]) => number): number => median(found.map(value));
   return {
-    seed: median(({ seed }) => seed),
-    cluster: median(({ cluster }) => cluster),
-    rest: median(({ rest }) => rest),
-    clusterSize: median(({ clusterSize }) => clusterSize),
+    seed: of(({ seed }) => seed),
+    cluster: of(({ cluster }) => cluster),
+    rest: of(({ rest }) => rest),
+    clusterSize: of(({ clusterSize }) => clusterSize),
   };
 }
 
