@@ -2,7 +2,7 @@
 
 import { useState } from 'react';
 import { useLocation } from 'wouter';
-import type { StudyRow } from '../../main/lab/rows.ts';
+import type { StudyRow } from '../../main/lab/features/studies.ts';
 import type { RunRow } from '../../main/lab/features/runs.ts';
 import { call, useCall } from '../bridge.ts';
 import { Button } from '../components/button.tsx';

@@ -17,6 +17,8 @@ import { listStudies, studyList, studyRow, studyRowOf } from '../rows.ts';
 import { groups } from './compare.ts';
 import { importRuns } from './transfer.ts';
 
+export type { StudyRow } from '../rows.ts';
+
 const runs = z.array(z.int().min(1)).min(1).max(400);
 
 /** What a study set out to decide, and how it came out; only studies made by `lab study run` have claims. */
