@@ -6,7 +6,6 @@ import { spawn } from 'node:child_process';
 import { closeSync, existsSync, fstatSync, mkdirSync, readdirSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { Readable } from 'node:stream';
-import { ArchiveReader, ArchiveRefused, FileRefused } from './archive.ts';
 import type { ClusterSettings } from './clusters.ts';
 import { ClusterError, folderHere } from './clusters.ts';
 import {
@@ -143,10 +142,10 @@ const LIST =
 
 /**
  * An archive of those of the named files that are there, below the folder $1; none where there are none. A link is no file of ours. tar's 1 says
- * that a file grew meanwhile: its beginning is in the archive, the rest comes next time.
+ * that a file grew meanwhile: its beginning is in the archive, the rest comes next time. (No exclamation mark: csh would expand it.)
  */
 const PACK =
-  'cd -- "$1" 2>/dev/null || exit 0; while IFS= read -r f; do [ -f "$f" ] && [ ! -h "$f" ] && printf "%s\\n" "$f"; done | { IFS= read -r f || exit 0; { printf "%s\\n" "$f"; cat; } | tar -cf - -T - --ignore-failed-read; code=$?; [ $code -le 1 ] || exit $code; }';
+  'cd -- "$1" 2>/dev/null || exit 0; while IFS= read -r f; do [ -h "$f" ] || { [ -f "$f" ] && printf "%s\\n" "$f"; }; done | { IFS= read -r f || exit 0; { printf "%s\\n" "$f"; cat; } | tar -cf - -T - --ignore-failed-read; code=$?; [ $code -le 1 ] || exit $code; }';
 
 const UNPACK = 'umask 077; mkdir -p -- "$1" && tar -C "$1" -xf -';
 
@@ -193,6 +192,8 @@ class SshPlace implements Place {
   async pull(files: readonly WantedFile[]): Promise<void> {
     if (files.length === 0) return;
     const wanted = new Map(files.map(({ name, most }) => [checkedFile(name), most]));
+    // With the library that it needs only where it is needed: the lab starts without.
+    const { ArchiveReader, ArchiveRefused, FileRefused } = await import('./archive.ts');
     const archive = new ArchiveReader(this.here, wanted);
     let sent = 0;
     try {

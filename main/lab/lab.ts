@@ -19,7 +19,7 @@ import type { EventName, Payload, Read } from './features.ts';
 import { readPreferences } from './features/preferences.ts';
 import { News } from './news.ts';
 import { Readers } from './readers.ts';
-import { type LiveProgress, rowOf, type RunRow } from './rows.ts';
+import { listStudies, type LiveProgress, rowOf, type RunRow } from './rows.ts';
 import { createNotices } from './run-notices.ts';
 
 /** Sends an event to every window. */
@@ -44,6 +44,8 @@ export interface Lab {
   /** Notifies the windows that rows of the list have changed, or are gone. */
   changed(...runs: readonly number[]): void;
   gone(runs: readonly number[]): void;
+  /** Sends the list of studies to the windows. */
+  studiesChanged(): void;
   /** Called when the lab closes. */
   onClose(end: () => void): void;
   /** Training processes end first, so that their runs are stored as interrupted; then the store. */
@@ -93,6 +95,7 @@ export function createLab(dataFolder: string, parts: LabParts): Lab {
       for (const run of runs) changed(store.runs.summary(run));
     },
     gone: (runs) => open().news.gone(runs),
+    studiesChanged: () => emit('studies.changed', listStudies(open().store)),
     onClose: (end) => ends.push(end),
     async close() {
       for (const end of ends) end();
@@ -149,6 +152,7 @@ function openRuns(dataFolder: string, { desktop, emit, continues, onTraining }: 
   const external = new ExternalWrites(store, {
     onChanged: changed,
     onGone: (runs) => news.gone(runs),
+    onStudies: () => emit('studies.changed', listStudies(store)),
   });
   return {
     store,

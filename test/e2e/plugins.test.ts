@@ -106,7 +106,8 @@ describe.skipIf(!python)('a world that the user brings', () => {
       const list = await lab.page.evaluate(() =>
         window.astrolab.call('episodes.list', { run: 1, filter: {}, order: 'time', descending: true, offset: 0, limit: 1 }),
       );
-      const episode = list.ok ? (list.value.episodes[0]?.id ?? 0) : 0;
+      if (!list.ok) throw new Error(JSON.stringify(list.error));
+      const episode = list.value.episodes[0]?.id ?? 0;
       return JSON.stringify(await lab.page.evaluate((id) => window.astrolab.call('episodes.read', { episode: id }), episode));
     };
     const there = await read();

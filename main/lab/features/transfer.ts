@@ -42,6 +42,7 @@ export async function importRuns(
     const found = await importElsewhere(spawnChild, lab.dataFolder, file, { progress: onProgress });
     const runs = found.runs.map(({ run }) => run);
     lab.changed(...runs);
+    if (found.study !== null) lab.studiesChanged();
     const study = found.study === null ? undefined : lab.store.studies.find(found.study);
     return { runs, study: study?.id ?? null };
   } catch (error) {
