@@ -2,15 +2,15 @@
 
 import { z } from 'zod';
 import { sampleStudyFile } from '../../base/paths.ts';
-import { inSlices } from '../../base/slices.ts';
 import { verdicts } from '../../base/vocabulary.ts';
 import { armDifferences } from '../../evaluation/arms.ts';
 import { armsOf } from '../../report/side-by-side.ts';
 import type { Study as StoredStudy } from '../../store/studies.ts';
-import { bringingUpToDate } from '../../study/findings.ts';
+import { redecide } from '../../study/findings.ts';
+import type { Store } from '../../store/store.ts';
 import { ASSUMED, planStudy, powerAt, spreadOf, worldComponents } from '../../study/planner.ts';
 import { readRecord } from '../../study/record.ts';
-import { CallFailure, type Handlers, nothing } from '../definition.ts';
+import { CallFailure, type Handlers, nothing, type Reads } from '../definition.ts';
 import { existingGroups, existingRuns } from '../existing.ts';
 import type { Lab } from '../lab.ts';
 import { listStudies, studyList, studyRow, studyRowOf } from '../rows.ts';
@@ -78,13 +78,36 @@ export const events = {
   'studies.sampleProgress': z.object({ done: z.number(), total: z.number() }),
 };
 
-export function handlers(lab: Lab): Handlers<typeof calls> {
+export const reads = {
+  'studies.plan': (store, { arms, world, size, difference, power, tests }) => {
+    const tables = arms ? armDifferences(armsOf(store, existingGroups(store, arms.groups)), arms.baseline) : [];
+    const measured = spreadOf(tables) ?? (world === null ? undefined : worldComponents(store, world));
+    const { clusterSize, ...components } = measured ?? { ...ASSUMED, clusterSize: 1 };
+    const question = { difference, power, clusterSize, tests };
+    const { rows, needed } = planStudy(components, question);
+    const spread = { seeds: Math.sqrt(components.seed), clusters: Math.sqrt(components.cluster), clusterSize };
+    return {
+      measured: measured !== undefined,
+      size: size && powerAt(components, question, size),
+      spread,
+      rows: [...rows],
+      needed: [...needed],
+    };
+  },
+
+  /** A study's record with its claims decided by today's rule, and whether that changed them. */
+  decided: (store: Store, { id }: { readonly id: number }) => {
+    const stored = readRecord(store.studies.get(id).plan);
+    const record = stored && redecide(store, stored);
+    return { record, changed: record !== stored };
+  },
+} satisfies Reads<typeof calls> & Record<string, unknown>;
+
+export function handlers(lab: Lab): Handlers<Omit<typeof calls, keyof typeof reads>> {
   let opening: Promise<number> | null = null;
   /** Deleted since the start, for Undo. */
   const deleted = new Map<number, StoredStudy>();
   return {
-    'studies.plan': (question) => planned(lab, question),
-
     'studies.list': () => listStudies(lab.store),
 
     'studies.openSample': async () => {
@@ -95,11 +118,9 @@ export function handlers(lab: Lab): Handlers<typeof calls> {
     },
 
     'studies.claims': async ({ id }) => {
-      const { studies } = lab.store;
-      const stored = readRecord(studies.get(id).plan);
-      const record = stored && (await inSlices(bringingUpToDate(lab.store, stored)));
+      const { record, changed } = await lab.read('studies', 'decided', { id });
       // Decided by today's rule once, and kept, so that reports say the same.
-      if (record && record !== stored) studies.change(id, { plan: record });
+      if (record && changed) lab.store.studies.change(id, { plan: record });
       const claims = record?.claims.map((one) => ({
         ...one,
         tests: one.tests.map(({ verdict, corrected, words }) => ({ verdict, corrected, words })),
@@ -144,27 +165,6 @@ export function handlers(lab: Lab): Handlers<typeof calls> {
       lab.studiesChanged();
       return { study: studyRowOf(study) };
     },
-  };
-}
-
-type Planning = (typeof calls)['studies.plan'];
-
-function planned(
-  { store }: Lab,
-  { arms, world, size, difference, power, tests }: z.output<Planning['input']>,
-): z.input<Planning['answer']> {
-  const tables = arms ? armDifferences(armsOf(store, existingGroups(store, arms.groups)), arms.baseline) : [];
-  const measured = spreadOf(tables) ?? (world === null ? undefined : worldComponents(store, world));
-  const { clusterSize, ...components } = measured ?? { ...ASSUMED, clusterSize: 1 };
-  const question = { difference, power, clusterSize, tests };
-  const { rows, needed } = planStudy(components, question);
-  const spread = { seeds: Math.sqrt(components.seed), clusters: Math.sqrt(components.cluster), clusterSize };
-  return {
-    measured: measured !== undefined,
-    size: size && powerAt(components, question, size),
-    spread,
-    rows: [...rows],
-    needed: [...needed],
   };
 }
 
