@@ -62,7 +62,6 @@ export const PAGES = [
   },
   { id: 'play', path: '/play/:world?', title: 'Play', navigation: { icon: 'play', key: 'p', place: 'top' } },
   { id: 'settings', path: '/settings', title: 'Settings', navigation: { icon: 'settings', key: 's', place: 'bottom' } },
-  { id: 'gallery', path: '/gallery', title: 'Component gallery' },
 ] as const satisfies readonly PageTableEntry[];
 
 /** What the menu can ask the window to do: open a page, or one of these. */

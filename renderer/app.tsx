@@ -38,7 +38,7 @@ export function App() {
   }, [location]);
 
   useKeyboard();
-  useActions([...pageActions(navigate), ...frameActions(setOverlay, () => navigate('/gallery'))]);
+  useActions([...pageActions(navigate), ...frameActions(setOverlay)]);
   useEvent('menu.command', ({ command }) => obey(command, navigate, setOverlay));
   useEvent('window.navigate', ({ address }) => navigate(address));
   useDroppedFiles(navigate);
@@ -68,12 +68,14 @@ export function App() {
 }
 
 function pageActions(navigate: (to: string) => void): Action[] {
-  return PAGES.flatMap(({ id, title, address, navigation }) =>
-    navigation ? [{ id: `go.${id}`, title, group: 'Go to', keys: `g ${navigation.key}`, run: () => navigate(address) }] : [],
-  );
+  return PAGES.flatMap(({ id, title, address, navigation }): Action[] => {
+    const action = { id: `go.${id}`, title, group: 'Go to', run: () => navigate(address) };
+    if (id === 'gallery') return [{ ...action, words: ['components', 'building blocks', 'charts'] }];
+    return navigation ? [{ ...action, keys: `g ${navigation.key}` }] : [];
+  });
 }
 
-function frameActions(setOverlay: (change: (now: Overlay) => Overlay) => void, openGallery: () => void): Action[] {
+function frameActions(setOverlay: (change: (now: Overlay) => Overlay) => void): Action[] {
   const toggle = (overlay: 'palette' | 'keys') => () => setOverlay((now) => (now === overlay ? null : overlay));
   const theme = (value: Theme, title: string): Action => ({
     id: `theme.${value}`,
@@ -98,13 +100,6 @@ function frameActions(setOverlay: (change: (now: Overlay) => Overlay) => void, o
     theme('system', 'Theme: system'),
     theme('light', 'Theme: light'),
     theme('dark', 'Theme: dark'),
-    {
-      id: 'gallery',
-      title: 'Component gallery (for contributors)',
-      group: 'Go to',
-      words: ['components', 'gallery', 'charts'],
-      run: openGallery,
-    },
   ];
 }
 

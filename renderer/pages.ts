@@ -6,7 +6,7 @@ import { PAGES as TABLE } from '../preload/pages.ts';
 import RunsPage from './runs/runs-page.tsx';
 import { laterPage } from './shell/later-page.tsx';
 
-const code = import.meta.glob<{ default: ComponentType }>(['./*/*-page.tsx', '!./runs/runs-page.tsx']);
+const code = import.meta.glob<{ default: ComponentType }>(['./*/*-page.tsx', '!./{runs,gallery}/*']);
 
 const loads: (() => Promise<void>)[] = [];
 
@@ -21,7 +21,23 @@ function later(id: string, soon: boolean): ComponentType {
   return component;
 }
 
-export const PAGES = TABLE.map((page) => ({
+/** Every building block on one page, for contributors: packaged applications are built without it. */
+const GALLERY =
+  import.meta.env.MODE === 'release'
+    ? []
+    : [
+        {
+          id: 'gallery',
+          path: '/gallery',
+          title: 'Component gallery',
+          address: '/gallery',
+          steady: false,
+          navigation: undefined,
+          component: laterPage(() => import('./gallery/gallery-page.tsx')).component,
+        },
+      ];
+
+const listed = TABLE.map((page) => ({
   id: page.id,
   path: page.path,
   title: page.title,
@@ -31,6 +47,8 @@ export const PAGES = TABLE.map((page) => ({
   navigation: 'navigation' in page ? page.navigation : undefined,
   component: page.id === 'runs' ? RunsPage : later(page.id, 'soon' in page),
 }));
+
+export const PAGES = [...listed, ...GALLERY];
 
 /** What identifies a page while it is shown: its whole address, or its beginning where the rest may change under it. */
 export function pageKey(location: string): string {

@@ -40,16 +40,20 @@ export function sourceHash(folder) {
  * @param {string} folder
  * @param {import('./electron.mjs').Electron} electron
  * @param {(progress: string) => void} say
+ * @param {'development' | 'release'} mode a release leaves out what is for contributors
  * @returns {Promise<import('./stage.mjs').Outcome>}
  */
-export async function ensureBuilt(folder, electron, say) {
+export async function ensureBuilt(folder, electron, say, mode = 'development') {
   const stamp = join(folder, 'out', '.stamp');
-  const hash = sourceHash(folder);
+  const hash = `${mode} ${sourceHash(folder)}`;
   if (readOrEmpty(stamp) === hash && PRODUCTS.every((file) => existsSync(join(folder, file)))) return { text: 'unchanged', worked: false };
   say('electron-vite build');
   rmSync(stamp, { force: true });
   const tool = join(folder, 'node_modules', 'electron-vite', 'bin', 'electron-vite.js');
-  const result = await run(electron.executable, [tool, 'build', '--logLevel', 'warn'], { cwd: folder, env: nodeEnvironment(electron) });
+  const result = await run(electron.executable, [tool, 'build', '--mode', mode, '--logLevel', 'warn'], {
+    cwd: folder,
+    env: nodeEnvironment(electron),
+  });
   const missing = PRODUCTS.filter((file) => !existsSync(join(folder, file)));
   if (result.code !== 0 || missing.length > 0) {
     throw new SetupError({

@@ -26,7 +26,7 @@ await main(async () => {
     const failed = 'the smoke test drives the window through the inspector, which releases switch off';
     throw new SetupError({ tried: 'npm run package -- --smoke', failed, fix: 'npm run package -- --dev --smoke' });
   }
-  const electron = await setUp(aloud, { build: true, virtualDisplay: smoke && !hasDisplay() });
+  const electron = await setUp(aloud, { build: 'release', virtualDisplay: smoke && !hasDisplay() });
   if (words.includes('--cluster')) return packageCluster(electron);
   if (electron.source !== 'official' && !dev) {
     throw new SetupError({

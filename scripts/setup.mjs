@@ -14,7 +14,7 @@ import { ensureSlurm, ensureSystem } from './system.mjs';
 
 /**
  * @param {import('./stage.mjs').Voice} voice
- * @param {{ build: boolean, virtualDisplay: boolean, slurm?: boolean, cuda?: boolean, peers?: boolean }} needs
+ * @param {{ build: boolean | 'release', virtualDisplay: boolean, slurm?: boolean, cuda?: boolean, peers?: boolean }} needs
  * @returns {Promise<import('./electron.mjs').Electron>}
  */
 export async function setUp(voice, needs) {
@@ -29,7 +29,8 @@ export async function setUp(voice, needs) {
   if (needs.cuda) await stage(voice, 'CUDA', (say) => withLock(lockFile, say, () => ensureCuda(root, say)));
   if (needs.slurm) await stage(voice, 'Slurm', (say) => withLock(lockFile, say, () => ensureSlurm(say)));
   if (needs.peers && peersRunHere) await stage(voice, 'Peers', (say) => withLock(lockFile, say, () => ensurePeers(root, say)));
-  if (needs.build) await stage(voice, 'Build', (say) => withLock(lockFile, say, () => ensureBuilt(root, electron, say)));
+  const mode = needs.build === 'release' ? 'release' : 'development';
+  if (needs.build) await stage(voice, 'Build', (say) => withLock(lockFile, say, () => ensureBuilt(root, electron, say, mode)));
   return electron;
 }
 

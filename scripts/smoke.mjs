@@ -3,11 +3,12 @@
 // device and database, its window opens with the right title, and the worker process computes the right number.
 
 import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
 import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
+import { promisify } from 'node:util';
 import { _electron } from 'playwright-core';
-import { run } from './stage.mjs';
 
 const executable = process.argv[2];
 assert(
@@ -27,14 +28,9 @@ try {
 async function commandLine(application) {
   const resources = process.platform === 'darwin' ? join(dirname(application), '..', 'Resources') : join(dirname(application), 'resources');
   const cli = join(resources, 'app.asar', 'out', 'main', 'cli.js');
-  const lab = async (/** @type {string[]} */ ...words) => {
-    const { code, output } = await run(application, [cli, ...words, '--json', '--data', data], {
-      env: { ...process.env, ELECTRON_RUN_AS_NODE: '1' },
-      stdio: ['ignore', 'pipe', 'inherit'],
-    });
-    assert.equal(code, 0, `${words[0]} ended with ${code}:\n${output}`);
-    return JSON.parse(output);
-  };
+  const env = { ...process.env, ELECTRON_RUN_AS_NODE: '1' };
+  const lab = async (/** @type {string[]} */ ...words) =>
+    JSON.parse((await promisify(execFile)(application, [cli, ...words, '--json', '--data', data], { env })).stdout);
   const { ok, versions, devices } = await lab('doctor');
   assert.equal(ok, true);
   console.log(`Smoke test: doctor is content (Astrolab ${versions.astrolab}, Electron ${versions.electron}, ${devices.length} device(s))`);

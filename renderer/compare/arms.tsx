@@ -39,6 +39,7 @@ export function Arms({ data, groups, looks, answer, baseline, onBaseline }: Arms
   return (
     <Section
       title="Results"
+      tourId="results"
       hint={
         several
           ? 'Test success, mean over seeds, with 95% intervals over seeds and clusters of tasks (the latest validation where a run is unfinished).'

@@ -31,6 +31,7 @@ export function Claims({ study, ready }: { study: number; ready: boolean }) {
   return (
     <Section
       title="Verdicts"
+      tourId="verdicts"
       hint={`Of ${data.claims.length} claims: ${countVerdicts(data.claims)}${data.claims.some(({ corrected }) => corrected) ? ', corrected for the number of tests (Holm)' : ''}.`}
     >
       <details className={styles.question}>

@@ -18,7 +18,7 @@ import { Explain } from '../components/tooltip.tsx';
 import { formatDuration, formatTick } from '../format.ts';
 import { type RunStyle, runStyle, useRunStyles } from '../theme/runs.ts';
 import { useView } from '../state/view.ts';
-import { usePartingMark } from '../tour/parting.ts';
+import { usePartingMark } from './parting.ts';
 import { type Curve, type Group, meanCurve } from './groups.ts';
 import styles from './compare.module.css';
 
@@ -78,6 +78,7 @@ export function Curves({ data, groups, onPoint }: CurvesProps) {
   return (
     <Section
       title="Curves"
+      tourId="curves"
       hint={`${band} Click a point to replay its episodes.`.trim()}
       actions={
         <Select

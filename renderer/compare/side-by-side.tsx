@@ -45,7 +45,7 @@ export function SideBySide({ runs, matrix, task, pair, onPair }: SideBySideProps
   };
   const failed = replays.find(({ isError }) => isError);
   return (
-    <Section title="Side by side" hint="Two policies on the same task. The first action that differs is marked.">
+    <Section title="Side by side" tourId="side-by-side" hint="Two policies on the same task. The first action that differs is marked.">
       <div className={styles.pickers}>
         <Select
           aria-label="Task"

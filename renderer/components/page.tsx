@@ -34,10 +34,19 @@ export function Page({ title, subtitle, actions, toolbar, children }: PageProps)
   );
 }
 
-export function Section({ title, hint, actions, children }: { title: string; hint?: ReactNode; actions?: ReactNode; children: ReactNode }) {
+interface SectionProps {
+  title: string;
+  hint?: ReactNode;
+  actions?: ReactNode;
+  /** By which the guided tour finds it. */
+  tourId?: string;
+  children: ReactNode;
+}
+
+export function Section({ title, hint, actions, tourId, children }: SectionProps) {
   const id = useId();
   return (
-    <section className={styles.section} aria-labelledby={id}>
+    <section className={styles.section} aria-labelledby={id} data-tour-id={tourId}>
       <div className={styles.sectionHead}>
         <div>
           <h2 id={id}>{title}</h2>

@@ -104,7 +104,7 @@ function EpisodePlayer({ replay, note, start, onOpen }: EpisodePlayerProps) {
   ]);
 
   return (
-    <article className={styles.player} aria-label={`Episode: ${replay.instruction}`}>
+    <article className={styles.player} data-tour-id="episode" aria-label={`Episode: ${replay.instruction}`}>
       <SteadyHead replay={replay} note={note} />
       <Transport replay={replay} steps={steps} again={again} onAgain={onOpen && toggleAgain} />
       {onOpen && again && position < last && <Resample replay={replay} step={position} onClose={() => setAgain(false)} onOpen={onOpen} />}

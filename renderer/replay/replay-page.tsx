@@ -114,7 +114,7 @@ function RunReplay({ run, episode, start, onEpisode }: RunReplayProps) {
 
   return (
     <div className={styles.columns}>
-      <aside className={styles.side} aria-label="Episodes of the run">
+      <aside className={styles.side} aria-label="Episodes of the run" data-tour-id="episodes">
         <div className={styles.sideHead}>
           <span role="status">
             {total === null ? '…' : total.toLocaleString('en')}

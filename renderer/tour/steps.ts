@@ -6,19 +6,19 @@ import { call, callOptions } from '../bridge.ts';
 import type { Claim } from '../../preload/contract/compare.ts';
 import { countVerdicts, headline } from '../compare/claims.tsx';
 import { align } from '../compare/divergence.ts';
+import { markParting } from '../compare/parting.ts';
 import { points } from '../../main/base/format.ts';
 import { formatValue } from '../format.ts';
 import { filterEpisodes } from '../replay/list-view.ts';
 import { writeView } from '../state/view.ts';
-import { markParting } from './parting.ts';
 import { planTour } from './plan.ts';
 
 export interface TourStep {
   readonly title: string;
   readonly text: string;
   readonly address: string;
-  /** What the step points at: the heading of a section, or a selector. */
-  readonly target: { readonly heading: string } | { readonly selector: string };
+  /** The `data-tour-id` of what the step points at. */
+  readonly target: string;
   /** Settles the view of the page before it is shown. */
   prepare?(): void;
 }
@@ -54,7 +54,7 @@ export async function loadSteps(id: number, client: QueryClient): Promise<TourSt
       title: 'Learning curves',
       text: `Each line is one arm: success on validation tasks, averaged over seeds, with a 95% band. ${better.key} (${seeds(better.runs.length)}) starts at ${share(first)} and ends at ${share(last)}.`,
       address: both,
-      target: { heading: 'Curves' },
+      target: 'curves',
       prepare: curvesFirst(null),
     },
     {
@@ -63,14 +63,14 @@ export async function loadSteps(id: number, client: QueryClient): Promise<TourSt
         ? `At update ${parting.update}, ${better.key} solves ${share(parting.better)} and ${worse.key} ${share(parting.worse)}, a difference of ${apart(parting.better, parting.worse)}. The chart marks it. Click any point to see its episodes.`
         : `${better.key} and ${worse.key} were not evaluated at the same updates, so their curves have no common points.`,
       address: both,
-      target: { heading: 'Curves' },
+      target: 'curves',
       prepare: curvesFirst(parting?.update ?? null),
     },
     {
       title: 'The episodes behind a point',
       text: `Run #${behind.run} of ${worse.key} has ${behind.total} ${behind.total === 1 ? 'episode' : 'episodes'} ${behind.when}; ${behind.failed} failed. Filter the list by outcome, category, failure class and more.`,
       address: `/replay/${behind.run}`,
-      target: { selector: 'aside[aria-label="Episodes of the run"]' },
+      target: 'episodes',
       prepare: () => filterEpisodes(behind.run, behind.filter),
     },
     failure
@@ -78,14 +78,14 @@ export async function loadSteps(id: number, client: QueryClient): Promise<TourSt
           title: 'A failure, step by step',
           text: `“${failure.instruction}” failed: ${failure.failure}. ${failure.evidence} Use the arrow keys to step through its ${failure.steps} steps; every token shows its probability.`,
           address: `/replay/${failure.run}/${failure.episode}`,
-          target: { selector: 'main article' },
+          target: 'episode',
           prepare: () => filterEpisodes(failure.run, { success: false }),
         }
       : {
           title: 'A failure, step by step',
           text: 'These runs stored no failed episode, so any episode is shown.',
           address: `/replay/${worse.runs[0] ?? 0}`,
-          target: { selector: 'main article' },
+          target: 'episode',
         },
     {
       title: 'Two policies side by side',
@@ -93,7 +93,7 @@ export async function loadSteps(id: number, client: QueryClient): Promise<TourSt
         ? `On the same task, run #${example.solver.run} (${better.key}) solves ${example.task} and run #${example.failer.run} (${worse.key}) does not. ${parted === null ? 'Their actions are identical.' : `They diverge at step ${parted + 1}.`}`
         : `No stored task separates ${better.key} and ${worse.key}; below are two runs on one stored task.`,
       address: both,
-      target: { heading: 'Side by side' },
+      target: 'side-by-side',
       prepare: () => {
         if (example) writeView('compare.pair', { task: example.task, left: example.solver.run, right: example.failer.run });
       },
@@ -102,7 +102,7 @@ export async function loadSteps(id: number, client: QueryClient): Promise<TourSt
       title: 'The verdict',
       text: claims.length > 0 ? verdictOf(claims) : inWords(better, worse),
       address: `/compare/study-${id}`,
-      target: { heading: claims.length > 0 ? 'Verdicts' : 'Results' },
+      target: claims.length > 0 ? 'verdicts' : 'results',
     },
   ];
 }

@@ -5,13 +5,13 @@ import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useEffect, useRef } from 'react';
 import { useLocation } from 'wouter';
 import { call, useEvent } from '../bridge.ts';
+import { markParting } from '../compare/parting.ts';
 import { Button } from '../components/button.tsx';
 import { Keys } from '../components/keys.tsx';
 import { ErrorState, Loading } from '../components/states.tsx';
 import { useActions } from '../state/actions.ts';
 import { toastError } from '../state/toasts.ts';
 import { useOpenSample } from './sample-button.tsx';
-import { markParting } from './parting.ts';
 import { STEPS, type TourState, useTour } from './state.ts';
 import { loadSteps, type TourStep } from './steps.ts';
 import styles from './tour.module.css';
@@ -132,7 +132,7 @@ function useSpotlight(step: TourStep | undefined): void {
     if (!step) return undefined;
     let framed: Element | null = null;
     const look = (): void => {
-      const found = find(step.target);
+      const found = document.querySelector(`[data-tour-id="${step.target}"]`);
       if (!found || found === framed) return;
       framed?.removeAttribute('data-tour');
       framed = found;
@@ -148,10 +148,4 @@ function useSpotlight(step: TourStep | undefined): void {
       framed?.removeAttribute('data-tour');
     };
   }, [step]);
-}
-
-function find(target: TourStep['target']): Element | null {
-  if ('selector' in target) return document.querySelector(target.selector);
-  const heading = [...document.querySelectorAll('main section h2')].find(({ textContent }) => textContent === target.heading);
-  return heading?.closest('section') ?? null;
 }

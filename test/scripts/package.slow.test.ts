@@ -1,6 +1,7 @@
 // The packaged application: made, then started and driven. Takes minutes, so it runs with `npm run test:slow`.
 
 import { spawnSync } from 'node:child_process';
+import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { projectFolder } from '../../main/base/paths.ts';
@@ -15,6 +16,9 @@ test('a development build starts, its doctor is content, and its worker process 
   expect(stderr).toBe('');
   expect(stdout).toMatch(/Package: .*linux-unpacked, \d+ MB, a development build: not for release/);
   expect(stdout).toContain('Smoke test: passed');
+  const page = readdirSync(join(projectFolder(), 'out/renderer/assets')).join();
+  expect(page).toContain('compare');
+  expect(page).not.toContain('gallery'); // it is for contributors
   expect(status).toBe(0);
 });
 
