@@ -38,7 +38,7 @@ afterEach(() => lab.noComplaints());
 
 describe('the data folder', () => {
   test('is named, with the size of its parts as they are on disk', async () => {
-    await expect.poll(() => section('Data folder').getByTestId('folder').innerText(), { timeout: 30_000 }).toBe(lab.data);
+    await expect.poll(() => section('Data folder').getByTestId('folder').innerText()).toBe(lab.data);
     const database = readdirSync(lab.data)
       .filter((name) => name.startsWith('astrolab.db'))
       .reduce((sum, name) => sum + statSync(join(lab.data, name)).size, 0);
@@ -47,7 +47,7 @@ describe('the data folder', () => {
     expect(parts.find(({ name }) => name === 'Database')?.bytes).toBe(database);
     expect(parts.find(({ name }) => name === 'Reserve')?.bytes).toBe(2 * 1024 * 1024);
     const row = section('Data folder').getByRole('row', { name: /^Reserve/ });
-    expect(await row.innerText()).toContain('2.1 MB');
+    await expect.poll(() => row.innerText()).toContain('2.1 MB');
     expect(await shown(section('Data folder').getByText('The trash is empty.'))).toBe(true);
   });
 });
@@ -60,13 +60,13 @@ describe('models', () => {
       const models = section('Models');
       await models.getByLabel('Model folder or GGUF file').fill(folder);
       await models.getByRole('button', { name: 'Add', exact: true }).click();
-      expect(await models.getByRole('alert').innerText()).toContain('config.json');
+      await expect.poll(() => models.getByRole('alert').innerText()).toContain('config.json');
       writeTinyModel(folder);
       await models.getByLabel('Model name').fill('tiny');
       await models.getByRole('button', { name: 'Add', exact: true }).click();
       const row = models.locator('[data-model=tiny]');
       await row.getByText('ready').waitFor();
-      expect(await row.innerText()).toMatch(/llama, 0\.\d M parameters/);
+      await expect.poll(() => row.innerText()).toMatch(/llama, 0\.\d M parameters/);
 
       await visit(lab, '/new/shop-demo');
       const field = lab.page.locator('[data-key="policy.model.name"]');
@@ -115,14 +115,14 @@ describe('devices', () => {
   test('are tested once, and the CPU computes what it should', async () => {
     const devices = section('Devices');
     const check = devices.getByRole('table', { name: 'Self-test of cpu' });
-    await check.waitFor({ timeout: 60_000 });
+    await check.waitFor();
     const numbers = await check.getByRole('row').evaluateAll((rows) => rows.map((row) => row.textContent ?? ''));
     expect(numbers.find((text) => text.startsWith('Loss, expected'))).toContain('3.63546');
     expect(numbers.find((text) => text.startsWith('Loss, measured'))).toContain('3.63546');
     expect(numbers.find((text) => text.startsWith('Gradient norm, measured'))).toContain('3.27984');
     expect(await shown(devices.getByText('available').first())).toBe(true);
     await button('Test devices').click();
-    await until('the end of the test', () => button('Test devices').isEnabled(), 60_000);
+    await until('the end of the test', () => button('Test devices').isEnabled());
     expect(await shown(check)).toBe(true);
   });
 
@@ -130,7 +130,7 @@ describe('devices', () => {
     await visit(lab, '/new/preset-shop-tiny');
     const select = lab.page.getByLabel('Device', { exact: true });
     await expect.poll(() => select.locator('option').first().innerText()).toMatch(/^cpu: /);
-    expect(await select.inputValue()).toBe('cpu');
+    await expect.poll(() => select.inputValue()).toBe('cpu');
     await visit(lab, '/settings');
   });
 });
@@ -161,7 +161,7 @@ describe('WebShop data', () => {
     const { size } = { size: findWorld('webshop').create({ dataFolder: webshop }).tasks('test').length };
     expect(size).toBeGreaterThan(0);
     await fill(webshop);
-    await section('WebShop data').getByTestId('data-size').waitFor({ timeout: 60_000 });
+    await section('WebShop data').getByTestId('data-size').waitFor();
     const products = Number((await section('WebShop data').getByTestId('data-size').innerText()).replace(/\D/g, ''));
     expect(products).toBeGreaterThanOrEqual(300);
     expect(existsSync(join(webshop, 'items_shuffle_1000.index', 'meta.json'))).toBe(true);
@@ -188,14 +188,25 @@ describe('WebShop data', () => {
     await section('WebShop data').getByRole('button', { name: 'Cancel', exact: true }).click();
     expect(await shown(section('WebShop data').getByText('The import was cancelled. What was indexed is kept'))).toBe(true);
     // The data from before is still in use.
-    expect(await section('WebShop data').getByTestId('data-size').count()).toBe(1);
+    await expect.poll(() => section('WebShop data').getByTestId('data-size').count()).toBe(1);
   });
 });
 
 describe('preferences for runs', () => {
   test('outlive a restart, and a preset starts with the chosen retention', async () => {
-    await section('Runs').getByLabel('Concurrent runs').selectOption('2');
-    await section('Runs').getByLabel('Stored episodes').selectOption('best-worst');
+    // Both before the first one is answered: neither takes the other back.
+    const concurrent = await section('Runs').getByLabel('Concurrent runs').elementHandle();
+    await section('Runs')
+      .getByLabel('Stored episodes')
+      .evaluate((episodes, runs) => {
+        for (const [field, value] of [
+          [runs, '2'],
+          [episodes, 'best-worst'],
+        ] as const) {
+          if (field instanceof HTMLSelectElement) field.value = value;
+          field?.dispatchEvent(new Event('change', { bubbles: true }));
+        }
+      }, concurrent);
     await until('the preference to be stored', async () => {
       const answer = await lab.page.evaluate(() => window.astrolab.call('preferences.read', {}));
       return answer.ok && answer.value.concurrent === 2 && answer.value.retention === 'best-worst';
@@ -235,6 +246,6 @@ describe('diagnostics', () => {
     await lab.page.evaluate(() => window.astrolab.call('worker.selfTest', { steps: 1 }));
     const worker = await lab.page.evaluate(() => window.astrolab.call('worker.status', {}));
     process.kill((worker.ok ? worker.value.pid : null) ?? 0, 'SIGSEGV');
-    await expect.poll(copied, { timeout: 30_000 }).toMatch(/^Crash reports: [1-9]\d*\n\S+ .*\.dmp$/m);
+    await expect.poll(copied).toMatch(/^Crash reports: [1-9]\d*\n\S+ .*\.dmp$/m);
   });
 });
