@@ -25,17 +25,18 @@ export const LAYERS = [
   'cluster',
   'report',
   'study',
+  'lab',
   'commands',
-  'ipc',
   'shell', // Electron's main process
 ];
 
-/** Of main/, the page and its contract take closed vocabularies and number formats. */
-const MAIN_BUT_SHARED = ['**/main/**', '!**/main/base/vocabulary.ts', '!**/main/base/format.ts'];
+/** Of main/, the page takes closed vocabularies, the schemas of shared values, number formats and statistics. */
+const SHARED = ['vocabulary', 'shapes', 'format', 'statistics'].map((file) => `!**/main/base/${file}.ts`);
+const MAIN_BUT_SHARED = ['**/main/**', ...SHARED];
 
 const NO_ELECTRON = {
   regex: '^electron(/|$)',
-  message: 'only main/shell/ and main/ipc/ import electron, so that the command line and the tests run the same lab',
+  message: 'only main/shell/ imports electron, so that the command line and the tests run the same lab',
 };
 const NO_WINDOW = { regex: '^((\\.\\./)+renderer/|react)', message: 'the lab does not know its window' };
 const NO_RUNTIME = {
@@ -48,7 +49,12 @@ const NO_TESTS = { regex: '^(\\.\\./)+(test|scripts)/', message: 'the product do
 const TYPES_OF_MAIN = {
   group: MAIN_BUT_SHARED,
   allowTypeImports: true,
-  message: 'the contract is bundled into the page: of main/ it takes types, vocabularies and number formats',
+  message: 'it is bundled into the page: of main/ it takes types, vocabularies, shared schemas, number formats and statistics',
+};
+const CONTRACT_TYPES = {
+  regex: '/main/lab/features/',
+  allowTypeImports: true,
+  message: 'of a feature the page takes types: its code is no part of the window',
 };
 const SANDBOXED = { regex: '^(electron(/|$)|node:)', message: 'the page is sandboxed: it has neither electron nor Node' };
 
@@ -62,7 +68,7 @@ function layerRule(layer, height) {
     [`main/${layer}/**`],
     NO_WINDOW,
     NO_TESTS,
-    ...(['ipc', 'shell'].includes(layer) ? [] : [NO_ELECTRON]),
+    ...(layer === 'shell' ? [] : [NO_ELECTRON]),
     ...(layer === 'engine' ? [] : [NO_RUNTIME]),
     ...(layer === 'store' ? [] : [NO_SQLITE]),
     ...(above.length > 0 ? [{ regex: `^(\\.\\./)+(${above.join('|')})/`, message: `it lies above main/${layer}` }] : []),
@@ -72,13 +78,13 @@ function layerRule(layer, height) {
 export default {
   plugins: ['import'],
   categories: { correctness: 'off' },
-  ignorePatterns: ['node_modules', 'out', 'dist', 'resources/**'],
+  ignorePatterns: ['node_modules', 'out', 'dist', 'resources/**', '**/*.as.ts'],
   rules: { 'import/no-cycle': ['error', { ignoreTypes: true }] },
   overrides: [
     ...LAYERS.map(layerRule),
-    forbid(['renderer/**'], SANDBOXED, NO_TESTS, {
-      group: MAIN_BUT_SHARED,
-      message: 'the page knows the lab only through preload/contract, and shares vocabularies and number formats',
+    forbid(['renderer/**'], SANDBOXED, NO_TESTS, CONTRACT_TYPES, {
+      group: [...MAIN_BUT_SHARED, '!**/main/lab/', '!**/main/lab/features/', '!**/main/lab/features/*.ts'],
+      message: 'the page knows the lab only through preload/contract.ts and the types of main/lab/features/',
     }),
     forbid(['preload/**'], SANDBOXED, NO_TESTS, TYPES_OF_MAIN),
     forbid(['preload/index.ts'], NO_TESTS, TYPES_OF_MAIN), // the bridge itself runs in Electron

@@ -19,6 +19,8 @@ const withoutWindow = {
 };
 
 export default defineConfig({
+  // How long each file took. The window's tests run beside the others, and whoever writes last would forget the others' times.
+  cacheDir: process.env.ASTROLAB_DISPLAYS === undefined ? '.cache/vitest' : '.cache/vitest-window',
   test: {
     pool: 'forks',
     maxWorkers: Math.max(2, availableParallelism() - 1), // beside them the window's tests run

@@ -3,7 +3,7 @@
 
 import { useEffect, useState } from 'react';
 import { Route, Switch, useLocation } from 'wouter';
-import type { Theme } from '../preload/contract.ts';
+import type { Theme } from '../main/base/vocabulary.ts';
 import type { MenuCommand } from '../preload/pages.ts';
 import { call, useEvent } from './bridge.ts';
 import { LinkButton } from './components/button.tsx';
@@ -13,6 +13,7 @@ import { pageKey, PAGES } from './pages.ts';
 import { ErrorBoundary } from './shell/error-boundary.tsx';
 import { useKeyboard } from './shell/keyboard.ts';
 import { KeysDialog } from './shell/keys-dialog.tsx';
+import { LabStatus } from './shell/lab-status.tsx';
 import { Palette } from './shell/palette.tsx';
 import { Sidebar } from './shell/sidebar.tsx';
 import { Toaster } from './shell/toaster.tsx';
@@ -39,8 +40,8 @@ export function App() {
 
   useKeyboard();
   useActions([...pageActions(navigate), ...frameActions(setOverlay)]);
-  useEvent('menu.command', ({ command }) => obey(command, navigate, setOverlay));
-  useEvent('window.navigate', ({ address }) => navigate(address));
+  useEvent('system.menuCommand', ({ command }) => obey(command, navigate, setOverlay));
+  useEvent('system.navigate', ({ address }) => navigate(address));
   useDroppedFiles(navigate);
   useUnhandledErrors();
 
@@ -57,6 +58,7 @@ export function App() {
             <Route component={NotFound} />
           </Switch>
         </ErrorBoundary>
+        <LabStatus />
         <Tour />
       </main>
       <Palette open={overlay === 'palette'} onClose={() => setOverlay(null)} />

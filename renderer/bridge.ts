@@ -1,5 +1,5 @@
-// The page's side of the contract: `call` asks the main process, `listen` hears its events, `useCall` does the former
-// for a component with caching. Answers and payloads were parsed on departure (main/ipc/). An answer that says "not ok" becomes a CallError with code, message and hint.
+// The page's side of the contract: `call` asks the lab, `listen` hears its events, `useCall` does the former for a component with caching.
+// Answers and payloads were parsed on departure (main/lab/answer.ts). An answer that says "not ok" becomes a CallError with code, message and hint.
 
 import { queryOptions, useQuery } from '@tanstack/react-query';
 import type { UseQueryResult } from '@tanstack/react-query';
@@ -14,7 +14,7 @@ declare global {
 
 export class CallError extends Error implements Failure {
   override readonly name = 'CallError';
-  readonly code: string;
+  readonly code: Failure['code'];
   readonly hint: string;
 
   constructor({ code, message, hint }: Failure) {
@@ -30,7 +30,7 @@ export async function call<N extends CallName>(name: N, input: Input<N>): Promis
   return outcome.value;
 }
 
-/** One line to the main process for each event, however many listen: a payload is copied on its way, so once is enough. */
+/** One line to the lab for each event, however many listen: a payload is copied on its way, so once is enough. */
 class Line<N extends EventName> {
   readonly #listeners = new Set<(payload: Payload<N>) => void>();
   readonly #name: N;

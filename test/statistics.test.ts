@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest';
 import fc from 'fast-check';
-import { Random } from '../main/base/random.ts';
 import {
   aggregate,
   bootstrap,
@@ -8,7 +7,6 @@ import {
   interquartileMean,
   mcnemar,
   mean,
-  pairedDifference,
   passAtK,
   probabilityOfImprovement,
   quantile,
@@ -89,22 +87,6 @@ test('strata are resampled by themselves: two constant strata have no uncertaint
   expect(average).toEqual({ value: 0.5, low: 0.5, high: 0.5 });
   const mixed = bootstrap([[1, 1, 1, 0, 0, 0]], mean);
   expect(mixed.high - mixed.low).toBeGreaterThan(0.5);
-});
-
-test('paired differences of returns', () => {
-  const { value, low, high } = pairedDifference([1, 0.5, 0.75, 1], [0.5, 0, 0.25, 0.5]);
-  expect([value, low, high]).toEqual([0.5, 0.5, 0.5]);
-});
-
-test('paired differences are those of the plain bootstrap, whatever was compared before', () => {
-  const random = Random.from('pairs');
-  for (const n of [1, 7, 40, 7]) {
-    const a = Array.from({ length: n }, () => random.next());
-    const b = Array.from({ length: n }, () => random.next());
-    for (const seed of [0, 5]) {
-      expect(pairedDifference(a, b, seed)).toEqual(bootstrap([a.map((value, i) => value - (b[i] ?? 0))], mean, seed));
-    }
-  }
 });
 
 test('probability of improvement counts ties half', () => {

@@ -36,3 +36,9 @@ export function contentHash(value: unknown): string {
 export function sha256(data: string | Uint8Array): string {
   return createHash('sha256').update(data).digest('hex');
 }
+
+/** The record without the entries that have these values. */
+export function omitEntries<T extends object>(record: T, values: Readonly<Record<string, unknown>>): Partial<T>;
+export function omitEntries(record: object, values: Readonly<Record<string, unknown>>): object {
+  return Object.fromEntries(Object.entries(record).filter(([key, value]) => !Object.hasOwn(values, key) || values[key] !== value));
+}

@@ -53,17 +53,17 @@ export function terminal(text: string): string {
 }
 
 /** One line without control characters. */
-const line = (text: string): string => terminal(text.replace(/[\r\n\t]+/g, ' '));
+export const oneLine = (text: string): string => terminal(text.replace(/[\r\n\t\u2028\u2029]+/g, ' '));
 
 /** Text inside Markdown: no markup, no HTML, no link, no second line. */
 export const markdown = (text: string): string =>
-  line(text)
+  oneLine(text)
     .replace(/[\\`*[|]/g, '\\$&')
     .replaceAll('&', '&amp;')
     .replaceAll('<', '&lt;');
 
 /** A line inside a fenced block of code, which it cannot end. */
-export const codeLine = (text: string): string => line(text).replaceAll('```', '` ` `');
+export const codeLine = (text: string): string => oneLine(text).replaceAll('```', '` ` `');
 
 /** Text inside HTML and SVG, in an element or an attribute. */
 export const html = (text: string): string => terminal(text).replace(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`);
@@ -112,6 +112,6 @@ const LATEX_SIGNS: Readonly<Record<string, string>> = {
 
 /** Text inside LaTeX; what pdfLaTeX has no letter for becomes a question mark, because one such letter stops a whole paper. */
 export const latex = (text: string): string =>
-  line(text)
+  oneLine(text)
     .replace(/[\\&%$#_{}~^]/g, (character) => LATEX[character] ?? character)
     .replace(/[^\u0020-\u007e\u00c0-\u00d6\u00d8-\u00f6\u00f8-\u017f]/gu, (character) => LATEX_SIGNS[character] ?? '?');

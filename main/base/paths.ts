@@ -2,7 +2,7 @@
 // The same functions serve the TypeScript sources (CLI, tests) and the bundle under out/main/, so no other file
 // needs to know from where it runs.
 
-import { existsSync } from 'node:fs';
+import { existsSync, mkdirSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -40,3 +40,37 @@ export function defaultDataFolder(): string {
   if (process.platform === 'darwin') return join(homedir(), 'Library', 'Application Support', 'Astrolab');
   return join(process.env.XDG_DATA_HOME ?? join(homedir(), '.local', 'share'), 'astrolab');
 }
+
+/** The data folder was there when training began and is not there now. */
+export class DataFolderGone extends Error {
+  override name = 'DataFolderGone';
+  readonly code = 'data-folder-gone';
+
+  constructor(dataFolder: string) {
+    super(
+      `The data folder ${dataFolder} is gone (moved, deleted or unmounted). Bring it back, then resume: training continues from the last checkpoint.`,
+    );
+  }
+}
+
+/** A folder inside the data folder, made where it is missing. The data folder itself is never made anew: it would stand in the way of the one that comes back. */
+export function folderInside(dataFolder: string, ...names: readonly string[]): string {
+  let folder = dataFolder;
+  for (const name of names) {
+    folder = join(folder, name);
+    try {
+      mkdirSync(folder);
+    } catch (error) {
+      const code = error instanceof Error && 'code' in error ? error.code : undefined;
+      if (code === 'ENOENT') throw new DataFolderGone(dataFolder);
+      if (code !== 'EEXIST') throw error;
+    }
+  }
+  return folder;
+}
+
+/** Chromium's files: view settings and caches of the window. */
+export const windowFolder = (dataFolder: string): string => join(dataFolder, 'window');
+
+/** Where crashes of any process leave a report. */
+export const crashFolder = (dataFolder: string): string => join(windowFolder(dataFolder), 'Crashpad');

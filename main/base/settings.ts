@@ -5,10 +5,10 @@
 import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { z } from 'zod';
-import { theme } from '../../preload/contract/system.ts';
+import { themes } from './vocabulary.ts';
 
 const settingsSchema = z.object({
-  theme: theme.catch('system').default('system'),
+  theme: z.enum(themes).catch('system').default('system'),
   window: z
     .object({
       x: z.int().optional(),

@@ -1,6 +1,6 @@
 // The statistics the lab reports, each the textbook one and each checked against values computed elsewhere: Wilson's interval,
-// the inter-quartile mean with stratified bootstrap intervals (rliable), paired differences (McNemar's
-// exact test), probability of improvement and pass@k. Resampling is seeded, so a report repeats to the last digit.
+// the inter-quartile mean with stratified bootstrap intervals (rliable), McNemar's exact test,
+// probability of improvement and pass@k. Resampling is seeded, so a report repeats to the last digit. The window computes with them too.
 
 import { Random } from './random.ts';
 
@@ -58,6 +58,9 @@ export function quantile(sorted: ArrayLike<number>, q: number): number {
   const high = sorted[Math.min(below + 1, sorted.length - 1)]!;
   return low + (position - below) * (high - low);
 }
+
+/** NaN of none. */
+export const median = (values: ArrayLike<number>): number => quantile(Float64Array.from(values).sort(), 0.5);
 
 const RESAMPLES = 2000;
 
@@ -174,39 +177,6 @@ function ranks(values: readonly number[]): number[] {
     const below = values.filter((other) => other < value).length;
     return below + (values.filter((other) => other === value).length + 1) / 2;
   });
-}
-
-/** Mean of per-task differences a − b with a bootstrap interval over tasks: for returns, or success averaged over seeds. */
-export function pairedDifference(a: readonly number[], b: readonly number[], seed = 0): Estimate {
-  if (a.length !== b.length)
-    throw new RangeError(`A paired comparison needs the same tasks on both sides: found ${a.length} and ${b.length}`);
-  const differences = Float64Array.from(a, (value, i) => value - b[i]!);
-  const { length } = differences;
-  const value = mean(differences);
-  if (length === 0) return { value, low: value, high: value };
-  const places = resampledPlaces(length, seed);
-  const means = new Float64Array(RESAMPLES);
-  for (let resample = 0, at = 0; resample < RESAMPLES; resample++) {
-    let sum = 0;
-    for (let i = 0; i < length; i++) sum += differences[places[at++]!]!;
-    means[resample] = sum / length;
-  }
-  means.sort();
-  return { value, low: quantile(means, 0.025), high: quantile(means, 0.975) };
-}
-
-let lastPlaces: { readonly length: number; readonly seed: number; readonly places: Uint32Array } | undefined;
-
-/**
- * Which of `length` scores each place of each resample takes, as bootstrap() draws them. A page of twenty runs asks for the
- * same list nineteen times, and drawing it is most of the work, so the last one is kept.
- */
-function resampledPlaces(length: number, seed: number): Uint32Array {
-  if (lastPlaces?.length !== length || lastPlaces.seed !== seed) {
-    const random = Random.from('bootstrap', seed);
-    lastPlaces = { length, seed, places: Uint32Array.from({ length: RESAMPLES * length }, () => random.below(length)) };
-  }
-  return lastPlaces.places;
 }
 
 /** Probability that a random score of A is above a random score of B, ties counting half (Mann–Whitney). */

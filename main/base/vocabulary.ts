@@ -40,12 +40,6 @@ export type EpisodeOrder = (typeof episodeOrders)[number];
 export const verdicts = ['supported', 'refuted', 'inconclusive', 'equivalent'] as const;
 export type Verdict = (typeof verdicts)[number];
 
-/** The words of version 0.1.0, which stored studies and files still have. */
-const OLD_VERDICTS: Readonly<Record<string, Verdict>> = { holds: 'supported', fails: 'refuted', undecided: 'inconclusive' };
-
-/** A stored verdict in today's words. */
-export const readVerdict = (stored: unknown): unknown => (typeof stored === 'string' ? (OLD_VERDICTS[stored] ?? stored) : stored);
-
 /** What kind of value a setting takes; forms draw one field per kind. */
 export const knobKinds = ['whole number', 'number', 'switch', 'text', 'choice', 'list of numbers', 'settings'] as const;
 export type KnobKind = (typeof knobKinds)[number];
@@ -60,3 +54,32 @@ export const players = ['you', 'oracle', 'model'] as const;
 /** What a report can be written as. */
 export const reportFormats = ['html', 'pdf', 'markdown', 'latex', 'csv', 'slides', 'svg', 'png', 'audit'] as const;
 export type ReportFormat = (typeof reportFormats)[number];
+
+/** What takes a run's memory, each part at its largest. */
+export const memoryParts = {
+  /** The model, mapped from its file: shared with every other process that uses it. */
+  weights: 'Weights',
+  /** The adapter (or all weights) of the policy and of the reference. */
+  trained: 'Trained parameters',
+  /** Adam's two moments and the gradient. */
+  optimizer: 'Optimizer',
+  /** Keys and values of the episodes being played. */
+  cache: 'Keys and values',
+  /** What one call of the model works on: the largest micro-batch of training, and reading pages. */
+  activations: 'Activations',
+  /** The process without any of it: runtime, world, tokenizer. */
+  process: 'Process',
+} as const;
+export type MemoryPart = keyof typeof memoryParts;
+
+/** What the x axis of a chart of one run counts, and of a comparison of runs. */
+export const chartAxes = ['update', 'episodes', 'time'] as const;
+export type ChartAxis = (typeof chartAxes)[number];
+export const curveAxes = ['update', 'episodes', 'steps', 'tokens', 'time'] as const;
+export type CurveAxis = (typeof curveAxes)[number];
+
+export const themes = ['system', 'light', 'dark'] as const;
+export type Theme = (typeof themes)[number];
+
+/** At most this many runs train at the same time. */
+export const MOST_CONCURRENT = 16;

@@ -1,21 +1,25 @@
 // A cluster as the command line and the window use it: submit runs, look at them, collect, cancel, retry, read logs, and test whether it
 // works at all. It keeps nothing but caches: everything it knows is in the folders of the submissions.
 
-import { closeSync, existsSync, fstatSync, openSync, readSync, rmSync } from 'node:fs';
+import { rmSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { terminal } from '../base/format.ts';
+import { upgradeConfig } from '../config/upgrade.ts';
+import { identityOf } from '../queue/new-run.ts';
 import type { Store } from '../store/store.ts';
 import { ClusterError, type ClusterSettings } from './clusters.ts';
 import { codeIdentity, codeText, sameCode } from './code.ts';
 import { type Collected, collectResults } from './collect.ts';
-import { openPlace, type Place } from './place.ts';
-import { planSubmission, type PlanOptions, runIdentity, type WantedTask } from './plan.ts';
+import { DamagedSubmission, jobName, MOST_BYTES, readRequest } from './incoming.ts';
+import { openPlace, type Place, pullSound } from './place.ts';
+import { planSubmission, type PlanOptions, type WantedTask } from './plan.ts';
 import { ProgressReader } from './progress.ts';
 import { batchScript } from './script.ts';
 import { writeShared } from './shared-file.ts';
 import { type Scheduler, Silent, Slurm } from './slurm.ts';
 import { statusOf, type SubmissionStatus, type TaskState } from './status.ts';
-import { Submission } from './submission.ts';
-import { type Clock, ensureSubmitted, record, resubmit, type Submitter } from './submit.ts';
+import { type DamagedRow, Submission } from './submission.ts';
+import { type Clock, ensureSubmitted, record, refresh, resubmit, type Submitter } from './submit.ts';
 
 /** States that a task leaves only when it is submitted again. */
 const ENDED: readonly TaskState[] = ['failed', 'cancelled'];
@@ -38,7 +42,7 @@ export class Cluster {
     this.settings = settings;
     this.#store = store;
     const place = parts.place ?? openPlace(store.dataFolder, settings);
-    this.#to = { place, scheduler: parts.scheduler ?? new Slurm(place), clock: parts.clock ?? { now: Date.now } };
+    this.#to = { settings, place, scheduler: parts.scheduler ?? new Slurm(place), clock: parts.clock ?? { now: Date.now } };
   }
 
   /** What would be submitted: the scripts as sbatch would get them. */
@@ -54,7 +58,7 @@ export class Cluster {
       if (tasks === 0) return [];
       const part = file.sharers.length > 0 ? at + 1 : at;
       const after = at > 0 && file.sharers.length > 0 ? ['NUMBER_OF_THE_FIRST_JOB'] : [];
-      return [batchScript({ cluster: file.cluster, folder, name: `astrolab-${file.id}-${part}`, part, tasks, after })];
+      return [batchScript({ cluster: file.cluster, folder, name: jobName(file.id, part), part, tasks, after })];
     });
     return { scripts, tasks: file.tasks.length, shared: file.sharers.length };
   }
@@ -68,7 +72,7 @@ export class Cluster {
     const attached = new Set<Submission>();
     const again = new Map<Submission, string[]>();
     const fresh = wanted.filter(({ config }) => {
-      const found = known.get(runIdentity(config));
+      const found = known.get(identityOf(config));
       if (!found) return true;
       attached.add(found.submission);
       if (found.ended) again.set(found.submission, [...(again.get(found.submission) ?? []), found.task]);
@@ -94,10 +98,13 @@ export class Cluster {
     for (const submission of (await this.submissions()).reverse()) {
       const missing = submission.file.tasks.filter(({ uid }) => this.#store.runs.findByUid(uid) === undefined);
       if (missing.length === 0) continue;
-      const states = new Map((await this.status(submission)).tasks.map(({ id, state }) => [id, state]));
+      const status = await this.#statusOrDamage(submission);
+      if ('reason' in status) continue;
+      const states = new Map(status.tasks.map(({ id, state }) => [id, state]));
       for (const { id, identity } of missing) {
         const ended = ENDED.includes(states.get(id) ?? 'unknown');
-        if (!ended || sameCode(submission.file.code, code)) found.set(identity, { submission, task: id, ended });
+        const today = submission.file.code.version === code.version ? identity : identityToday(submission, id);
+        if (!ended || sameCode(submission.file.code, code)) found.set(today, { submission, task: id, ended });
       }
     }
     return found;
@@ -105,14 +112,51 @@ export class Cluster {
 
   /** The submissions of this cluster, the newest first, also those of other labs over the same folder. */
   async submissions(): Promise<Submission[]> {
-    await this.#to.place.pull(['*/submission.json', '*/journal.jsonl', '*/parts/*.txt', '*/seen/*']);
-    return Submission.list(this.#to.place.here);
+    return (await this.list()).sound;
+  }
+
+  /** How all of them are; those that cannot be read are rows of their own. */
+  async overview(): Promise<{ statuses: SubmissionStatus[]; damaged: DamagedRow[] }> {
+    const { sound, damaged } = await this.list();
+    const statuses: SubmissionStatus[] = [];
+    for (const submission of sound) {
+      const status = await this.#statusOrDamage(submission);
+      if ('reason' in status) damaged.push(status);
+      else statuses.push(status);
+    }
+    return { statuses, damaged };
+  }
+
+  async #statusOrDamage(submission: Submission): Promise<SubmissionStatus | DamagedRow> {
+    try {
+      return await this.status(submission);
+    } catch (error) {
+      if (!(error instanceof DamagedSubmission)) throw error;
+      return { id: submission.id, reason: error.message };
+    }
+  }
+
+  /** All of them, the newest first; what a submission is never changes, so it is brought here once. */
+  async list(): Promise<{ sound: Submission[]; damaged: DamagedRow[] }> {
+    const { place } = this.#to;
+    const ids = await place.submissions();
+    const here = new Set(Submission.list(place.here, ids).sound.map(({ id }) => id));
+    const missing = ids.filter((id) => !here.has(id));
+    const refused = await pullSound(
+      place,
+      missing.map((id) => ({ name: `${id}/submission.json`, most: MOST_BYTES.submission })),
+    );
+    const { sound, damaged } = Submission.list(place.here, ids);
+    const withheld = [...refused].map(([name, reason]) => ({ id: name.replace(/\/.*/, ''), reason }));
+    return { sound, damaged: [...damaged.filter(({ id }) => !withheld.some((one) => one.id === id)), ...withheld] };
   }
 
   async find(id: string): Promise<Submission> {
-    const all = await this.submissions();
+    const { sound: all, damaged } = await this.list();
     const found = id === 'last' ? all[0] : all.find((one) => one.id === id || one.id.endsWith(id));
     if (found) return found;
+    const broken = damaged.find((one) => one.id === id);
+    if (broken) throw new DamagedSubmission(`Submission ${id} is damaged: ${broken.reason}`);
     const known = all.slice(0, 5).map((one) => one.id);
     throw new ClusterError(
       `There is no submission "${id}" on ${this.settings.name}`,
@@ -121,7 +165,7 @@ export class Cluster {
   }
 
   async status(submission: Submission): Promise<SubmissionStatus> {
-    await this.#to.place.pull([`${submission.id}/journal.jsonl`, `${submission.id}/parts/*.txt`]);
+    await refresh(this.#to, submission);
     const reader = this.#readers.get(submission.id) ?? new ProgressReader(submission.folder);
     this.#readers.set(submission.id, reader);
     return statusOf(this.#to, submission, reader);
@@ -168,8 +212,7 @@ export class Cluster {
     if (!found)
       throw new ClusterError(`${submission.id} has no task ${task}`, `Its tasks are ${tasks[0]?.id ?? ''} to ${tasks.at(-1)?.id ?? ''}`);
     if (found.log === null) return '';
-    await this.#to.place.pull([`${submission.id}/${found.log}`]);
-    return tailOf(submission.path(found.log));
+    return terminal(await this.#to.place.tail(`${submission.id}/${found.log}`, LOG_BYTES));
   }
 
   /** Deletes the folder of a submission. The caller made sure that nothing is lost. */
@@ -223,16 +266,12 @@ export class Cluster {
   }
 }
 
-function tailOf(file: string): string {
-  if (!existsSync(file)) return '';
-  const handle = openSync(file, 'r');
+/** The identity of a task that an earlier version submitted; a submission of another lab, whose requests are not here, has none to compare. */
+function identityToday(submission: Submission, task: string): string {
   try {
-    const { size } = fstatSync(handle);
-    const length = Math.min(size, LOG_BYTES);
-    const buffer = Buffer.alloc(length);
-    readSync(handle, buffer, 0, length, size - length);
-    return buffer.toString('utf8');
-  } finally {
-    closeSync(handle);
+    const { work } = readRequest(submission.folder, task);
+    return work.kind === 'train' ? identityOf(upgradeConfig(work.config)) : '';
+  } catch {
+    return '';
   }
 }

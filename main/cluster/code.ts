@@ -7,7 +7,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
 import { projectFolder } from '../base/paths.ts';
-import type { CodeIdentity } from './submission.ts';
+import type { CodeIdentity } from './incoming.ts';
 
 const buildFile = z.object({ version: z.string(), source: z.string() });
 const HASHED = ['main', 'preload', 'resources', 'package-lock.json'];

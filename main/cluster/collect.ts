@@ -1,12 +1,13 @@
 // Brings finished runs into the lab: each result is checked against the hash its task left, and imported once, because a run is identified by
 // its uid. What was collected before changes nothing, so collecting may be interrupted and repeated at will.
 
-import { existsSync, readFileSync, rmSync } from 'node:fs';
-import { sha256 } from '../base/canonical.ts';
+import { rmSync } from 'node:fs';
+import { join } from 'node:path';
 import { ImportError } from '../interchange/container.ts';
 import type { Store } from '../store/store.ts';
 import { importFile } from '../interchange/import.ts';
-import type { Place } from './place.ts';
+import { DamagedSubmission, hashRegularFile, MOST_BYTES } from './incoming.ts';
+import { type Place, pullSound, type WantedFile } from './place.ts';
 import { readShared } from './shared-file.ts';
 import type { SubmissionStatus, TaskStatus } from './status.ts';
 import type { Submission } from './submission.ts';
@@ -37,39 +38,62 @@ export async function collectResults(store: Store, place: Place, submission: Sub
   if (fresh.length > 0) await collectShared(store, place, submission);
   for (let start = 0; start < fresh.length; start += COPIED_AT_ONCE) {
     const some = fresh.slice(start, start + COPIED_AT_ONCE);
-    await place.pull(
-      some.flatMap(({ result }) => (result ? [`${submission.id}/results/${result.file.replace(/\.astrolab$/, '')}.*`] : [])),
-    );
+    const files = some.flatMap((task) => resultFiles(submission, task));
+    const withheld = await pullSound(place, files);
     for (const task of some) {
       try {
+        const reason = resultFiles(submission, task).flatMap(({ name }) => withheld.get(name) ?? [])[0];
+        if (reason !== undefined) throw new ImportError(reason);
         added.push(collectOne(store, submission, task));
       } catch (error) {
-        if (!(error instanceof ImportError)) throw error;
+        if (!isRefusal(error)) throw error;
         refused.push({ task: task.id, reason: error.message });
       }
       // The window stays alive between two runs.
       await new Promise((resolve) => setImmediate(resolve));
     }
-    if (place.here !== place.there)
-      for (const { result } of some) if (result) rmSync(submission.path('results', result.file), { force: true });
+    if (place.here !== place.there) for (const { name } of files) rmSync(join(place.here, name), { force: true });
   }
   return { added, known, refused };
 }
 
+/** The run that a task left, and what it made for itself. */
+function resultFiles({ id }: Submission, { result }: TaskStatus): WantedFile[] {
+  if (result === null) return [];
+  return [
+    { name: `${id}/results/${result.file}`, most: result.bytes },
+    { name: `${id}/results/${sharedBeside(result.file)}`, most: MOST_BYTES.shared },
+  ];
+}
+
+const sharedBeside = (file: string): string => file.replace(/\.\w+$/, '.shared');
+
+const isRefusal = (error: unknown): error is Error => error instanceof ImportError || error instanceof DamagedSubmission;
+
 /** The reference policies and V* samples that the tasks shared, for baselines, replay and later runs. */
 async function collectShared(store: Store, place: Place, submission: Submission): Promise<void> {
-  await place.pull(submission.file.sharers.map((sharer) => `${submission.id}/shared/${sharer}.shared`));
-  for (const sharer of submission.file.sharers) tolerant(() => readShared(store, submission.path('shared', `${sharer}.shared`)));
+  const names = submission.file.sharers.map((sharer) => `${sharer}.shared`);
+  await pullSound(
+    place,
+    names.map((name) => ({ name: `${submission.id}/shared/${name}`, most: MOST_BYTES.shared })),
+  );
+  for (const name of names) tolerant(() => readSharedFile(store, submission.path('shared', name)));
+}
+
+/** Only a regular file is opened: a pipe would be waited for. */
+function readSharedFile(store: Store, file: string): void {
+  if (hashRegularFile(file) !== null) readShared(store, file);
 }
 
 function collectOne(store: Store, submission: Submission, { id, uid, result }: TaskStatus): number {
-  const file = submission.path('results', result?.file ?? '');
-  if (result === null || !existsSync(file)) throw new ImportError(`${file} is not there, though task ${id} said that it is done`);
-  const found = sha256(readFileSync(file));
-  if (found !== result.sha256) throw new ImportError(`${file} was altered: sha256 ${result.sha256} expected, ${found} found`);
-  tolerant(() => readShared(store, file.replace(/\.astrolab$/, '.shared')));
-  const [run] = importFile(store, file).runs;
-  if (!run || run.uid !== uid) throw new ImportError(`${file} holds another run than task ${id}`);
+  if (uid === null || result?.file.endsWith('.astrolab') !== true) throw new ImportError(`Task ${id} left no run`);
+  const file = submission.path('results', result.file);
+  const found = hashRegularFile(file);
+  if (found === null) throw new ImportError(`${file} is not there, though task ${id} said that it is done`);
+  if (found.sha256 !== result.sha256) throw new ImportError(`${file} was altered: sha256 ${result.sha256} expected, ${found.sha256} found`);
+  tolerant(() => readSharedFile(store, submission.path('results', sharedBeside(result.file))));
+  const [run] = importFile(store, file, { only: uid }).runs;
+  if (!run) throw new ImportError(`${file} holds no run`);
   removeFailures(store, run.run);
   return run.run;
 }
@@ -86,6 +110,6 @@ function tolerant(work: () => void): void {
   try {
     work();
   } catch (error) {
-    if (!(error instanceof ImportError)) throw error;
+    if (!isRefusal(error)) throw error;
   }
 }

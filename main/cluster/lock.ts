@@ -5,6 +5,7 @@
 import { hostname } from 'node:os';
 import { processStart } from '../store/locks.ts';
 import { ClusterError } from './clusters.ts';
+import { plainText } from './incoming.ts';
 import type { Place } from './place.ts';
 
 /** $1 the lock, $2 its new owner. Prints "taken", or the owner and "old" when it was taken long ago. */
@@ -16,7 +17,7 @@ export async function withLock<T>(place: Place, submission: string, work: () => 
   const owner = `${hostname()} ${process.pid} ${processStart(process.pid) ?? ''}`;
   const take = async (): Promise<string> => {
     const { code, output, errors } = await place.run(['sh', '-c', TAKE, 'sh', lock, owner]);
-    if (code !== 0) throw new ClusterError(`${lock} could not be made: ${errors.trim() || `exit code ${code}`}`);
+    if (code !== 0) throw new ClusterError(`${lock} could not be made: ${plainText(errors) || `exit code ${code}`}`);
     return output;
   };
   let found = await take();
@@ -26,7 +27,7 @@ export async function withLock<T>(place: Place, submission: string, work: () => 
   }
   if (found !== 'taken') {
     const hint = `Try again in a moment. If that lab is gone, remove ${lock}; a lock older than ten minutes is taken over`;
-    throw new ClusterError(`Another lab (${found.trim() || 'unknown'}) is submitting or cancelling in ${submission}`, hint);
+    throw new ClusterError(`Another lab (${plainText(found, 200) || 'unknown'}) is submitting or cancelling in ${submission}`, hint);
   }
   try {
     return await work();

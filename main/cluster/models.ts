@@ -7,7 +7,8 @@ import { z } from 'zod';
 import { ConfigError, type RunConfig } from '../config/config.ts';
 import { megabytes } from '../engine/graph/memory.ts';
 import { ModelRegistry } from '../policy/model/files/registry.ts';
-import { memoryOf, USABLE } from '../training/batching/memory-plan.ts';
+import { memoryOf } from '../training/batching/fit-memory.ts';
+import { USABLE } from '../training/batching/memory-plan.ts';
 import type { ClusterSettings } from './clusters.ts';
 
 export const modelPlace = z.object({ name: z.string(), source: z.string(), hash: z.string() });

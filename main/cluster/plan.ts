@@ -5,12 +5,14 @@ import { randomUUID } from 'node:crypto';
 import { algorithmOf } from '../algorithm/registry.ts';
 import { contentHash } from '../base/canonical.ts';
 import type { RunConfig } from '../config/config.ts';
+import { identityOf } from '../queue/new-run.ts';
 import type { Store } from '../store/store.ts';
 import type { ReferenceFile } from '../training/host.ts';
 import type { ClusterSettings } from './clusters.ts';
 import { codeIdentity } from './code.ts';
 import { memoryToAsk, type ModelPlace, modelsOf } from './models.ts';
-import { type CodeIdentity, type SubmissionFile, taskNumber, type TaskRequest } from './submission.ts';
+import type { CodeIdentity, SubmissionFile, TaskRequest } from './incoming.ts';
+import { taskNumber } from './submission.ts';
 
 export interface WantedTask {
   readonly config: RunConfig;
@@ -30,11 +32,6 @@ export interface PlanOptions {
   readonly study?: string | null;
   readonly now?: number;
   readonly code?: CodeIdentity;
-}
-
-/** As the store hashes a config: everything but the name. */
-export function runIdentity({ name: _name, ...rest }: RunConfig): string {
-  return contentHash(rest);
 }
 
 export function planSubmission(
@@ -73,7 +70,7 @@ export function planSubmission(
       name: config.name,
       seed: config.seed,
       planned: config.training.updates,
-      identity: runIdentity(config),
+      identity: identityOf(config),
       shared,
     };
   });

@@ -1,9 +1,9 @@
 // What the attempts of all tasks have said so far, read from their growing files. Only what was added since the last look is read, and of
 // a file met for the first time only its beginning and its end, so that a look at a thousand tasks takes a fraction of a second.
 
-import { closeSync, existsSync, fstatSync, openSync, readdirSync, readSync } from 'node:fs';
+import { closeSync, existsSync, fstatSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { progressLine, type ProgressLine, taskId } from './submission.ts';
+import { type AttemptName, attemptOf, openRegularFile, type ProgressLine, readAt, readProgressLine } from './incoming.ts';
 
 /** One attempt, in the words of its file. */
 export interface AttemptNews {
@@ -53,21 +53,28 @@ export class ProgressReader {
     return tasks.size > 0 && new Set(done).size === tasks.size;
   }
 
+  /** Whether the attempt of this file has left a result, so that it says no more. */
+  isDone(name: string): boolean {
+    return this.#known.get(name)?.news.end?.is === 'done';
+  }
+
   #look(name: string): void {
-    const [task = '', label = '', ending = ''] = name.split('.');
-    if (ending !== 'jsonl' || !taskId.safeParse(task).success) return;
-    const before = this.#known.get(name);
-    if (before?.news.end?.is === 'done') return;
-    const handle = openSync(join(this.#folder, name), 'r');
+    const attempt = attemptOf(name);
+    if (attempt === undefined || this.isDone(name)) return;
+    const handle = openRegularFile(join(this.#folder, name));
+    if (handle === null) return;
     try {
       const { size } = fstatSync(handle);
+      const known = this.#known.get(name);
+      // A file of ours only grows; another one is read anew.
+      const before = known && known.offset <= size ? known : undefined;
       const from = before?.offset ?? 0;
       if (size === from) return;
       const whole = size - from <= 2 * EDGE_BYTES;
       const begin = before || whole ? '' : read(handle, 0, EDGE_BYTES).replace(/[^\n]*$/, '');
       const rest = whole ? read(handle, from, size - from) : read(handle, size - EDGE_BYTES, EDGE_BYTES).replace(/^[^\n]*\n/, '');
       const unfinished = rest.length - (rest.lastIndexOf('\n') + 1);
-      const news = [...lines(begin), ...lines(rest)].reduce(tell, before?.news ?? silence(task, label));
+      const news = [...lines(begin, attempt), ...lines(rest, attempt)].reduce(tell, before?.news ?? silence(attempt));
       this.#known.set(name, { news, offset: size - Buffer.byteLength(rest.slice(rest.length - unfinished)) });
     } finally {
       closeSync(handle);
@@ -75,29 +82,21 @@ export class ProgressReader {
   }
 }
 
-function read(handle: number, offset: number, length: number): string {
-  const buffer = Buffer.alloc(length);
-  return buffer.subarray(0, readSync(handle, buffer, 0, length, offset)).toString('utf8');
-}
+const read = (handle: number, offset: number, length: number): string => readAt(handle, offset, length).toString('utf8');
 
 const PROGRESS = '{"is":"progress"';
 
 /** The whole lines; of those that say how far it is, only the newest, because it alone counts and there may be thousands. */
-function lines(text: string): ProgressLine[] {
+function lines(text: string, attempt: AttemptName): ProgressLine[] {
   const whole = text.slice(0, text.lastIndexOf('\n') + 1).split('\n');
   const newest = whole.findLastIndex((line) => line.startsWith(PROGRESS));
   return whole.flatMap((line, at) => {
     if (at !== newest && line.startsWith(PROGRESS)) return [];
-    try {
-      const parsed = progressLine.safeParse(JSON.parse(line));
-      return parsed.success ? [parsed.data] : [];
-    } catch {
-      return [];
-    }
+    return readProgressLine(line, attempt) ?? [];
   });
 }
 
-const silence = (task: string, label: string): AttemptNews => {
+const silence = ({ task, label }: AttemptName): AttemptNews => {
   return { task, label, job: '', node: '', processor: '', phase: '', done: 0, total: 0, success: null, saved: null, end: null, at: 0 };
 };
 

@@ -6,6 +6,7 @@ import { dirname } from 'node:path';
 import { z } from 'zod';
 import { canonicalJson, parseCanonical, sha256, type Json } from '../base/canonical.ts';
 import { ContainerReader, ContainerWriter, ImportError } from '../interchange/container.ts';
+import { refusal } from '../interchange/import.ts';
 import { writeDurably } from '../store/checkpoints.ts';
 import type { Store } from '../store/store.ts';
 import type { ReferenceFile } from '../training/host.ts';
@@ -17,14 +18,19 @@ export interface SharedContents {
   readonly samples: readonly { readonly world: string; readonly entries: readonly VstarEntry[] }[];
 }
 
-const referenceSchema = z.object({
+const referenceFields = z.object({
   recipe: z.string().regex(/^[0-9a-f]{64}$/),
   sha256: z.string(),
-  file: z.string().regex(/^references\/[0-9a-f]{64}\.safetensors$/),
+  file: z.string(),
   bytes: z.int(),
   world: z.string(),
   details: z.custom<Json>((value) => value !== undefined),
 });
+/** Its file is named for its recipe, so that it can take no other's place. */
+const referenceSchema = referenceFields.refine(
+  ({ recipe, file }) => file === `references/${recipe}.safetensors`,
+  'a file named for its recipe is expected',
+);
 const number = z.custom<number>((value) => typeof value === 'number');
 const sampleSchema = z.array(
   z.object({
@@ -61,17 +67,19 @@ export function writeShared(store: Store, file: string, { references, samples }:
 /** Takes in what the store does not have; answers whose samples the file has. Throws `ImportError` when it cannot be trusted. */
 export function readShared(store: Store, file: string): ReadonlySet<string> {
   if (!existsSync(file)) return new Set();
-  const reader = new ContainerReader(file);
+  let reader: ContainerReader | undefined;
   try {
-    const references = parsed(reader, 'references', z.array(referenceSchema));
+    const opened = (reader = new ContainerReader(file));
+    const references = parsed(opened, 'references', z.array(referenceSchema));
     references.forEach((policy, at) => {
       if (store.references.find(policy.recipe)) return;
-      const weights = reader.read(`weights/${at}`);
-      if (sha256(weights) !== policy.sha256) throw new ImportError(`${file} was refused: the weights of ${policy.recipe} were altered.`);
+      const weights = opened.read(`weights/${at}`);
+      if (sha256(weights) !== policy.sha256 || weights.length !== policy.bytes)
+        throw new ImportError(`${file} was refused: the weights of ${policy.recipe} were altered.`);
       writeDurably(store.references.path(policy), weights);
       store.write(() => store.references.add(policy));
     });
-    const rows = parsed(reader, 'vstar', sampleSchema);
+    const rows = parsed(opened, 'vstar', sampleSchema);
     store.write(() => {
       for (const { world, returns, successes, ...key } of rows) {
         const samples = { returns: Float64Array.from(returns), successes: Uint8Array.from(successes) };
@@ -79,8 +87,10 @@ export function readShared(store: Store, file: string): ReadonlySet<string> {
       }
     });
     return new Set(rows.map(sampleKey));
+  } catch (error) {
+    throw refusal(file, error);
   } finally {
-    reader.close();
+    reader?.close();
   }
 }
 

@@ -1,18 +1,8 @@
 // Slurm through its commands: submit, cancel, the largest array, and the states of jobs from whichever of squeue, scontrol and sacct
 // answers. A scheduler that says nothing is silent, which is a separate state: it never means that a job has ended.
 
+import { arrayIndices, type JobRecord, jobRecords, plainText } from './incoming.ts';
 import type { Place } from './place.ts';
-
-/** One task of a job array, as the scheduler knows it. */
-export interface JobRecord {
-  readonly name: string;
-  readonly job: string;
-  readonly index: number;
-  /** Slurm's word: PENDING, RUNNING, NODE_FAIL … */
-  readonly state: string;
-  readonly reason: string;
-  readonly node: string;
-}
 
 export interface Scheduler {
   /** All array tasks of jobs with these names; null when the scheduler is silent. */
@@ -65,9 +55,9 @@ export class Slurm implements Scheduler {
 
   async submit(script: string): Promise<string> {
     const { code, output, errors } = await this.#place.run(['sbatch', '--parsable', script]);
-    const job = /^(\d+)/m.exec(output)?.[1];
+    const job = /^(\d{1,20})(?!\d)/m.exec(output)?.[1];
     if (code === 0 && job !== undefined) return job;
-    const said = errors.trim() || output.trim() || `exit code ${code}`;
+    const said = plainText(errors) || plainText(output) || `exit code ${code}`;
     if (code === 127) throw new Refused(`There is no sbatch on the path of ${this.#place.there}: ${said}`);
     // A refusal names its reason ("Batch job submission failed: Invalid partition"); a lost connection or a time-out may have been too late.
     const uncertain = /unable to contact|timed out|time-?out|connection|communication|socket|zero bytes/i.test(said);
@@ -79,14 +69,14 @@ export class Slurm implements Scheduler {
     for (let start = 0; start < targets.length; start += CANCELLED_AT_ONCE) {
       const { code, errors } = await this.#place.run(['scancel', ...targets.slice(start, start + CANCELLED_AT_ONCE)]);
       if (code !== 0 && !/already completing|invalid job id/i.test(errors))
-        throw new Silent(`scancel did not answer: ${errors.trim() || code}`);
+        throw new Silent(`scancel did not answer: ${plainText(errors) || code}`);
     }
   }
 
   async arrayLimit(): Promise<number | null> {
     const { code, output } = await this.#place.run(['scontrol', 'show', 'config']);
-    const found = code === 0 ? /^MaxArraySize\s*=\s*(\d+)/m.exec(output)?.[1] : undefined;
-    return found === undefined ? null : Number(found);
+    const found = code === 0 ? /^MaxArraySize\s*=\s*(\d{1,9})\s*$/m.exec(output)?.[1] : undefined;
+    return found === undefined || Number(found) < 1 ? null : Number(found);
   }
 
   async #squeue(): Promise<SchedulerAnswer | null> {
@@ -124,52 +114,42 @@ export class Slurm implements Scheduler {
 
 /** Lines of `name|job|index|state|node|reason`. */
 export function parseSqueue(output: string): JobRecord[] {
-  return lines(output).flatMap((row) => {
+  return records(output, (row) => {
     const [name = '', job = '', index = '', state = '', node = '', ...reason] = row.split('|');
-    return /^\d+$/.test(index) ? [{ name, job, index: Number(index), state, node, reason: reason.join('|') }] : [];
+    return /^\d+$/.test(index) ? jobRecords({ name, job, index: Number(index), state, node, reason: reason.join('|') }) : [];
   });
 }
 
 /** One job a line as `Key=value` words; waiting tasks of an array share a line (ArrayTaskId=3-9,12%4). */
 export function parseScontrol(output: string): JobRecord[] {
-  return lines(output).flatMap((row) => {
+  return records(output, (row) => {
     const field = (key: string): string => new RegExp(`(?:^| )${key}=(\\S*)`).exec(row)?.[1] ?? '';
-    const indices = expandIndices(field('ArrayTaskId'));
     const node = field('NodeList').replace('(null)', '');
-    return indices.map((index) => ({
-      name: field('JobName'),
-      job: field('ArrayJobId') || field('JobId'),
-      index,
-      state: field('JobState'),
-      reason: field('Reason'),
-      node,
-    }));
+    const [name, job, state, reason] = [field('JobName'), field('ArrayJobId') || field('JobId'), field('JobState'), field('Reason')];
+    return arrayIndices(field('ArrayTaskId')).flatMap((index) => jobRecords({ name, job, index, state, reason, node }));
   });
 }
 
 /** Lines of `name|12_3|CANCELLED by 0|node`. */
 export function parseSacct(output: string): JobRecord[] {
-  return lines(output).flatMap((row) => {
+  return records(output, (row) => {
     const [name = '', id = '', state = '', node = ''] = row.split('|');
     const match = /^(\d+)_(?:(\d+)|\[([\d,-]+)(?:%\d+)?\])$/.exec(id);
     if (!match) return [];
     const [, job = '', single, several] = match;
     const word = state.split(' ')[0] ?? '';
-    return expandIndices(single ?? several ?? '').map((index) => ({ name, job, index, state: word, reason: '', node }));
+    return arrayIndices(single ?? several ?? '').flatMap((index) => jobRecords({ name, job, index, state: word, reason: '', node }));
   });
 }
 
-function expandIndices(text: string): number[] {
-  return text
-    .replace(/%\d+$/, '')
-    .split(',')
-    .flatMap((part) => {
-      const match = /^(\d+)(?:-(\d+))?$/.exec(part);
-      if (!match) return [];
-      const first = Number(match[1]);
-      const last = Number(match[2] ?? first);
-      return Array.from({ length: last - first + 1 }, (_, at) => first + at);
-    });
-}
+/** More than a user has in any cluster. */
+const MOST_RECORDS = 400_000;
 
-const lines = (output: string): string[] => output.split('\n').filter((row) => row.trim() !== '');
+function records(output: string, read: (row: string) => JobRecord[]): JobRecord[] {
+  const found: JobRecord[] = [];
+  for (const row of output.split('\n')) {
+    if (found.length > MOST_RECORDS) break;
+    for (const record of read(row)) found.push(record);
+  }
+  return found;
+}

@@ -2,7 +2,8 @@
 // is done only when its result is there; it is failed only when something says so; and while the scheduler is silent it is unknown.
 
 import type { AttemptNews, ProgressReader } from './progress.ts';
-import type { JobRecord, SchedulerAnswer } from './slurm.ts';
+import { type JobRecord, MOST_BYTES } from './incoming.ts';
+import type { SchedulerAnswer } from './slurm.ts';
 import type { Part, Submission } from './submission.ts';
 import type { Submitter } from './submit.ts';
 
@@ -62,7 +63,7 @@ export async function statusOf(to: Submitter, submission: Submission, reader: Pr
           createdAt,
         );
   // After the scheduler: whatever it says has ended has written its last line before.
-  if (!over) await to.place.pull([`${id}/progress/*`]);
+  if (!over) await to.place.pullFolder(`${id}/progress`, MOST_BYTES.progress, (name) => reader.isDone(name));
   const attempts = reader.read();
   const records = new Map(answer?.jobs.map((job) => [`${job.name} ${job.index}`, job]));
   const places = new Map<string, { part: Part; index: number }>();

@@ -3,7 +3,8 @@
 // silent scheduler means waiting, never a second try; and only a scheduler that answers and does not know the name a minute later frees
 // its tasks to be submitted again.
 
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import type { ClusterSettings } from './clusters.ts';
+import { jobName, MOST_BYTES, readSeen } from './incoming.ts';
 import { withLock } from './lock.ts';
 import type { Place } from './place.ts';
 import { batchScript } from './script.ts';
@@ -20,15 +21,25 @@ export interface Clock {
 }
 
 export interface Submitter {
+  /** What jobs ask for: this lab's settings of the cluster, not those that stand in a folder there. */
+  readonly settings: ClusterSettings;
   readonly place: Place;
   readonly scheduler: Scheduler;
   readonly clock: Clock;
 }
 
+/** Brings here what says which arrays there are. */
+export async function refresh({ place }: Submitter, submission: Submission): Promise<void> {
+  const { id } = submission;
+  await place.pull([{ name: `${id}/journal.jsonl`, most: MOST_BYTES.journal }]);
+  const numbers = new Set(submission.journal().flatMap((line) => (line.is === 'intent' ? [line.part] : [])));
+  await place.pull([...numbers].map((number) => ({ name: `${id}/parts/${number}.txt`, most: MOST_BYTES.part })));
+}
+
 /** Submits every task that no job has yet. Returns the arrays. Throws `Silent` when the scheduler does not answer, `Refused` when sbatch says no. */
 export async function ensureSubmitted(to: Submitter, submission: Submission): Promise<Part[]> {
   return withLock(to.place, submission.id, async () => {
-    await to.place.pull([`${submission.id}/journal.jsonl`, `${submission.id}/parts/*`, `${submission.id}/seen/*`]);
+    await refresh(to, submission);
     await settle(to, submission);
     const covered = new Set(submission.parts().flatMap(({ refused, tasks }) => (refused === null ? tasks : [])));
     const open = (ids: readonly string[]): string[] => ids.filter((id) => !covered.has(id));
@@ -55,6 +66,7 @@ async function settle(to: Submitter, submission: Submission): Promise<void> {
   const journal = submission.journal();
   const open = submission.parts(journal).filter(({ job, refused }) => job === null && refused === null);
   if (open.length === 0) return;
+  await to.place.pull(open.map(({ name }) => ({ name: `${submission.id}/seen/${name}`, most: MOST_BYTES.seen })));
   const answer = await to.scheduler.jobs(
     open.map(({ name }) => name),
     submission.file.createdAt,
@@ -62,9 +74,7 @@ async function settle(to: Submitter, submission: Submission): Promise<void> {
   if (answer === null)
     throw new Silent(`The scheduler does not answer, so nobody knows whether ${open.map(({ name }) => name).join(', ')} exists`);
   for (const { number, name } of open) {
-    const seen = submission.path('seen', name);
-    const job =
-      answer.jobs.find((record) => record.name === name)?.job ?? (existsSync(seen) ? readFileSync(seen, 'utf8').trim() : undefined);
+    const job = answer.jobs.find((record) => record.name === name)?.job ?? readSeen(submission.folder, name);
     const at = to.clock.now();
     const intended = journal.findLast((line) => line.is === 'intent' && line.part === number)?.at ?? 0;
     if (job !== undefined) await record(to, submission, { is: 'submitted', at, part: number, job });
@@ -88,13 +98,11 @@ async function submitTasks(to: Submitter, submission: Submission, tasks: readonl
 async function submitPart(to: Submitter, submission: Submission, tasks: readonly string[], after: readonly string[]): Promise<void> {
   const { id, file } = submission;
   const part = submission.parts().reduce((most, { number }) => Math.max(most, number), 0) + 1;
-  const name = `astrolab-${id}-${part}`;
+  const name = jobName(id, part);
   const folder = `${to.place.there}/${id}`;
   writeWhole(submission.path('parts', `${part}.txt`), `${tasks.join('\n')}\n`);
-  writeFileSync(
-    submission.path('parts', `${part}.sh`),
-    batchScript({ cluster: file.cluster, folder, name, part, tasks: tasks.length, after }),
-  );
+  const cluster = { ...to.settings, memory: to.settings.memory || file.cluster.memory };
+  writeWhole(submission.path('parts', `${part}.sh`), batchScript({ cluster, folder, name, part, tasks: tasks.length, after }));
   await to.place.push([`${id}/parts/${part}.txt`, `${id}/parts/${part}.sh`]);
   await record(to, submission, { is: 'intent', at: to.clock.now(), part, name, tasks: tasks.length });
   try {

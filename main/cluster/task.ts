@@ -2,10 +2,9 @@
 // attempt, whichever node that ran on, and makes a snapshot at checkpoints. Attempts never write the same file but for the snapshot, which
 // is renamed into place: a lost node that works on without anyone knowing can do no harm, because a run's numbers are the same everywhere.
 
-import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync } from 'node:fs';
 import { cpus, hostname } from 'node:os';
-import { join } from 'node:path';
-import { sha256 } from '../base/canonical.ts';
+import { basename, join } from 'node:path';
 import { parseConfig } from '../config/config.ts';
 import { runTraining } from '../process/train-job.ts';
 import { newRun, writerOptions } from '../queue/new-run.ts';
@@ -20,9 +19,20 @@ import type { ReferenceFile } from '../training/host.ts';
 import type { RunReport } from '../training/reports.ts';
 import { codeIdentity, codeText, sameCode } from './code.ts';
 import { EXIT } from './exit.ts';
+import {
+  attemptOf,
+  hashRegularFile,
+  MOST_BYTES,
+  plainText,
+  type ProgressLine,
+  readProgressLine,
+  readRegularFile,
+  readRequest,
+  type TaskRequest,
+} from './incoming.ts';
 import { takeModels } from './models.ts';
 import { readShared, sampleKey, writeShared, type SharedContents } from './shared-file.ts';
-import { appendLine, type ProgressLine, progressLine, readLines, readRequest, type TaskRequest, writeWhole } from './submission.ts';
+import { appendLine, writeWhole } from './submission.ts';
 
 const PROGRESS_MS = 2000;
 /** Between two snapshots of a run that checkpoints often; the cluster's set-up line may export another time. */
@@ -45,7 +55,10 @@ export async function runTask(attempt: Attempt): Promise<number> {
   const { folder, task, label } = attempt;
   const progress = new ProgressFile(join(folder, 'progress', `${task}.${label}.jsonl`));
   const request = readRequest(folder, task);
-  const work = join(request.scratch || join(folder, 'work'), `${task}.${label}`);
+  const parent = request.scratch || join(folder, 'work');
+  mkdirSync(parent, { recursive: true });
+  // A scratch folder may be everybody's: the name cannot be foreseen, and nobody else may look in.
+  const work = mkdtempSync(join(parent, `${task}.${label}-`));
   progress.started(attempt.job);
   try {
     const code = codeIdentity();
@@ -55,7 +68,6 @@ export async function runTask(attempt: Attempt): Promise<number> {
       );
     }
     if (doneBefore(folder, task)) return EXIT.done;
-    mkdirSync(work, { recursive: true });
     takeModels(work, request.models);
     switch (request.work.kind) {
       case 'train':
@@ -66,7 +78,7 @@ export async function runTask(attempt: Attempt): Promise<number> {
         return await testTask(attempt, progress, work);
     }
   } catch (error) {
-    progress.add({ is: 'failed', at: Date.now(), reason: error instanceof Error ? error.message : String(error) });
+    progress.add({ is: 'failed', at: Date.now(), reason: plainText(error instanceof Error ? error.message : String(error)) });
     console.error(error instanceof Error ? error.stack : error);
     return EXIT.failed;
   } finally {
@@ -76,8 +88,14 @@ export async function runTask(attempt: Attempt): Promise<number> {
 
 /** Whether another attempt has finished: a node that was thought lost, or a job that a crash made forget. */
 function doneBefore(folder: string, task: string): boolean {
-  const files = readdirSync(join(folder, 'progress')).filter((name) => name.startsWith(`${task}.`));
-  return files.some((name) => readLines(join(folder, 'progress', name), progressLine).some(({ is }) => is === 'done'));
+  return readdirSync(join(folder, 'progress')).some((name) => {
+    const attempt = attemptOf(name);
+    if (attempt?.task !== task) return false;
+    const lines = readRegularFile(join(folder, 'progress', name), MOST_BYTES.progress)
+      ?.toString('utf8')
+      .split('\n');
+    return lines?.some((line) => readProgressLine(line, attempt)?.is === 'done') === true;
+  });
 }
 
 async function trainTask(attempt: Attempt, work: Work<'train'>, progress: ProgressFile, dataFolder: string): Promise<number> {
@@ -90,7 +108,8 @@ async function trainTask(attempt: Attempt, work: Work<'train'>, progress: Progre
     takeShared(store, own);
     const made = new Made([], new Set(known));
     const run =
-      resumed(store, snapshot) ?? store.runs.create({ ...newRun(parseConfig(work.config), work.preset, work.tags), uid: work.uid });
+      resumed(store, snapshot, work.uid) ??
+      store.runs.create({ ...newRun(parseConfig(work.config), work.preset, work.tags), uid: work.uid });
     if (run.updates > 0) progress.add({ is: 'saved', at: Date.now(), update: run.updates });
     const save = (): void => {
       if (!made.empty) writeShared(store, own, made.contents());
@@ -116,7 +135,8 @@ async function trainTask(attempt: Attempt, work: Work<'train'>, progress: Progre
     signal.removeEventListener('abort', stop);
     const ended = store.runs.get(run.id);
     if (ended.state === 'done') return finish(attempt, store, ended, made, progress);
-    if (ended.updates > 0 || store.checkpoints.list(run.id).length > 0) save();
+    // Without a checkpoint there is nothing to continue from.
+    if (store.checkpoints.list(run.id).length > 0) save();
     if (ended.state !== 'stopped') throw new Error(ended.reason ?? `The run ended as ${ended.state}`);
     progress.add({ is: 'stopped', at: Date.now(), update: ended.updates });
     return EXIT.saved;
@@ -131,8 +151,7 @@ function finish({ folder, task, label }: Attempt, store: Store, run: Run, made: 
   const file = join(folder, 'results', name);
   if (!made.empty) writeShared(store, join(folder, 'results', `${task}.${label}.shared`), made.contents());
   exportRuns(store, [run.id], file);
-  const { size } = statSync(file);
-  progress.add({ is: 'done', at: Date.now(), file: name, sha256: sha256(readFileSync(file)), bytes: size, updates: run.updates });
+  progress.done(folder, `results/${name}`, run.updates);
   for (const ending of ['astrolab', 'shared']) rmSync(join(folder, 'snapshots', `${task}.${ending}`), { force: true });
   return EXIT.done;
 }
@@ -165,14 +184,7 @@ async function shareTask(
       },
     });
     writeShared(store, file, made.contents());
-    progress.add({
-      is: 'done',
-      at: Date.now(),
-      file: `${task}.shared`,
-      sha256: sha256(readFileSync(file)),
-      bytes: statSync(file).size,
-      updates: 0,
-    });
+    progress.done(folder, `shared/${task}.shared`, 0);
     return EXIT.done;
   } finally {
     store.close();
@@ -185,10 +197,9 @@ async function testTask({ folder, task, label }: Attempt, progress: ProgressFile
   const { runSelfTest } = await import('../process/self-test.ts');
   const { value, expected } = await runSelfTest({ steps: 1 });
   if (value !== expected) throw new Error(`onnxruntime computed ${value} on ${hostname()}, ${expected} was expected`);
-  const file = `${task}.${label}.txt`;
-  const path = join(folder, 'results', file);
-  writeWhole(path, `${hostname()}\n`);
-  progress.add({ is: 'done', at: Date.now(), file, sha256: sha256(readFileSync(path)), bytes: statSync(path).size, updates: 0 });
+  const file = `results/${task}.${label}.txt`;
+  writeWhole(join(folder, file), `${hostname()}\n`);
+  progress.done(folder, file, 0);
   return EXIT.done;
 }
 
@@ -221,17 +232,19 @@ function takeShared(store: Store, file: string): Iterable<string> {
   }
 }
 
-/** The run as an earlier attempt left it. */
-function resumed(store: Store, snapshot: string): Run | undefined {
+/** The run as an earlier attempt left it. Throws where that cannot be read: only somebody who asks for it begins a run again. */
+function resumed(store: Store, snapshot: string, uid: string): Run | undefined {
   if (!existsSync(snapshot)) return undefined;
   try {
-    const [found] = importFile(store, snapshot).runs;
+    const [found] = importFile(store, snapshot, { only: uid }).runs;
     return found && store.runs.get(found.run);
   } catch (error) {
     if (!(error instanceof ImportError)) throw error;
-    console.error(`${error.message} The run begins anew.`);
     renameSync(snapshot, `${snapshot}.refused`);
-    return undefined;
+    throw new Error(
+      `The task cannot continue from its snapshot, which was put aside as ${snapshot}.refused: ${error.message} A retry begins the run again.`,
+      { cause: error },
+    );
   }
 }
 
@@ -277,6 +290,13 @@ class ProgressFile {
 
   add(line: ProgressLine): void {
     appendLine(this.#file, line);
+  }
+
+  /** The last line, which vouches for the result. */
+  done(folder: string, result: string, updates: number): void {
+    const found = hashRegularFile(join(folder, result));
+    if (found === null) throw new Error(`${result} is not in ${folder}, though it was just written`);
+    this.add({ is: 'done', at: Date.now(), file: basename(result), ...found, updates });
   }
 
   started(job: string): void {

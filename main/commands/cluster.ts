@@ -4,9 +4,11 @@
 import type { Command } from 'commander';
 import { z } from 'zod';
 import { Cluster } from '../cluster/cluster.ts';
+import type { Collected } from '../cluster/collect.ts';
 import { clusterSettings, type ClusterSettings, findCluster, listClusters, removeCluster, saveCluster } from '../cluster/clusters.ts';
-import type { SubmissionStatus } from '../cluster/status.ts';
-import type { Submission } from '../cluster/submission.ts';
+import { DamagedSubmission } from '../cluster/incoming.ts';
+import { type SubmissionStatus, TASK_STATES } from '../cluster/status.ts';
+import type { DamagedRow, Submission } from '../cluster/submission.ts';
 import { percent } from '../base/format.ts';
 import { textTable } from '../report/report.ts';
 import type { Store } from '../store/store.ts';
@@ -138,12 +140,12 @@ function registerProgress(cluster: Command): void {
         const refused: { submission: string; task: string; reason: string }[] = [];
         let known = 0;
         for (const { at, submission } of await chosen(store, id, options.on)) {
-          const found = await at.collect(submission, await at.status(submission));
+          const found = await collectFrom(at, submission);
           added.push(...found.added);
           known += found.known.length;
           refused.push(...found.refused.map((one) => ({ submission: submission.id, ...one })));
         }
-        for (const { task, reason } of refused) note(`Task ${task}: ${reason}`);
+        for (const { task, reason } of refused) note(`${task === '' ? '' : `Task ${task}: `}${reason}`);
         if (refused.length > 0) process.exitCode = 1;
         answer(
           { added, known, refused },
@@ -213,6 +215,16 @@ function registerClean(cluster: Command): void {
     );
 }
 
+/** What is done of a submission. One that is damaged keeps none of the others from being collected. */
+async function collectFrom(at: Cluster, submission: Submission): Promise<Collected> {
+  try {
+    return await at.collect(submission, await at.status(submission));
+  } catch (error) {
+    if (!(error instanceof DamagedSubmission)) throw error;
+    return { added: [], known: [], refused: [{ task: '', reason: `Submission ${submission.id} is damaged: ${error.message}` }] };
+  }
+}
+
 interface Found {
   readonly at: Cluster;
   readonly submission: Submission;
@@ -233,9 +245,19 @@ async function chosen(store: Store, id: string | undefined, on: string | undefin
 }
 
 async function findSubmission(store: Store, id: string, on: string | undefined): Promise<Found> {
-  const all = (await chosen(store, undefined, on)).sort((a, b) => b.submission.file.createdAt - a.submission.file.createdAt);
+  const all: Found[] = [];
+  const damaged: DamagedRow[] = [];
+  for (const settings of clustersOf(store, on)) {
+    const at = new Cluster(store, settings);
+    const listed = await at.list();
+    all.push(...listed.sound.map((submission) => ({ at, submission })));
+    damaged.push(...listed.damaged);
+  }
+  all.sort((a, b) => b.submission.file.createdAt - a.submission.file.createdAt);
   const found = id === 'last' ? all[0] : all.find(({ submission }) => submission.id === id || submission.id.endsWith(id));
   if (found) return found;
+  const broken = damaged.find((row) => row.id === id);
+  if (broken) throw new DamagedSubmission(`Submission ${id} is damaged: ${broken.reason}`);
   const known = all.slice(0, 5).map(({ submission }) => submission.id);
   throw new CallError(`There is no submission "${id}"`, known.length > 0 ? `The newest are ${known.join(', ')}` : 'There are none yet');
 }
@@ -250,7 +272,12 @@ function taskOf(submission: Submission, text: string): string {
 
 async function answerAll(store: Store, on: string | undefined): Promise<void> {
   const all: SubmissionStatus[] = [];
-  for (const { at, submission } of await chosen(store, undefined, on)) all.push(await at.status(submission));
+  const damaged: (DamagedRow & { cluster: string })[] = [];
+  for (const settings of clustersOf(store, on)) {
+    const found = await new Cluster(store, settings).overview();
+    all.push(...found.statuses);
+    damaged.push(...found.damaged.map((row) => ({ ...row, cluster: settings.name })));
+  }
   const rows = all.map(({ id, cluster, title, tasks, counts, source }) => [
     id,
     cluster,
@@ -259,9 +286,14 @@ async function answerAll(store: Store, on: string | undefined): Promise<void> {
     countsText(counts),
     source ?? 'silent',
   ]);
+  rows.push(...damaged.map(({ id, cluster, reason }) => [id, cluster, '', '', `damaged: ${reason}`, '']));
+  const counts = Object.fromEntries(TASK_STATES.map((state) => [state, 0]));
   answer(
-    all.map(({ id, cluster, title, counts, source }) => ({ submission: id, cluster, title, counts, source })),
-    all.length > 0 ? textTable(['submission', 'cluster', 'what', 'tasks', 'states', 'scheduler'], rows) : 'Nothing was submitted yet',
+    [
+      ...all.map((one) => ({ submission: one.id, cluster: one.cluster, title: one.title, counts: one.counts, source: one.source })),
+      ...damaged.map(({ id, cluster, reason }) => ({ submission: id, cluster, title: '', counts, source: null, damaged: reason })),
+    ],
+    rows.length > 0 ? textTable(['submission', 'cluster', 'what', 'tasks', 'states', 'scheduler'], rows) : 'Nothing was submitted yet',
   );
 }
 

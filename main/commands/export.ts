@@ -73,7 +73,10 @@ async function importHere(folder: string, file: string): Promise<ImportResult> {
     const progress = (done: number, total: number): void => {
       if (process.stderr.isTTY && total > 1) process.stderr.write(`\r\x1b[2K${done} of ${total} runs`);
     };
-    return await importElsewhere(() => spawnChild(IMPORT_HEAP), folder, resolve(file), { progress, signal: cancel.signal });
+    return await importElsewhere(() => spawnChild({ heapMegabytes: IMPORT_HEAP }), folder, resolve(file), {
+      progress,
+      signal: cancel.signal,
+    });
   } finally {
     ignore();
   }

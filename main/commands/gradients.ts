@@ -2,7 +2,6 @@
 // episodes its validation success first reached a share (50% unless --reach says otherwise).
 
 import type { Command } from 'commander';
-import { parseConfig } from '../config/config.ts';
 import { percent } from '../base/format.ts';
 import { originOf } from '../queue/branch.ts';
 import { CheckpointFiles } from '../store/checkpoints.ts';
@@ -40,7 +39,7 @@ async function measure(store: Store, id: number, { checkpoint, batches, reach }:
   const { checkpoint: saved } = originOf(store, { run: run.uid, update: wanted });
   note(`Playing ${count} batches with the weights of update ${wanted}`);
   const noise = await measureGradients(
-    parseConfig(run.config),
+    run.config,
     {
       dataFolder: store.dataFolder,
       files: new CheckpointFiles(store.dataFolder, run.uid),

@@ -4,9 +4,10 @@ import type { Command } from 'commander';
 import { Cluster } from '../cluster/cluster.ts';
 import { findCluster } from '../cluster/clusters.ts';
 import { follow } from '../cluster/follow.ts';
-import { runIdentity, type WantedTask } from '../cluster/plan.ts';
+import type { WantedTask } from '../cluster/plan.ts';
 import type { SubmissionStatus } from '../cluster/status.ts';
 import type { Submission } from '../cluster/submission.ts';
+import { identityOf } from '../queue/new-run.ts';
 import type { Store } from '../store/store.ts';
 import type { RemoteFailure, WantedRun, WorkOptions } from '../study/work.ts';
 import { answer, note, noteLine } from './shared/output.ts';
@@ -75,7 +76,7 @@ export function remoteWork(store: Store, on: string, study: string, signal: Abor
     const failed = await waitFor(at, submissions, signal);
     const identities = new Map(submissions.flatMap(({ file }) => file.tasks.map(({ uid, identity }) => [uid, identity] as const)));
     return failed.flatMap(({ uid, state, reason }) => {
-      const one = wanted.find(({ config }) => runIdentity(config) === identities.get(uid ?? ''));
+      const one = wanted.find(({ config }) => identityOf(config) === identities.get(uid ?? ''));
       return one ? [{ config: one.config, reason: reason || state }] : [];
     });
   };

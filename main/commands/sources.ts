@@ -13,7 +13,7 @@ import { textTable } from '../report/report.ts';
 import type { Store } from '../store/store.ts';
 import { evaluationOn, loadSystems, measureSystem, type System, systemConfig } from '../study/sources.ts';
 import { SOURCES_HEADER, sourcesMarkdown, sourcesRow } from '../study/sources-page.ts';
-import { runFinder, trainAll } from '../study/work.ts';
+import { sameRun, trainAll } from '../study/work.ts';
 import { worldHash } from '../training/run-setup.ts';
 import { outFile } from './shared/out.ts';
 import { answer, CallError, note } from './shared/output.ts';
@@ -59,8 +59,7 @@ async function run(store: Store, options: Options): Promise<void> {
   const { size, set: changes } = options;
   if (options.plan === true) return plan(store, systems, seeds, options);
   if (options.train === true) await train(store, systems, seeds, options);
-  const find = runFinder(store);
-  const measured = systems.map((system) => measureSystem(store, find, system, { size, seeds, changes }));
+  const measured = systems.map((system) => measureSystem(store, system, { size, seeds, changes }));
   const command = `npm run lab -- sources --size ${size} --seeds ${options.seeds}${changes.map((change) => ` --set ${change}`).join('')}`;
   if (options.out !== undefined) writeOutput(options.out, sourcesMarkdown(measured, command));
   answer(
@@ -80,11 +79,10 @@ function chosen(only: string | undefined): readonly System[] {
 }
 
 function plan(store: Store, systems: readonly System[], seeds: readonly number[], { size, set }: Options): void {
-  const find = runFinder(store);
   const rows = systems.flatMap((system) =>
     seeds.map((seed) => {
       const config = systemConfig(system, size, seed, set);
-      const state = find(config)?.state ?? 'missing';
+      const state = sameRun(store, config)?.state ?? 'missing';
       return {
         system: system.id,
         seed,

@@ -6,7 +6,7 @@ import { z } from 'zod';
 import { CurriculumSettings } from '../algorithm/curriculum.ts';
 import { algorithms } from '../algorithm/registry.ts';
 import { RewardKind, scheduled, VstarSettings } from '../algorithm/vstar.ts';
-import { configuredMistakes } from '../environment/demonstrations.ts';
+import { mistakesOf } from '../environment/demonstrations.ts';
 import type { Plain } from '../environment/environment.ts';
 import { DEFAULT_WORLD, WORLDS } from '../environment/registry.ts';
 import { between, group, knob, whole } from '../base/knob.ts';
@@ -344,10 +344,18 @@ const runSchema = (algorithm: ReturnType<typeof algorithmSchema>) =>
       }
       if (config.policy.aids.similarIds && config.policy.kind !== 'model')
         refuse('policy.aids.similarIds', 'expected false: an id is one token for a small policy, so none begin alike');
+      if (config.algorithm.id === 'oapl' && config.device !== 'cpu')
+        refuse('device', 'expected cpu: a reference that follows the policy is kept in memory');
       if (config.training.minP > 0 && config.device !== 'cpu')
         refuse('training.minP', 'expected 0: min-p sampling is for the CPU (device cpu)');
       if (config.evaluation.beam.width > 1 && (kind === 'model' || config.device !== 'cpu'))
         refuse('evaluation.beam.width', 'expected 1: beam search is for small policies on the CPU (policy.kind scratch, device cpu)');
+      const { credit, group } = { credit: 'episode', group: 2, ...config.algorithm };
+      if (credit !== 'episode' && credit !== 'branch' && group < 2)
+        refuse(
+          'algorithm.group',
+          `expected 2 or more with algorithm.credit=${credit}, which compares the episodes of a task; found ${group}`,
+        );
       const { low, high } = config.reference.targetSuccess;
       if (low > high) refuse('reference.targetSuccess.low', `expected at most targetSuccess.high (${high}), found ${low}`);
     });
@@ -371,33 +379,15 @@ function unknownMistakes(config: RunConfig): string[] {
   return world ? Object.keys(config.reference.imperfection).filter((name) => !(name in world.mistakes)) : [];
 }
 
-/** Version 0.1.0 had one set of mistakes for all worlds; worlds that renamed theirs declare the former names. */
-const Before = z.looseObject({
-  world: z.looseObject({ name: z.string().default(DEFAULT_WORLD) }).prefault({}),
-  reference: z.looseObject({ imperfection: z.record(z.string(), z.unknown()) }),
-});
-
-function migrated(input: unknown): unknown {
-  const before = Before.safeParse(input);
-  const world = before.success ? worldOf(before.data) : undefined;
-  if (!before.success || !world || typeof input !== 'object') return input;
-  const now = new Map(Object.entries(world.mistakes).map(([name, { formerly }]) => [formerly ?? name, name]));
-  const { reference } = before.data;
-  const imperfection = Object.fromEntries(
-    Object.entries(reference.imperfection).map(([name, chance]) => [name in world.mistakes ? name : (now.get(name) ?? name), chance]),
-  );
-  return { ...input, reference: { ...reference, imperfection } };
-}
-
-/** Reads a config of any version and fills every default in, the world's too. */
+/** Fills every default in, the world's too. */
 export function checkConfig(input: unknown): z.ZodSafeParseResult<RunConfig> {
-  const result = RunConfig.safeParse(migrated(input), { reportInput: true });
+  const result = RunConfig.safeParse(input, { reportInput: true });
   const world = result.success ? worldOf(result.data) : undefined;
   if (!result.success || !world) return result;
   const { reference } = result.data;
   return {
     success: true,
-    data: { ...result.data, reference: { ...reference, imperfection: { ...configuredMistakes(world, reference.imperfection) } } },
+    data: { ...result.data, reference: { ...reference, imperfection: { ...mistakesOf(world, reference.imperfection) } } },
   };
 }
 
@@ -406,12 +396,6 @@ export function parseConfig(input: unknown): RunConfig {
   const result = checkConfig(input);
   if (result.success) return result.data;
   throw new ConfigError(result.error.issues.map((issue) => describeIssue(issue)).join('\n'));
-}
-
-/** A stored config with the defaults of settings that were added since; as it is when it no longer fits the schema. */
-export function completeConfig(stored: unknown): unknown {
-  const result = RunConfig.safeParse(stored);
-  return result.success ? result.data : stored;
 }
 
 export class ConfigError extends Error {

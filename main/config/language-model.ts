@@ -51,13 +51,3 @@ export const LanguageModel = group(
   },
   'The language model and which of its weights are trained (with kind model).',
 );
-
-/** The settings without those that came later and are as if they did not exist: hashes of older runs stay. */
-export function modelIdentity({ lowerCase, emptyThought, invalidPenalty, ...model }: z.infer<typeof LanguageModel>): object {
-  return {
-    ...model,
-    ...(lowerCase && { lowerCase }),
-    ...(!emptyThought && { emptyThought }),
-    ...(invalidPenalty > 0 && { invalidPenalty }),
-  };
-}

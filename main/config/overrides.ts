@@ -2,7 +2,7 @@
 // of the schema; a key that does not exist is answered with the nearest one that does.
 
 import { algorithms } from '../algorithm/registry.ts';
-import { configuredMistakes } from '../environment/demonstrations.ts';
+import { mistakesOf } from '../environment/demonstrations.ts';
 import { WORLDS } from '../environment/registry.ts';
 import { AlgorithmConfig, ConfigError, parseConfig, type RunConfig } from './config.ts';
 
@@ -47,7 +47,7 @@ function setKey(tree: Tree, key: string, text: string): void {
     // Another world has other settings, and its demonstrator makes other mistakes: its defaults replace the old ones.
     tree.world = { name: text, settings: {} };
     const world = WORLDS.find(({ name }) => name === text);
-    if (isTree(tree.reference)) tree.reference.imperfection = world ? { ...configuredMistakes(world) } : {};
+    if (isTree(tree.reference)) tree.reference.imperfection = world ? { ...mistakesOf(world) } : {};
     return;
   }
   const parts = key.split('.');

@@ -5,7 +5,8 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
 import { resourceFile } from '../base/paths.ts';
-import { completeConfig, ConfigError, parseConfig, type RunConfig } from './config.ts';
+import { ConfigError, type RunConfig } from './config.ts';
+import { readConfig } from './upgrade.ts';
 import { applyOverrides, diffConfigs } from './overrides.ts';
 
 /** Smaller versions of a preset: to see that it works, to see where a small policy goes, to see where it goes, and as its author meant it. */
@@ -18,6 +19,8 @@ const PresetFile = z.strictObject({
   title: z.string().min(3).max(80),
   /** What it is for and what to expect of it. */
   description: z.string().min(40),
+  /** A built-in preset whose config this one changes. */
+  base: z.string().optional(),
   /** Where it departs from the system it is named after, and why. */
   adapted: z.array(z.string().min(10)).default([]),
   /** Settings of its quick and medium versions where the usual ones (`sized`) would not do. */
@@ -70,12 +73,33 @@ export function loadPreset(id: string): Preset {
   }
   const parsed = PresetFile.safeParse(JSON.parse(readFileSync(file, 'utf8')));
   if (!parsed.success) throw new ConfigError(`Preset ${id} is damaged: ${z.prettifyError(parsed.error)}`);
-  const { config, ...rest } = parsed.data;
+  const { config: own, base, ...rest } = parsed.data;
+  const config = base === undefined ? own : changed(rawConfig(base), own);
   try {
-    return { id, ...rest, config: parseConfig({ name: id, ...config }) };
+    return { id, ...rest, config: readConfig({ name: id, ...config }) };
   } catch (error) {
     throw new ConfigError(`Preset ${id} does not fit the schema of a run:\n${error instanceof Error ? error.message : String(error)}`);
   }
+}
+
+/** The config of a preset's file as it stands there. */
+function rawConfig(id: string): Readonly<Record<string, unknown>> {
+  const { config, base } = PresetFile.parse(JSON.parse(readFileSync(resourceFile('presets', `${id}.json`), 'utf8')));
+  return base === undefined ? config : changed(rawConfig(base), config);
+}
+
+const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+/** `base` with other values in the places that `changes` names; another algorithm takes the place of the whole algorithm. */
+function changed(base: Readonly<Record<string, unknown>>, changes: Readonly<Record<string, unknown>>): Record<string, unknown> {
+  const merged: Record<string, unknown> = { ...base };
+  for (const [key, value] of Object.entries(changes)) {
+    const before = merged[key];
+    const replaced = key === 'algorithm' && isObject(before) && isObject(value) && before.id !== value.id;
+    merged[key] = isObject(before) && isObject(value) && !replaced ? changed(before, value) : value;
+  }
+  return merged;
 }
 
 /** What is left of a preset's work in its smaller versions: parts of updates and cloning, and most tasks of an evaluation. */
@@ -130,8 +154,8 @@ export function sized({ config, sizes }: Pick<Preset, 'config' | 'sizes'>, size:
   const own = Object.entries(sizes[size === 'small' ? 'medium' : size]).map(
     ([key, value]) => `${key}=${Array.isArray(value) ? value.join(',') : String(value)}`,
   );
-  const changed = applyOverrides(small, own);
-  return size === 'small' ? shrunk(changed) : changed;
+  const adjusted = applyOverrides(small, own);
+  return size === 'small' ? shrunk(adjusted) : adjusted;
 }
 
 export const allPresets = (): Preset[] => presetIds().map(loadPreset);
@@ -142,10 +166,10 @@ export interface PresetChange {
   readonly after: unknown;
 }
 
-/** What a stored config changes of its preset: only what a person would have typed. Null when there is no such preset. */
-export function changesFromPreset(preset: string | null, stored: unknown): PresetChange[] | null {
+/** What a config changes of its preset: only what a person would have typed. Null when there is no such preset. */
+export function changesFromPreset(preset: string | null, config: RunConfig): PresetChange[] | null {
   if (preset === null || !presetIds().includes(preset)) return null;
-  return diffConfigs([loadPreset(preset).config, completeConfig(stored)])
+  return diffConfigs([loadPreset(preset).config, config])
     .filter(({ key }) => key !== 'name' && key !== 'seed' && !key.startsWith('branch.'))
     .map(({ key, values: [before, after] }) => ({ key, before, after }));
 }

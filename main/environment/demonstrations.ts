@@ -9,13 +9,6 @@ import type { Split } from '../base/vocabulary.ts';
 export const mistakesOf = ({ mistakes }: World, given: Imperfection = {}): Imperfection =>
   Object.fromEntries(Object.entries(mistakes).map(([name, { chance }]) => [name, given[name] ?? chance]));
 
-/** The same as a config holds them: what came later only where it is given. */
-export const configuredMistakes = (world: World, given: Imperfection = {}): Imperfection =>
-  Object.fromEntries(Object.entries(mistakesOf(world, given)).filter(([name]) => name in given || !world.mistakes[name]?.later));
-
-export const withoutMistakes = (world: World): Imperfection =>
-  Object.fromEntries(Object.keys(configuredMistakes(world)).map((name) => [name, 0]));
-
 export interface DemonstrationOptions {
   readonly count: number;
   readonly seed: number;

@@ -139,6 +139,8 @@ export interface Environment<State extends Plain = Plain> {
   /** `level` limits the world itself (e.g. the catalog) where the world supports it. */
   reset(task: Task, seed: number, level?: number): Turn<State>;
   step(state: State, action: string): Turn<State>;
+  /** The same state with another chance ahead of it, for worlds with `chance`: continuations from it then differ in chance too. */
+  reseed?(state: State, seed: number): State;
   /** What may be said now. `admits(grammar, action)` of grammar.ts is true exactly for the actions that `step` answers with
    * `valid: true`; both look at the action in its tidy form. A finished episode's grammar is empty. */
   grammar(state: State): Grammar;
@@ -181,10 +183,10 @@ export interface Mistake {
   /** Its probability where a run's config gives none. */
   readonly chance: number;
   readonly meaning: string;
-  /** What it was called in configs of version 0.1.0, which had the shop's names for all worlds. */
-  readonly formerly?: string;
-  /** It came later: configs that do not give it are without it, so that they stay equal to those of before. */
-  readonly later?: true;
+  /** The name it had first, which recipes of references keep. */
+  readonly firstName?: string;
+  /** Recipes leave it out at its default chance: there were references before there was this mistake. */
+  readonly added?: true;
 }
 
 /** Chances in [0, 1] of the mistakes that a world declares, by name. */

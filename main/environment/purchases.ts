@@ -51,7 +51,7 @@ export const SHOP_MISTAKES = {
   userWords: {
     chance: 0.5,
     meaning: 'Chance that a demonstrated search is in the words of the user instead of those of the shop.',
-    later: true,
+    added: true,
   },
 } as const satisfies Readonly<Record<string, Mistake>>;
 export type ShopMistakes = Readonly<Record<keyof typeof SHOP_MISTAKES, number>>;

@@ -2,6 +2,7 @@
 
 import { points, pValue, signedPoints } from '../base/format.ts';
 import { differenceOf } from './arms.ts';
+import type { RunConfig } from '../config/config.ts';
 import { TaskClusters } from './clusters.ts';
 import type { EvaluationResult } from './evaluation-report.ts';
 import { ALPHA } from './inference.ts';
@@ -29,7 +30,7 @@ export interface Against {
  * another seed, stands in their results as often; its draws belong to one cluster, so they make the difference surer and not the tasks more.
  */
 export function againstReference(
-  config: unknown,
+  config: Pick<RunConfig, 'world'>,
   run: readonly EvaluationResult[],
   reference: readonly EvaluationResult[],
 ): Against | undefined {

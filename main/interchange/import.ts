@@ -6,7 +6,9 @@
 import { rmdirSync, rmSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { z } from 'zod';
-import { sha256 } from '../base/canonical.ts';
+import { type Json, sha256 } from '../base/canonical.ts';
+import { ConfigError, type RunConfig } from '../config/config.ts';
+import { upgradeConfig } from '../config/upgrade.ts';
 import { evaluationReport } from '../evaluation/evaluation-report.ts';
 import type { Trajectory } from '../rollout/trajectory.ts';
 import { eventKinds, type RunState, runStates, severities } from '../base/vocabulary.ts';
@@ -16,6 +18,7 @@ import { isDiskFull } from '../store/database.ts';
 import { boundedJson, BYTES_PER_NUMBER, listOf, MEGABYTE, numberList } from '../store/limits.ts';
 import type { Run } from '../store/runs.ts';
 import type { Store } from '../store/store.ts';
+import { countSteps, upgradeAlert, upgradeVerdicts } from '../store/upgrade.ts';
 import { decodeTrajectories, type RecordedTrajectory } from './trajectory-codec.ts';
 
 /** More than any run of ours has, and few enough to be held in memory. */
@@ -44,6 +47,17 @@ const index = z.object({
   runs: listOf(uid, MOST.runs).refine((list) => list.length > 0, 'at least one run expected'),
   study: z.object({ uid, name: z.string().min(1).max(200), notes: prose, plan: z.json(), runs: listOf(uid, MOST.runs) }).nullable(),
 });
+/** As the migration of a database does it. */
+function upgraded(config: Record<string, Json>, context: z.RefinementCtx): RunConfig {
+  try {
+    return upgradeConfig(config);
+  } catch (error) {
+    if (!(error instanceof ConfigError)) throw error;
+    context.addIssue({ code: 'custom', message: `the config does not fit this version of Astrolab: ${error.message}` });
+    return z.NEVER;
+  }
+}
+
 const runSchema = z.object({
   uid,
   name: z.string().min(1).max(500),
@@ -52,7 +66,7 @@ const runSchema = z.object({
   preset: word.nullable(),
   seed: z.int(),
   device: word,
-  config: z.record(z.string(), z.json()),
+  config: z.record(z.string(), z.json()).transform(upgraded),
   versions: z.record(word, word),
   state: z.enum(runStates),
   reason: prose.nullable(),
@@ -98,6 +112,8 @@ export interface ImportOptions {
   readonly progress?: (done: number, total: number) => void;
   /** More memory than this (resident, of the whole process) and the file is refused. */
   readonly ceiling?: number;
+  /** The uid of the one run that the file may hold. */
+  readonly only?: string;
 }
 
 /** Adds the runs of a file. What is there already stays as it is, and comes back from the trash if it lay there. */
@@ -108,6 +124,8 @@ export function importFile(store: Store, file: string, options: ImportOptions = 
     contents = new Contents(file, options.ceiling);
     const all = contents;
     const { runs: ids, study } = all.parse('index', index);
+    if (options.only !== undefined && (study !== null || ids.length > 1 || ids[0] !== options.only))
+      throw new RangeError(`it holds another run than ${options.only}`);
     return store.write(() => {
       const runs = ids.map((id, done) => {
         options.progress?.(done, ids.length);
@@ -157,7 +175,7 @@ function remove(path: string): void {
 }
 
 /** A fault of the file, whatever it was found by; only a full disk and a busy or damaged database are faults of this side. */
-function refusal(file: string, error: unknown): unknown {
+export function refusal(file: string, error: unknown): unknown {
   if (error instanceof ImportError || isDiskFull(error) || !(error instanceof Error)) return error;
   const code = 'code' in error ? String(error.code) : '';
   if (code === 'EISDIR')
@@ -292,7 +310,7 @@ class RunContents {
     }
   }
 
-  /** Stars and comments, by the episode's place; files of version 0.1.0 have none. */
+  /** Stars and comments, by the episode's place; the first files had none. */
   notes(): z.infer<typeof noteList> {
     return this.#all.has(this.#at('notes')) ? this.#all.parse(this.#at('notes'), noteList) : [];
   }
@@ -330,7 +348,9 @@ function importRun(store: Store, contents: RunContents, written: string[]): Run 
   for (const [at, success] of source.spark) store.runs.addSpark(run.id, at, success);
   for (const { name, updates: at, values } of contents.metrics()) store.metrics.addSeries(run.id, name, at, values);
   for (const { name, update: at, samples } of contents.distributions()) store.metrics.addDistribution(run.id, at, name, samples);
-  for (const event of contents.events()) store.events.add(run.id, event, event.time);
+  countSteps(store.metrics, run.id, run.config);
+  for (const { time: at, data, ...event } of contents.events())
+    store.events.add(run.id, { ...event, data: event.kind === 'alert' ? upgradeAlert(data) : data }, at);
   store.vstar.addToRun(run.id, contents.vstar());
   const stored: number[] = [];
   for (const { update: at, trajectories } of byUpdate(contents.episodes()))
@@ -381,7 +401,7 @@ function importStudy(store: Store, study: NonNullable<z.infer<typeof index>['stu
   // Another study may have the name already.
   let name = study.name;
   for (let copy = 2; store.studies.find(name) !== undefined; copy++) name = `${study.name} (${copy})`;
-  const created = store.studies.create(name, runs, study.plan, study.uid);
+  const created = store.studies.create(name, runs, upgradeVerdicts(study.plan), study.uid);
   store.studies.change(created.id, { notes: study.notes });
   return name;
 }

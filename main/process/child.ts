@@ -1,7 +1,7 @@
-// A worker or training process as a child of the command line: plain child_process.fork in Electron's Node. The window
-// uses Electron's utility process instead (main/ipc/utility.ts); the supervisor treats both alike.
+// A worker or training process: a child of the lab, whether that is the window's process or a command. It is Electron as plain Node.
 
 import { fork } from 'node:child_process';
+import { constants, setPriority } from 'node:os';
 import { join } from 'node:path';
 import { projectFolder } from '../base/paths.ts';
 import type { WorkerProcess } from './supervisor.ts';
@@ -16,14 +16,21 @@ export function workerEnvironment(): NodeJS.ProcessEnv {
   return { ...process.env, ORT_DISABLE_TELEMETRY: '1' };
 }
 
-/** `heapMegabytes` bounds its JavaScript heap; the process ends when it needs more. */
-export function spawnChild(heapMegabytes?: number): WorkerProcess {
+export interface SpawnOptions {
+  /** Bounds its JavaScript heap; the process ends when it needs more. */
+  readonly heapMegabytes?: number;
+  /** It and its children compute after everything else that wants to. */
+  readonly gentle?: boolean;
+}
+
+export function spawnChild({ heapMegabytes, gentle = false }: SpawnOptions = {}): WorkerProcess {
   const child = fork(workerFile(), {
     ...(heapMegabytes !== undefined && { execArgv: [...process.execArgv, `--max-old-space-size=${heapMegabytes}`] }),
     env: { ...workerEnvironment(), ELECTRON_RUN_AS_NODE: '1', NODE_NO_WARNINGS: '1' },
     serialization: 'advanced',
     stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
   });
+  if (gentle && child.pid !== undefined) setPriority(child.pid, constants.priority.PRIORITY_BELOW_NORMAL);
   return {
     pid: child.pid,
     send: (message) => {

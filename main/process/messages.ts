@@ -2,16 +2,17 @@
 // border. A new job is one entry in `job` and one case in worker.ts.
 
 import { z } from 'zod';
+import type { RunConfig } from '../config/config.ts';
 
 const job = z.discriminatedUnion('kind', [
   /** Runs a product through onnxruntime `steps` times; `crash` ends the process hard on the way, for the tests. */
   z.object({ kind: z.literal('self-test'), steps: z.number(), crash: z.boolean().optional() }),
-  /** Trains a run to its end or to update `until`, or until `stop` comes; the process ends with it. The config is parsed by the job itself. */
+  /** Trains a run to its end or to update `until`, or until `stop` comes; the process ends with it. The config is that of a stored run. */
   z.object({
     kind: z.literal('train'),
     dataFolder: z.string(),
     uid: z.string(),
-    config: z.unknown(),
+    config: z.custom<RunConfig>((value) => typeof value === 'object' && value !== null),
     resumeFrom: z.string().nullable(),
     branchFrom: z.string().nullable(),
     until: z.number().nullable(),
@@ -27,6 +28,15 @@ const job = z.discriminatedUnion('kind', [
     temperature: z.number(),
     attempt: z.number(),
     rollouts: z.number(),
+  }),
+  /** Which step of a stored episode earned or lost its reward (replay/credit.ts). */
+  z.object({
+    kind: z.literal('credit'),
+    dataFolder: z.string(),
+    episode: z.number(),
+    group: z.number(),
+    branches: z.number(),
+    temperature: z.number(),
   }),
   /** A language model continues a game (replay/model-player.ts). The world's settings are parsed by the job. */
   z.object({

@@ -4,9 +4,12 @@
 import { z } from 'zod';
 
 export const selfTestResult = z.object({
+  /** What onnxruntime computed for the test product, and what it should be. */
   value: z.number(),
   expected: z.number(),
+  /** What the runtime can compute on: cpu, webgpu, cuda, … */
   backends: z.array(z.string()),
+  /** True when the runtime's telemetry is switched off in that process. */
   telemetryOff: z.boolean(),
   milliseconds: z.number(),
 });

@@ -2,7 +2,6 @@
 // starts it again, with a limit so that a process that dies at once does not spin. It knows nothing of Electron: how a
 // process is made comes in as a function (utilityProcess in the window, child_process under the command line).
 
-import type { WorkerStatus } from '../../preload/contract.ts';
 import { fromWorker } from './messages.ts';
 import type { FromWorker, Job, JobResult, ToWorker } from './messages.ts';
 
@@ -14,6 +13,16 @@ export interface WorkerProcess {
   onMessage(listener: (message: unknown) => void): void;
   /** `reason` in words: "exit code 139", "signal SIGKILL", "crashed". */
   onExit(listener: (reason: string) => void): void;
+}
+
+/** Where the worker process is in its life. `restarting` and `failed` carry the reason of the last crash. */
+export interface WorkerStatus {
+  readonly state: 'stopped' | 'starting' | 'ready' | 'restarting' | 'failed';
+  readonly pid: number | null;
+  /** Number of restarts after a crash. */
+  readonly restarts: number;
+  /** Why it last died; empty when it never did. */
+  readonly reason: string;
 }
 
 export interface SupervisorOptions {

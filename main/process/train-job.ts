@@ -5,7 +5,6 @@ import { isDiskFull } from '../store/database.ts';
 import { DeviceLostError } from '../engine/runtime/errors.ts';
 import { CheckpointFiles } from '../store/checkpoints.ts';
 import { Store } from '../store/store.ts';
-import { parseConfig } from '../config/config.ts';
 import type { Job, JobResult } from './messages.ts';
 import type { RunReport } from '../training/reports.ts';
 import { train } from '../training/train.ts';
@@ -27,7 +26,7 @@ export async function runTraining(
   const store = Store.read(job.dataFolder);
   try {
     await loadPlugins(job.dataFolder);
-    const config = parseConfig(job.config);
+    const { config } = job;
     const changed = pluginChange(config.plugins);
     if (changed !== null) throw new Error(changed);
     const host = {

@@ -44,6 +44,8 @@ function run(job: Job): Promise<JobResult> {
       return runTraining(job, (report) => tell({ kind: 'report', report }), stopping.signal);
     case 'resample':
       return resample(job);
+    case 'credit':
+      return credit(job);
     case 'play':
       return play(job);
     case 'import':
@@ -64,6 +66,12 @@ async function resample(job: Extract<Job, { kind: 'resample' }>): Promise<JobRes
   const { runResample } = await import('../replay/resample.ts');
   await (await import('../plugin/load.ts')).loadPlugins(job.dataFolder);
   return { ...(await runResample(job)) };
+}
+
+async function credit(job: Extract<Job, { kind: 'credit' }>): Promise<JobResult> {
+  const { episodeCredit } = await import('../replay/credit.ts');
+  await (await import('../plugin/load.ts')).loadPlugins(job.dataFolder);
+  return { ...(await episodeCredit({ ...job, progress: (done, total) => tell({ kind: 'progress', done, total }) })) };
 }
 
 async function play({ world: name, settings, task: id, most, ...player }: Extract<Job, { kind: 'play' }>): Promise<JobResult> {

@@ -2,11 +2,11 @@
 // state where the parameters are the same, come from the checkpoint; the reference is the parent's, so world, policy and reference
 // settings must stay. A branch counts its own updates from 0; `branch` in its config says where it came from.
 
-import { type BranchPoint, BranchPoint as branchPoint, ConfigError, type RunConfig, parseConfig } from '../config/config.ts';
+import { type BranchPoint, ConfigError, type RunConfig } from '../config/config.ts';
 import type { Issue } from '../config/orders.ts';
 import { diffConfigs } from '../config/overrides.ts';
 import type { Checkpoint } from '../store/checkpoints.ts';
-import type { Run, StoredConfig } from '../store/runs.ts';
+import type { Run } from '../store/runs.ts';
 import type { Store } from '../store/store.ts';
 
 /** Parts of a config that decide what the weights mean and which reference they belong to. */
@@ -17,12 +17,6 @@ const LONGEST_NAME = 120;
 export interface Origin {
   readonly parent: Run;
   readonly checkpoint: Checkpoint;
-}
-
-/** Where a stored run starts from; undefined for one that starts from its reference. */
-export function branchOf(config: StoredConfig): BranchPoint | undefined {
-  const parsed = branchPoint.safeParse(config.branch);
-  return parsed.success ? parsed.data : undefined;
 }
 
 /** The checkpoint of a branch, sound and at hand; a ConfigError says what is missing. */
@@ -48,7 +42,7 @@ export function branchConfig(store: Store, run: number, update: number | 'best')
   if (at === undefined) throw new ConfigError(`Run ${run} has no validation yet, so it has no best checkpoint; give the update`);
   const branch = { run: parent.uid, update: at };
   originOf(store, branch);
-  const { plugins: _plugins, ...config } = parseConfig(parent.config);
+  const { plugins: _plugins, ...config } = parent.config;
   const name = `${config.name.slice(0, LONGEST_NAME - 20)} from ${at}`;
   return { ...config, name, curriculum: { ...config.curriculum, start: levelAt(store, run, at, config.curriculum.start) }, branch };
 }
@@ -58,7 +52,7 @@ export function branchIssues(store: Store, config: RunConfig): Issue[] {
   if (config.branch === undefined) return [];
   try {
     const { parent } = originOf(store, config.branch);
-    const before = parseConfig(parent.config);
+    const before = parent.config;
     return SHARED.flatMap((part) =>
       diffConfigs([before[part], config[part]]).map(({ key, values: [was, now] }) => ({
         key: `${part}.${key}`,

@@ -1,14 +1,8 @@
 // Which card a run takes when several train at the same time: one that names only the kind (`cuda`) gets the first card that no other run of
 // this queue uses. Through WebGPU the runtime's binding offers no choice among cards, so there all runs share one.
 
-import { z } from 'zod';
 import { cardCount, isNumbered } from '../engine/gpu/device.ts';
 import type { Run } from '../store/runs.ts';
-
-const named = z.object({ device: z.string() });
-
-/** The device of a run's config; the CPU where it names none. */
-export const deviceOf = (config: unknown): string => named.safeParse(config).data?.device ?? 'cpu';
 
 /** The card for a run that asks for `device` while others use `taken`. With more runs than cards they share the first. */
 export function chooseCard(device: string, taken: readonly string[], cards = cardCount): string {
@@ -22,7 +16,6 @@ export function chooseCard(device: string, taken: readonly string[], cards = car
 /** The run with its card named; the stored config stays as it is. */
 export function withCard(run: Run, taken: readonly string[], cards?: () => number): Run {
   const { config } = run;
-  const device = chooseCard(deviceOf(config), taken, cards);
-  if (device === deviceOf(config) || typeof config !== 'object' || config === null || Array.isArray(config)) return run;
-  return { ...run, config: { ...config, device } };
+  const device = chooseCard(config.device, taken, cards);
+  return device === config.device ? run : { ...run, config: { ...config, device } };
 }

@@ -5,11 +5,11 @@
 import { availableParallelism } from 'node:os';
 import { algorithmOf } from '../algorithm/registry.ts';
 import { contentHash } from '../base/canonical.ts';
+import { median } from '../base/statistics.ts';
 import { freeBytes } from '../store/disk-space.ts';
 import { estimate as diskEstimate, measuredBytesPerStep } from '../store/maintenance.ts';
-import type { Run } from '../store/runs.ts';
 import type { Store } from '../store/store.ts';
-import { parseConfig, type RunConfig } from '../config/config.ts';
+import type { RunConfig } from '../config/config.ts';
 import { unpricedPolicy } from '../config/identity.ts';
 import { type Measurement, measurement, readShippedSpeeds, shippedSpeed } from './speeds.ts';
 
@@ -96,20 +96,20 @@ function similarRuns(store: Store, config: RunConfig): SimilarRun[] {
   const found: SimilarRun[] = [];
   const candidates = store.runs
     .list({ worlds: [config.world.name] })
-    .filter(({ updates, device }) => updates > 0 && device === config.device);
+    .filter(({ updates, device, damaged }) => updates > 0 && device === config.device && damaged === null);
   for (const { id } of candidates.slice(0, LOOKED_AT)) {
-    const other = configOf(store, store.runs.get(id));
-    if (!other || !same(other.policy, config.policy) || other.algorithm.id !== config.algorithm.id) continue;
+    const other = store.runs.get(id).config;
+    if (!same(other.policy, config.policy) || other.algorithm.id !== config.algorithm.id) continue;
     const { training } = other;
     const series = store.metrics.many(id, ['system/time.total', 'system/time.rollout', 'system/memory', 'rollout.steps']);
-    const median = (name: string): number => middle([...(series[name]?.values ?? [])]);
+    const medianOf = (name: string): number => median(series[name]?.values ?? []);
     const sameReference = same(other.reference, config.reference) && same(other.world, config.world);
     const measured: Measurement = {
-      secondsPerEpisode: median('system/time.rollout') / training.batch,
-      secondsPerUpdateEpisode: median('system/time.total') / training.batch,
+      secondsPerEpisode: medianOf('system/time.rollout') / training.batch,
+      secondsPerUpdateEpisode: medianOf('system/time.total') / training.batch,
       secondsPerCloningStep: cloningSeconds(store, id, other.reference.steps),
       memoryBytes: Math.max(0, ...(series['system/memory']?.values ?? [])) * 1e6,
-      stepsPerEpisode: median('rollout.steps'),
+      stepsPerEpisode: medianOf('rollout.steps'),
     };
     if (Number.isFinite(measured.secondsPerUpdateEpisode)) found.push({ id, measured, sameReference, threads: other.threads });
     if (found.length === ENOUGH) break;
@@ -146,45 +146,16 @@ function vstarEpisodes(config: RunConfig): number {
   return algorithmOf(config.algorithm).needs.vstar ? config.training.tasks * (config.vstar.samples[0] ?? 0) : 0;
 }
 
-/** Configs of runs as they were parsed: they never change, and the time of each preset asks for those of many runs. */
-const parsed = new WeakMap<Store, Map<string, RunConfig | null>>();
-const MOST_PARSED = 500;
-
-/** A run of an older version may not fit the schema any more; then it is no measure. */
-function configOf(store: Store, { uid, config }: Run): RunConfig | null {
-  let known = parsed.get(store);
-  if (!known) parsed.set(store, (known = new Map()));
-  let read = known.get(uid);
-  if (read === undefined) {
-    if (known.size >= MOST_PARSED) known.clear();
-    known.set(uid, (read = readConfig(config)));
-  }
-  return read;
-}
-
-function readConfig(stored: unknown): RunConfig | null {
-  try {
-    return parseConfig(stored);
-  } catch {
-    return null;
-  }
-}
-
 function medians(all: readonly Measurement[]): Measurement {
-  const of = (value: (one: Measurement) => number): number => middle(all.map(value));
+  const of = (value: (one: Measurement) => number): number => median(all.map(value));
   const clonings = all.flatMap(({ secondsPerCloningStep: seconds }) => seconds ?? []);
   return {
     secondsPerEpisode: of((one) => one.secondsPerEpisode),
     secondsPerUpdateEpisode: of((one) => one.secondsPerUpdateEpisode),
-    secondsPerCloningStep: clonings.length > 0 ? middle(clonings) : null,
+    secondsPerCloningStep: clonings.length > 0 ? median(clonings) : null,
     memoryBytes: Math.max(...all.map((one) => one.memoryBytes)),
     stepsPerEpisode: of((one) => one.stepsPerEpisode),
   };
-}
-
-function middle(values: readonly number[]): number {
-  const sorted = values.toSorted((a, b) => a - b);
-  return sorted[Math.floor(sorted.length / 2)] ?? Number.NaN;
 }
 
 const same = (a: unknown, b: unknown): boolean => contentHash(a) === contentHash(b);

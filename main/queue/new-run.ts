@@ -6,12 +6,21 @@ import { join } from 'node:path';
 import { projectFolder } from '../base/paths.ts';
 import type { RunWriterOptions } from '../store/run-writer.ts';
 import type { NewRun, Run } from '../store/runs.ts';
-import { type RunConfig, parseConfig } from '../config/config.ts';
+import type { RunConfig } from '../config/config.ts';
+import { runIdentity } from '../config/identity.ts';
 import { pluginsOf } from '../plugin/load.ts';
 
+/** The config as a run of it is stored: with the code of the plug-ins that it uses. */
+export function withPlugins(config: RunConfig): RunConfig {
+  const plugins = pluginsOf(config);
+  return plugins ? { ...config, plugins } : config;
+}
+
+/** The identity of the run that this config becomes. */
+export const identityOf = (config: RunConfig): string => runIdentity(withPlugins(config));
+
 export function newRun(chosen: RunConfig, preset: string | null, tags: readonly string[] = []): NewRun {
-  const plugins = pluginsOf(chosen);
-  const config: RunConfig = plugins ? { ...chosen, plugins } : chosen;
+  const config = withPlugins(chosen);
   return {
     name: config.name,
     world: config.world.name,
@@ -27,7 +36,7 @@ export function newRun(chosen: RunConfig, preset: string | null, tags: readonly 
 }
 
 export function writerOptions(run: Run): RunWriterOptions {
-  const { retention, checkpoints } = parseConfig(run.config);
+  const { retention, checkpoints } = run.config;
   return { retention, keepCheckpoints: checkpoints.keep };
 }
 

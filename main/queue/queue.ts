@@ -2,7 +2,7 @@
 // process that `launch` starts; what they report is stored here, by the one writer. Every state is on disk before it is
 // shown, so a restart finds the queue as it was; a run that crashes is marked with its reason and the next one starts.
 
-import { DataFolderGone } from '../store/checkpoints.ts';
+import { DataFolderGone } from '../base/paths.ts';
 import { isDiskFull } from '../store/database.ts';
 import { keepReserve, releaseReserve } from '../store/disk-space.ts';
 import { RunLocked } from '../store/locks.ts';
@@ -11,7 +11,7 @@ import type { NewRun, Run } from '../store/runs.ts';
 import type { Store } from '../store/store.ts';
 import { type RunReport, runReport } from '../training/reports.ts';
 import type { RunState } from '../base/vocabulary.ts';
-import { deviceOf, withCard } from './cards.ts';
+import { withCard } from './cards.ts';
 import { recover } from './recover.ts';
 import { begin, checkResumable, NoSoundCheckpoint, type StartingPoint } from './resume.ts';
 
@@ -78,6 +78,8 @@ export class RunQueue {
   readonly #restarts = new Set<number>();
   /** Runs that continue on the CPU although their config names a device. */
   readonly #onCpu = new Set<number>();
+  /** Runs that the lab before this one trained when it ended. */
+  readonly #left = new Set<number>();
   #watch: NodeJS.Timeout | undefined;
   #concurrent: number;
   #open = false;
@@ -88,13 +90,27 @@ export class RunQueue {
     this.#concurrent = options.concurrent ?? 1;
   }
 
-  /** Opens the queue: what a crash left is marked, then waiting runs start. Returns the interrupted runs. */
-  start(): Run[] {
-    const interrupted = recover(this.#store);
+  /**
+   * Opens the queue: what a crash left is marked, then waiting runs start. Returns the interrupted runs. `continues`: the lab before this one
+   * ended unexpectedly, so what it trained is trained again, as soon as its training processes have gone.
+   */
+  start({ continues = false } = {}): Run[] {
+    if (continues)
+      for (const { id } of this.#store.runs.list({ states: ['running'] })) if (this.#store.locks.orphaned(id)) this.#left.add(id);
     keepReserve(this.#store.dataFolder);
     this.#open = true;
+    const interrupted = this.#recover();
     this.#keepWatch();
     this.#fill();
+    return interrupted;
+  }
+
+  /** Marks what a crash left; what the lab before trained waits to be continued. */
+  #recover(): Run[] {
+    const interrupted = recover(this.#store);
+    const continued = interrupted.filter(({ id }) => this.#left.delete(id));
+    for (const { id, pauseAt } of continued) this.#enqueueFirst(id, pauseAt);
+    if (continued.length > 0) this.#fill();
     return interrupted;
   }
 
@@ -215,6 +231,11 @@ export class RunQueue {
     this.#watch = undefined;
   }
 
+  /** How many runs train now. */
+  get training(): number {
+    return this.#live.size;
+  }
+
   /** Whether a process of this queue trains it. */
   trains(run: number): boolean {
     return this.#live.has(run);
@@ -261,7 +282,7 @@ export class RunQueue {
       const process = this.#options.launch({ ...start, run, until: pauseAt }, (report) => {
         if (live !== undefined) this.#receive(id, live, report);
       });
-      live = { process, writer, device: deviceOf(run.config), stopsAs: 'paused', end: null };
+      live = { process, writer, device: run.config.device, stopsAs: 'paused', end: null };
       this.#live.set(id, live);
       this.#keepWatch();
       if (process.pid !== undefined) this.#store.locks.setTrainer(id, process.pid);
@@ -320,7 +341,8 @@ export class RunQueue {
   #keepWatch(): void {
     this.#watch ??= setInterval(() => {
       if (this.#live.size > 0 && !this.#store.present()) this.#folderGone();
-      else if (this.#open) for (const run of this.#store.present() ? recover(this.#store) : []) this.#options.onChange?.(run);
+      else if (this.#open && this.#store.present())
+        for (const { id } of this.#recover()) this.#options.onChange?.(this.#store.runs.get(id));
     }, WATCH_MS).unref();
   }
 
@@ -387,7 +409,6 @@ export class RunQueue {
 /** The run as it is on the CPU; its log says so. */
 function withoutDevice(store: Store, run: Run): Run {
   const { config, updates } = run;
-  if (typeof config !== 'object' || config === null || Array.isArray(config)) return run;
   store.events.add(run.id, { update: updates, kind: 'state', severity: 'info', text: 'Continues on the CPU', data: {} });
   return { ...run, config: { ...config, device: 'cpu' } };
 }

@@ -5,7 +5,7 @@ import type { Checkpoint } from '../store/checkpoints.ts';
 import { rewind } from '../store/run-writer.ts';
 import type { Run } from '../store/runs.ts';
 import type { Store } from '../store/store.ts';
-import { branchOf, originOf } from './branch.ts';
+import { originOf } from './branch.ts';
 
 export interface StartingPoint {
   readonly run: Run;
@@ -43,7 +43,7 @@ export function begin(store: Store, run: number, restart = false): StartingPoint
     if (!restart) checkResumable(store, run);
     const before = store.runs.get(run);
     const checkpoint = rewind(store, run);
-    const branch = checkpoint ? undefined : branchOf(before.config);
+    const branch = checkpoint ? undefined : before.config.branch;
     const origin = branch && originOf(store, branch).checkpoint;
     const update = checkpoint?.update ?? 0;
     store.write(() => {

@@ -9,7 +9,6 @@ import { ModelError } from '../policy/model/files/tensor-source.ts';
 import { Sampler } from '../policy/sampling/sampler.ts';
 import type { Actor } from '../rollout/rollout.ts';
 import type { Store } from '../store/store.ts';
-import { parseConfig } from '../config/config.ts';
 import { cloneReference, keepReference, referenceRecipe } from '../training/reference/reference.ts';
 import { storedPolicy } from '../training/reference/stored-policy.ts';
 import { loadState, loadWeights } from '../training/weights.ts';
@@ -34,7 +33,7 @@ export function policyOfRun(store: Store, run: number, update?: number): StoredP
 
 /** A run's set-up and the weights of a checkpoint: after `update`, or the newest. */
 function stateOfRun(store: Store, run: number, update?: number): { setup: RunSetup; state: TrainingState; update: number } {
-  const setup = openRun(parseConfig(store.runs.get(run).config), { dataFolder: store.dataFolder });
+  const setup = openRun(store.runs.get(run).config, { dataFolder: store.dataFolder });
   const checkpoint =
     update === undefined
       ? store.checkpoints.newestSound(run)
@@ -53,7 +52,7 @@ function stateOfRun(store: Store, run: number, update?: number): { setup: RunSet
 
 /** The language model of a run with what training has made of it, for export; its update 0 is the reference, checkpoint or not. */
 export function trainedModelOfRun(store: Store, run: number, update?: number): TrainedModel {
-  const config = parseConfig(store.runs.get(run).config);
+  const { config } = store.runs.get(run);
   const { policy } = config;
   if (policy.kind !== 'model') throw new ModelError(`Run ${run} has trained a small Transformer; only language models can be exported`);
   const part = { source: new ModelRegistry(store.dataFolder).open(policy.model.name), trained: trainedPart(policy) };

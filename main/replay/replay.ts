@@ -2,7 +2,6 @@
 // would have said, and why it failed. The world is played again beside the record; where today's world no longer gives
 // the same texts (another catalog, say), that is said and only what was recorded is shown.
 
-import type { Replay, ReplayStep, Word } from '../../preload/contract/replay.ts';
 import type { Environment, Facts, Task, Turn } from '../environment/environment.ts';
 import type { TokenNames } from '../policy/text/episode-text.ts';
 import { mark, Tokenizer } from '../policy/text/tokenizer.ts';
@@ -13,13 +12,13 @@ import { type Step, type Trajectory } from '../rollout/trajectory.ts';
 import { TOP_ALTERNATIVES } from '../policy/sampling/draw.ts';
 import type { Run } from '../store/runs.ts';
 import type { Store } from '../store/store.ts';
-import { parseConfig } from '../config/config.ts';
 import { defaultDataFolder } from '../base/paths.ts';
 import { openRun, readingKey } from '../training/run-setup.ts';
 import { isReachable } from '../evaluation/evaluate.ts';
 import { type DrawnPage, drawPage } from '../environment/page.ts';
 import { diagnose, failureMeaning } from '../evaluation/failures.ts';
 import { splits } from '../base/vocabulary.ts';
+import type { Replay, ReplayStep, Word } from './schema.ts';
 
 /** What is needed to read the episodes of a run. */
 export interface Reader {
@@ -33,7 +32,7 @@ const MOST_READERS = 4;
 const readers = new Map<string, Reader>();
 
 export function readerOf(run: Run, dataFolder = defaultDataFolder()): Reader {
-  const config = parseConfig(run.config);
+  const { config } = run;
   const key = readingKey(config);
   let reader = readers.get(key);
   if (!reader) {
@@ -57,7 +56,7 @@ function readerFor(store: Store, run: Run): Reader {
   }
 }
 
-const usesPlugins = ({ config }: Run): boolean => typeof config === 'object' && config !== null && 'plugins' in config;
+const usesPlugins = ({ config }: Run): boolean => config.plugins !== undefined;
 
 function storedTokens(store: Store, run: number): TokenNames {
   const checkpoint = store.checkpoints.newestSound(run);

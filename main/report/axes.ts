@@ -1,7 +1,7 @@
 // Where an update lies on the other axes of a curve: episodes, optimizer steps and tokens so far, and time. Equal updates are not
 // equal budgets, so a comparison may be looked at along any of them.
 
-import type { CurveAxis } from '../../preload/contract/compare.ts';
+import type { CurveAxis } from '../base/vocabulary.ts';
 import type { Series } from '../store/metrics.ts';
 import type { Store } from '../store/store.ts';
 import { stepsSoFar } from './budget.ts';

@@ -1,7 +1,5 @@
 // A run of the store as a comparison wants it: its final evaluation task by task, where its curves end, its config.
 
-import { completeConfig } from '../config/config.ts';
-import { armHash } from '../config/identity.ts';
 import type { Member } from '../evaluation/arms.ts';
 import { type ClusteredResult, TaskClusters } from '../evaluation/clusters.ts';
 import type { Contender } from '../evaluation/compare.ts';
@@ -39,19 +37,18 @@ function resultsOf(store: Store, run: Run, evaluation: Evaluation | undefined): 
   return results;
 }
 
-/** `whole`: with its arm and the last value of every metric, which take a while of many runs. */
+/** `whole`: with the last value of every metric, which takes a while of many runs. */
 export function contenderOf(store: Store, id: number, whole = true): StoredContender {
   const run = store.runs.get(id);
   const evaluation = store.evaluations.finalOrLatest(id);
-  const config = configOf(run);
   return {
     run: run.id,
     name: run.name,
     variant: run.variant,
     seed: run.seed,
-    group: whole ? armHash(config) : '',
+    group: run.groupHash,
     updates: run.updates,
-    config,
+    config: run.config,
     ends: whole ? store.metrics.latest(id) : {},
     results: resultsOf(store, run, evaluation),
     evaluated: evaluation ? { split: evaluation.split, temperature: evaluation.temperature } : null,
@@ -74,19 +71,3 @@ export function evaluatedRun(store: Store, id: number): Member & { readonly resu
 }
 
 const placeOf = (evaluation: Evaluation | undefined): string => (evaluation ? `${evaluation.world} ${evaluation.split}` : '');
-
-/** Complete configs by what is stored, name and seed apart: parsing is slow, and the seeds of an arm are alike. */
-const completed = new Map<string, unknown>();
-const MOST = 500;
-
-function configOf({ config, seed }: Run): unknown {
-  const { name, seed: _seed, ...rest } = config;
-  const key = JSON.stringify(rest);
-  let known = completed.get(key);
-  if (known === undefined) {
-    known = completeConfig(config);
-    if (completed.size >= MOST) completed.clear();
-    completed.set(key, known);
-  }
-  return typeof known === 'object' && known !== null ? { ...known, ...(name !== undefined && { name }), seed } : config;
-}

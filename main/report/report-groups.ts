@@ -1,6 +1,7 @@
 // Many runs in a report: the seeds of one arm put together, so that a figure has a line and a table a row for each arm and
 // not for each run. Bands and ranges reach from the lowest to the highest seed, which needs no assumption about their spread.
 
+import { mean } from '../base/statistics.ts';
 import type { ComparedRun } from '../evaluation/compare.ts';
 import type { FigureLine, FigureLook } from './figures.ts';
 
@@ -40,8 +41,6 @@ export function grouped<T extends { readonly name: string; readonly variant: str
   const key = ({ name, variant }: T): string => (!byName ? variant : ambiguous.has(name) ? `${name} (${variant})` : name);
   return [...Map.groupBy(runs, key)].map(([own, members]) => ({ key: own, members }));
 }
-
-const mean = (values: readonly number[]): number => values.reduce((sum, value) => sum + value, 0) / values.length;
 
 /** The lines of the members as one: mean and range at every x that all of them have. */
 export function meanLine(label: string, lines: readonly FigureLine[], look: FigureLook = {}): FigureLine {

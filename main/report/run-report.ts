@@ -7,7 +7,6 @@ import { findWorld } from '../environment/registry.ts';
 import type { Run } from '../store/runs.ts';
 import type { Store } from '../store/store.ts';
 import type { Evaluation, StoredResult } from '../store/evaluations.ts';
-import { RunConfig } from '../config/config.ts';
 import { playAgent, tabulate } from '../evaluation/evaluate.ts';
 import { diagnose, inOrder } from '../evaluation/failures.ts';
 import { type FailureExample, type NamedTable, type ReportInput } from './report.ts';
@@ -22,10 +21,9 @@ export function reportOfRun(store: Store, run: Run): ReportInput {
   const evaluation = store.evaluations.finalOrLatest(run.id);
   if (!evaluation) throw new Error(`Run ${run.id} has not been evaluated yet: let it train on, or evaluate it with "lab eval ${run.id}"`);
   const results = store.evaluations.results(evaluation.id);
-  // Only the world is read, so that a run whose other settings have changed since can still be reported.
-  const chosen = RunConfig.shape.world.parse(run.config.world);
-  const world = findWorld(chosen.name);
-  const environment = world.create(chosen.settings);
+  const { name, settings } = run.config.world;
+  const world = findWorld(name);
+  const environment = world.create(settings);
   const own: NamedTable = { name: `run ${run.id} (${run.name})`, table: tabulate(results) };
   return {
     title: `${run.name}: run ${run.id}`,

@@ -1,8 +1,6 @@
 // What the Compare page shows of a set of runs, part by part, because a hundred runs are too much for one answer: first the
 // runs themselves with their validation curves, then arms, pairs, tasks, budgets and settings as they come into view.
 
-import type { Answer } from '../../preload/contract.ts';
-import type { ComparedRun, Matrix } from '../../preload/contract/compare.ts';
 import type { StoredResult } from '../store/evaluations.ts';
 import type { Store } from '../store/store.ts';
 import { type Arm, compareArms, summarise } from '../evaluation/arms.ts';
@@ -11,15 +9,22 @@ import { pairRuns } from '../evaluation/compare.ts';
 import { successOf, tabulate } from '../evaluation/evaluate.ts';
 import { diffConfigs, type Difference, flatConfigs } from '../config/overrides.ts';
 import { mean, wilson } from '../base/statistics.ts';
-import { budgetOf, meanBudget, unequalBudgets } from './budget.ts';
+import { type Budget, budgetOf, meanBudget, unequalBudgets } from './budget.ts';
 import { contenderOf, evaluatedRun, type StoredContender } from './contenders.ts';
+import type { ComparedArm, ComparedPair, ComparedRun, Matrix, Pair } from './schema.ts';
 
 export interface Grouped {
   readonly key: string;
   readonly runs: readonly number[];
 }
 
-type Opened = Omit<Answer<'compare.open'>, 'diff'> & { readonly diff: readonly Difference[] };
+/** What keeps the runs from being compared, the settings in which they differ, and the metrics that at least one of them recorded. */
+interface Opened {
+  readonly runs: ComparedRun[];
+  readonly mismatches: { what: string; words: string }[];
+  readonly diff: readonly Difference[];
+  readonly metrics: string[];
+}
 
 /** Stops after each run: a hundred of them take a while. */
 export function* openingComparison(store: Store, ids: readonly number[]): Generator<void, Opened, void> {
@@ -58,7 +63,7 @@ export function armsOf(store: Store, groups: readonly Grouped[]): Arm[] {
   return groups.map(({ key, runs }) => ({ key, members: runs.map((id) => evaluatedRun(store, id)) }));
 }
 
-export function comparedArms(store: Store, groups: readonly Grouped[], baseline: string): Answer<'compare.arms'> {
+export function comparedArms(store: Store, groups: readonly Grouped[], baseline: string): { arms: ComparedArm[]; pairs: ComparedPair[] } {
   const arms = armsOf(store, groups);
   return {
     arms: arms.map((arm) => {
@@ -69,7 +74,7 @@ export function comparedArms(store: Store, groups: readonly Grouped[], baseline:
   };
 }
 
-export function comparedPairs(store: Store, pairs: readonly (readonly [number, number])[]): Answer<'compare.pairs'> {
+export function comparedPairs(store: Store, pairs: readonly (readonly [number, number])[]): { paired: Pair[]; words: string[] } {
   const contenders = new Map([...new Set(pairs.flat())].map((id) => [id, contenderOf(store, id, false)]));
   const { paired, words } = pairRuns(
     pairs.flatMap(([a, b]) => {
@@ -80,10 +85,10 @@ export function comparedPairs(store: Store, pairs: readonly (readonly [number, n
   return { paired: paired.map((pair) => ({ ...pair })), words: [...words] };
 }
 
-export function armBudgets(store: Store, groups: readonly Grouped[]): Answer<'compare.budgets'> {
+export function armBudgets(store: Store, groups: readonly Grouped[]): { budgets: ({ key: string } & Budget)[]; unequal: string[] } {
   const sides = groups.map(({ key, runs }) => ({
     name: key,
-    budget: meanBudget(runs.flatMap((id) => budgetOf(store, store.runs.get(id)) ?? [])),
+    budget: meanBudget(runs.map((id) => budgetOf(store, store.runs.get(id)))),
   }));
   return {
     budgets: sides.flatMap(({ name, budget }) => (budget ? [{ key: name, ...budget }] : [])),

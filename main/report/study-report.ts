@@ -6,7 +6,6 @@ import { z } from 'zod';
 import type { Run } from '../store/runs.ts';
 import type { Store } from '../store/store.ts';
 import { episodesJsonLines } from '../interchange/tables.ts';
-import { RunConfig } from '../config/config.ts';
 import { presetBase, trainCommands } from '../config/command.ts';
 import { compare, type Comparison, type Contender } from '../evaluation/compare.ts';
 import { BUDGET_NAMES, BUDGETS, type Budgets, budgetsOf, meanBudget, unequalBudgets } from './budget.ts';
@@ -22,7 +21,7 @@ import { grouped, meanLine, MOST_RUNS, type ReportView, type RunGroup, viewed } 
 import { armProfiles, scoredArms, TAUS } from './profiles.ts';
 import { reportHtml, slidesHtml } from './report-html.ts';
 import { wilson } from '../base/statistics.ts';
-import { readVerdict, type ReportFormat, reportFormats } from '../base/vocabulary.ts';
+import { type ReportFormat, reportFormats, verdicts } from '../base/vocabulary.ts';
 
 export interface ReportTable {
   readonly header: readonly string[];
@@ -242,7 +241,7 @@ const decided = z.object({
     z.object({
       claim: z.string(),
       source: z.string(),
-      verdict: z.preprocess(readVerdict, z.string()),
+      verdict: z.enum(verdicts),
       corrected: z.string().nullish(),
     }),
   ),
@@ -401,10 +400,7 @@ function learningLine(store: Store, run: Run): FigureLine {
 
 /** The command that trains the run again: its preset and whatever was changed about it. */
 function trainCommand(run: Run): string {
-  const { data: config } = RunConfig.safeParse(run.config);
-  return (
-    (config && trainCommands([config], presetBase(run.preset))) ?? `npm run lab -- train --config run-${run.id}.json --seed ${run.seed}`
-  );
+  return trainCommands([run.config], presetBase(run.preset)) ?? `npm run lab -- train --config run-${run.id}.json --seed ${run.seed}`;
 }
 
 function reportMarkdown(report: StudyReport): string {

@@ -1,8 +1,8 @@
 // Where the time of a run went, from the seconds that every update records: printed at the end of `lab train` and in reports.
 // The parts add up to the whole; only the world's share lies inside rollout, V* and evaluation, which step through it.
 
-import { checkConfig } from '../config/config.ts';
 import { bytes, duration } from '../base/format.ts';
+import { median } from '../base/statistics.ts';
 import type { Run } from '../store/runs.ts';
 import type { Store } from '../store/store.ts';
 import { memoryLimit } from '../training/batching/session-pool.ts';
@@ -68,7 +68,7 @@ const WHOLE = 'system/time.total';
 /** Undefined for runs on the CPU. `idle`: seconds that the card waits for the host; `onCpu`: updates without it, after it was lost. */
 export function deviceSpent(store: Pick<Store, 'metrics'>, run: number): DeviceSpent | undefined {
   const series = store.metrics.many(run, [WHOLE, ...SPENT.map((name) => `system/device.${name}`)]);
-  const middle = (name: (typeof SPENT)[number]): number => median(series[`system/device.${name}`]?.values ?? []);
+  const middle = (name: (typeof SPENT)[number]): number => median(series[`system/device.${name}`]?.values ?? []) || 0;
   const whole = new Map([...(series[WHOLE]?.updates ?? [])].map((update, index) => [update, series[WHOLE]?.values[index]]));
   const waiting = series['system/device.waiting'];
   const idle = [...(waiting?.values ?? [])].map((seconds, index) => {
@@ -81,20 +81,13 @@ export function deviceSpent(store: Pick<Store, 'metrics'>, run: number): DeviceS
     up: middle('up'),
     down: middle('down'),
     waiting: middle('waiting'),
-    idle: median(idle),
+    idle: median(idle) || 0,
     perToken: middle('perToken'),
     learning: middle('learning'),
     updates: whole.size,
     onCpu: Math.max(0, whole.size - idle.length),
   };
   return spent.calls > 0 ? spent : undefined;
-}
-
-/** Of none: 0. */
-function median(values: Iterable<number>): number {
-  const sorted = [...values].sort((a, b) => a - b);
-  const half = sorted.length / 2;
-  return ((sorted[Math.ceil(half) - 1] ?? 0) + (sorted[Math.floor(half)] ?? 0)) / 2;
 }
 
 /** In one line. */
@@ -169,17 +162,16 @@ export function profileAdvice(
   ];
 }
 
-/** Advice from what a stored run has recorded; none while it has no update, or where its config no longer fits the schema. */
+/** Advice from what a stored run has recorded; none while it has no update. */
 export function adviceFor(
   store: Pick<Store, 'metrics'>,
   { id, updates, seconds, config }: Pick<Run, 'id' | 'updates' | 'seconds' | 'config'>,
 ): string[] {
-  const parsed = checkConfig(config);
-  if (!parsed.success || updates === 0) return [];
+  if (updates === 0) return [];
   const [, memory = 0] = store.metrics.latest(id)['system/memory'] ?? [];
   return profileAdvice(timeSpent(store, id), {
     secondsPerUpdate: seconds / updates,
     memory,
-    memoryLimit: memoryLimit(parsed.data),
+    memoryLimit: memoryLimit(config),
   });
 }

@@ -3,12 +3,13 @@
 
 import { Menu, nativeTheme } from 'electron';
 import type { MenuItemConstructorOptions } from 'electron';
-import type { EventName, Payload, Theme } from '../../preload/contract.ts';
 import { type MenuCommand, PAGES } from '../../preload/pages.ts';
 import type { SettingsFile } from '../base/settings.ts';
+import type { Theme } from '../base/vocabulary.ts';
+import { broadcast } from './bridge.ts';
 
 export function buildMenu(settings: SettingsFile, openWindow: () => void): void {
-  const go = (command: MenuCommand) => () => void emit('menu.command', { command });
+  const go = (command: MenuCommand) => () => broadcast('system.menuCommand', { command });
   const pages = PAGES.flatMap((page) => ('navigation' in page ? [page] : []));
   const numbered = pages.filter(({ navigation }) => navigation.place === 'top').slice(0, 9);
   const pageItem = (page: (typeof pages)[number]): MenuItemConstructorOptions => {
@@ -22,7 +23,7 @@ export function buildMenu(settings: SettingsFile, openWindow: () => void): void 
     click: () => {
       nativeTheme.themeSource = theme;
       settings.update({ theme });
-      void emit('theme.changed', { theme });
+      broadcast('system.themeChanged', { theme });
     },
   });
   const template: MenuItemConstructorOptions[] = [
@@ -70,10 +71,4 @@ export function buildMenu(settings: SettingsFile, openWindow: () => void): void 
     },
   ];
   Menu.setApplicationMenu(Menu.buildFromTemplate(template));
-}
-
-/** Notifies every window. The contract is loaded by the first entry that is chosen: the menu must not hold up the start. */
-async function emit<N extends EventName>(name: N, payload: Payload<N>): Promise<void> {
-  const { broadcast } = await import('../ipc/events.ts');
-  broadcast(name, payload);
 }

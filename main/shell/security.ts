@@ -7,7 +7,7 @@ import { readFile } from 'node:fs/promises';
 import { extname, join, normalize, sep } from 'node:path';
 import { app, protocol, session } from 'electron';
 import type { Session, WebContents } from 'electron';
-import { isTrusted } from '../ipc/origin.ts';
+import { isTrusted } from './origin.ts';
 
 /** No inline code, no eval, no remote anything; styles and scripts only from our files. */
 const CONTENT_SECURITY_POLICY = [

@@ -4,7 +4,7 @@
 import { BrowserWindow, nativeTheme, screen } from 'electron';
 import type { Rectangle } from 'electron';
 import type { SettingsFile, WindowState } from '../base/settings.ts';
-import { APP_ORIGIN } from '../ipc/origin.ts';
+import { APP_ORIGIN } from './origin.ts';
 
 const DEFAULT: WindowState = { width: 1280, height: 800, maximized: false };
 /** The page's own --canvas colours, so that nothing flashes before the first paint. */

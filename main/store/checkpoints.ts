@@ -16,6 +16,7 @@ import {
 } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { sha256 } from '../base/canonical.ts';
+import { folderInside } from '../base/paths.ts';
 import type { CheckpointFile } from '../training/host.ts';
 import type { Connection } from './database.ts';
 
@@ -36,18 +37,6 @@ interface Row {
   created_at: number;
 }
 
-/** The data folder was there when training began and is not there now. */
-export class DataFolderGone extends Error {
-  override name = 'DataFolderGone';
-  readonly code = 'data-folder-gone';
-
-  constructor(dataFolder: string) {
-    super(
-      `The data folder ${dataFolder} is gone (moved, deleted or unmounted). Bring it back, then resume: training continues from the last checkpoint.`,
-    );
-  }
-}
-
 const UNFINISHED = '-unfinished';
 
 /** Whether the evaluation of the checkpoint's update is still to come. */
@@ -56,12 +45,12 @@ export const isUnfinished = ({ file }: Pick<CheckpointFile, 'file'>): boolean =>
 /** What the training process uses: files only, no database. */
 export class CheckpointFiles {
   readonly #dataFolder: string;
-  readonly #folder: string;
+  readonly #uid: string;
 
   constructor(dataFolder: string, runUid: string) {
     if (!/^[\w-]+$/.test(runUid)) throw new Error(`A run's uid has only letters, digits and dashes; found ${JSON.stringify(runUid)}`);
     this.#dataFolder = dataFolder;
-    this.#folder = `checkpoints/${runUid}`;
+    this.#uid = runUid;
   }
 
   /**
@@ -70,11 +59,9 @@ export class CheckpointFiles {
    * the one that replaces it must not overwrite its file before its row.
    */
   save(update: number, write: (path: string) => void, unfinished = false): CheckpointFile {
-    const file = `${this.#folder}/${String(update).padStart(8, '0')}${unfinished ? UNFINISHED : ''}.safetensors`;
+    const file = `checkpoints/${this.#uid}/${String(update).padStart(8, '0')}${unfinished ? UNFINISHED : ''}.safetensors`;
     const path = this.path({ file });
-    // A folder made anew would stand in the way of the one that comes back.
-    if (!existsSync(this.#dataFolder)) throw new DataFolderGone(this.#dataFolder);
-    mkdirSync(dirname(path), { recursive: true });
+    folderInside(this.#dataFolder, 'checkpoints', this.#uid);
     write(path);
     const data = readFileSync(path);
     return { update, file, sha256: sha256(data), bytes: data.byteLength };

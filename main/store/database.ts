@@ -1,6 +1,6 @@
 // Opens the lab's one SQLite file: WAL (one writer, readers never wait for it), foreign keys, strict tables, and
 // numbered migrations whose history is checked: an edited or missing migration, a newer, foreign, truncated or damaged
-// file is refused with a reason and left as it is. Before each migration the whole file is backed up.
+// file is refused with a reason and left as it is. Before an upgrade the whole file is backed up.
 
 import Sqlite from 'better-sqlite3';
 import {
@@ -22,6 +22,7 @@ import { tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import { migrationsFolder } from '../base/paths.ts';
 import { sha256 } from '../base/canonical.ts';
+import { upgradeRecords } from './upgrade.ts';
 
 export type Connection = Sqlite.Database;
 
@@ -235,29 +236,30 @@ function readHistory(db: Connection, file: string, migrations: readonly Migratio
   return version;
 }
 
+/** All that is pending in one transaction: killed on the way, the file is as it was, and the next to open it begins again. */
 function migrate(db: Connection, file: string, migrations: readonly Migration[]): void {
-  const applyNext = db.transaction((): boolean => {
+  const found = checkHistory(db, file, migrations);
+  if (found === migrations.length) return;
+  if (found > 0) backUp(db, file, found);
+  const upgrade = db.transaction((): void => {
+    // Another process may have been faster.
     const version = checkHistory(db, file, migrations);
-    const next = migrations[version];
-    if (next === undefined) return false;
+    const pending = migrations.slice(version);
     if (version === 0) {
       db.pragma(`application_id = ${APPLICATION_ID}`);
       db.exec(
         `CREATE TABLE migrations (version INTEGER PRIMARY KEY, name TEXT NOT NULL, sha256 TEXT NOT NULL, applied_at INTEGER NOT NULL) STRICT`,
       );
     }
-    db.exec(next.sql);
-    db.prepare('INSERT INTO migrations VALUES (?, ?, ?, ?)').run(next.version, next.name, next.sha256, Date.now());
-    db.pragma(`user_version = ${next.version}`);
-    return true;
+    for (const next of pending) {
+      db.exec(next.sql);
+      db.prepare('INSERT INTO migrations VALUES (?, ?, ?, ?)').run(next.version, next.name, next.sha256, Date.now());
+      db.pragma(`user_version = ${next.version}`);
+    }
+    // Once, and after the tables are today's: the records are rewritten by the code of today.
+    if (version > 0 && pending.some(({ name }) => name.endsWith('configs'))) upgradeRecords(db);
   });
-  const found = checkHistory(db, file, migrations);
-  for (;;) {
-    const version = checkHistory(db, file, migrations);
-    if (version === migrations.length) return;
-    if (found > 0) backUp(db, file, version);
-    if (!applyNext.immediate()) return;
-  }
+  upgrade.immediate();
 }
 
 /** A complete copy beside the database; the newest few are kept. Returns the copy's path. */

@@ -1,10 +1,10 @@
 // Rows of the table `runs` as records and back: the columns of the list, and the spark line as a few packed pairs.
 
 import { z } from 'zod';
-import { parseCanonical } from '../base/canonical.ts';
 import { ByteReader, ByteWriter } from './pack.ts';
 import type { RunState } from '../base/vocabulary.ts';
-import type { StoredConfig, RunSummary } from './runs.ts';
+import type { RunConfig } from '../config/config.ts';
+import type { RunSummary } from './runs.ts';
 
 export interface Row {
   id: number;
@@ -46,11 +46,12 @@ export interface Row {
   origin_update: number | null;
   origin_id: number | null;
   tags: string | null;
+  config_fault: string | null;
 }
 
 export const SUMMARY_COLUMNS = `id, uid, name, world, variant, preset, seed, device, config_hash, group_hash, state, reason, position, pause_at,
   planned, updates, episodes, tokens, seconds, validation_k, validation_n, validation_update, test_k, test_n, test_update,
-  test_temperature, best_k, best_n, best_update, spark, notes, created_at, started_at, finished_at, deleted_at, origin_uid, origin_update,
+  test_temperature, best_k, best_n, best_update, spark, notes, created_at, started_at, finished_at, deleted_at, origin_uid, origin_update, config_fault,
   (SELECT parent.id FROM runs AS parent WHERE parent.uid = runs.origin_uid) AS origin_id, (SELECT json_group_array(tag) FROM run_tags WHERE run_id = runs.id) AS tags`;
 
 export function packSpark(points: readonly (readonly [number, number])[]): Buffer {
@@ -116,11 +117,12 @@ export function summary(row: Row): RunSummary {
     deletedAt: row.deleted_at,
     origin:
       row.origin_uid === null || row.origin_update === null ? null : { uid: row.origin_uid, run: row.origin_id, update: row.origin_update },
-    damaged: faults.length === 0 ? null : `${faults.join(', ')} cannot be read`,
+    damaged: faultsOf(faults, row.config_fault),
   };
 }
 
 const tagList = z.array(z.string());
+const versionList = z.record(z.string(), z.string());
 
 function finite(value: number): number {
   if (!Number.isFinite(value)) throw new RangeError(`A number was expected, found ${value}`);
@@ -140,13 +142,25 @@ function withTemperature(test: RunSummary['validation'], temperature: number | n
   return test && { ...test, temperature: temperature ?? 0 };
 }
 
-export function object(text: string): StoredConfig {
-  const value = parseCanonical(text);
-  if (typeof value !== 'object' || value === null || Array.isArray(value))
-    throw new Error(`A stored JSON object was expected, found ${text.slice(0, 40)}`);
-  return Object.fromEntries(Object.entries(value));
+function faultsOf(unread: readonly string[], config: string | null): string | null {
+  const all = [
+    ...(unread.length > 0 ? [`${unread.join(', ')} cannot be read`] : []),
+    ...(config === null ? [] : [`its config: ${config}`]),
+  ];
+  return all.length === 0 ? null : all.join('; ');
+}
+
+/** The config as `create` or the migration wrote it. */
+export function storedConfig(row: Row & { readonly config: string }): RunConfig {
+  if (row.config_fault !== null)
+    throw new Error(`Run ${row.id} cannot be opened, its config does not fit this version: ${row.config_fault}`);
+  try {
+    return JSON.parse(row.config);
+  } catch (error) {
+    throw new Error(`Run ${row.id} cannot be opened: its config is damaged`, { cause: error });
+  }
 }
 
 export function strings(text: string): Record<string, string> {
-  return Object.fromEntries(Object.entries(object(text)).map(([key, value]) => [key, String(value)]));
+  return versionList.parse(JSON.parse(text));
 }

@@ -3,12 +3,12 @@
 
 import type { Statement } from 'better-sqlite3';
 import { randomUUID } from 'node:crypto';
-import { canonicalJson, contentHash, type Json, parseCanonical } from '../base/canonical.ts';
+import { canonicalJson, type Json, parseCanonical } from '../base/canonical.ts';
 import type { RunState } from '../base/vocabulary.ts';
+import type { RunConfig } from '../config/config.ts';
+import { armIdentity, runIdentity } from '../config/identity.ts';
 import type { Connection } from './database.ts';
-import { object, packSpark, type Row, strings, summary, SUMMARY_COLUMNS, unpackSpark } from './run-rows.ts';
-
-export type StoredConfig = { readonly [key: string]: Json };
+import { packSpark, type Row, storedConfig, strings, summary, SUMMARY_COLUMNS, unpackSpark } from './run-rows.ts';
 
 export interface NewRun {
   readonly name: string;
@@ -17,7 +17,7 @@ export interface NewRun {
   readonly preset: string | null;
   readonly seed: number;
   readonly device: string;
-  readonly config: StoredConfig;
+  readonly config: RunConfig;
   readonly versions: Readonly<Record<string, string>>;
   /** Updates the config asks for. */
   readonly planned: number;
@@ -79,7 +79,7 @@ export interface RunSummary {
 }
 
 export interface Run extends RunSummary {
-  readonly config: StoredConfig;
+  readonly config: RunConfig;
   readonly versions: Readonly<Record<string, string>>;
 }
 
@@ -130,8 +130,6 @@ export class RunStore {
 
   /** Adds a run at the end of the queue. */
   create(run: NewRun): Run {
-    const { name: _name, ...nameless } = run.config;
-    const { seed: _seed, ...seedless } = nameless;
     const id = this.#db
       .transaction(() => {
         const { last } = this.#db.prepare<[], { last: number | null }>('SELECT max(position) AS last FROM runs').get() ?? { last: null };
@@ -149,8 +147,8 @@ export class RunStore {
             run.seed,
             run.device,
             canonicalJson(run.config),
-            contentHash(nameless),
-            contentHash(seedless),
+            runIdentity(run.config),
+            armIdentity(run.config),
             canonicalJson(run.versions),
             (last ?? 0) + 1,
             run.planned,
@@ -183,10 +181,19 @@ export class RunStore {
   }
 
   get(id: number): Run {
+    const row = this.#row(id);
+    return { ...summary(row), config: storedConfig(row), versions: strings(row.versions) };
+  }
+
+  /** The run without its config, which may be damaged. */
+  summary(id: number): RunSummary {
+    return summary(this.#row(id));
+  }
+
+  #row(id: number): Row & { config: string; versions: string } {
     const row = this.#get.get(id);
     if (row === undefined) throw new Error(`There is no run ${id}. "lab runs" lists what there is.`);
-    // Both columns were written by `create` as JSON objects.
-    return { ...summary(row), config: object(row.config), versions: strings(row.versions) };
+    return row;
   }
 
   has(id: number): boolean {
@@ -210,10 +217,10 @@ export class RunStore {
     return row === undefined ? undefined : this.get(row.id);
   }
 
-  /** The run with this config (its hash), a finished one before others, then the oldest. */
-  findByConfig(configHash: string): RunSummary | undefined {
+  /** The run that is the same experiment, a finished one before others, then the oldest. */
+  findSame(config: RunConfig): RunSummary | undefined {
     const sql = `SELECT ${SUMMARY_COLUMNS} FROM runs WHERE config_hash = ? AND deleted_at IS NULL ORDER BY state <> 'done', id LIMIT 1`;
-    const row = this.#db.prepare<[string], Row>(sql).get(configHash);
+    const row = this.#db.prepare<[string], Row>(sql).get(runIdentity(config));
     return row === undefined ? undefined : summary(row);
   }
 
@@ -304,7 +311,7 @@ export class RunStore {
   delete(ids: readonly number[]): void {
     const now = Date.now();
     const one = (id: number): void => {
-      const { state } = this.get(id);
+      const { state } = this.summary(id);
       if (state === 'running' || state === 'stopping') throw new Error(`Run ${id} is ${state}: stop it before it is deleted`);
       this.change(id, { deletedAt: now });
     };

@@ -2,8 +2,7 @@
 
 import { existsSync, readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { parseCanonical } from '../base/canonical.ts';
-import { checkConfig } from '../config/config.ts';
+import type { RunConfig } from '../config/config.ts';
 import { referenceKey } from '../config/identity.ts';
 import { CheckpointError, readCheckpoint } from '../engine/runtime/checkpoint.ts';
 import { UNFINISHED } from '../training/host.ts';
@@ -24,19 +23,16 @@ export function sweepUnfinished(db: Connection, dataFolder: string): number {
   return useless.length;
 }
 
-/** Keys of the references of all runs that have not come to their end; undefined where a config cannot be read, which may be any. */
+/** Keys of the references of all runs that have not come to their end; undefined where a config does not fit, which may need any. */
 function wantedKeys(db: Connection): ReadonlySet<string> | undefined {
-  const rows = db.prepare<[], { config: string }>(`SELECT config FROM runs WHERE state <> 'done'`).all();
-  const keys = new Set<string>();
-  for (const { config } of rows) {
-    const { data } = checkConfig(parseCanonical(config));
-    if (!data) return undefined;
-    keys.add(referenceKey(data));
-  }
-  return keys;
+  const sql = `SELECT config, config_fault AS fault FROM runs WHERE state <> 'done'`;
+  const rows = db.prepare<[], { config: string; fault: string | null }>(sql).all();
+  if (rows.some(({ fault }) => fault !== null)) return undefined;
+  const configs = rows.map(({ config }): RunConfig => JSON.parse(config));
+  return new Set(configs.map(referenceKey));
 }
 
-/** A file of before keys were noted may belong to any run; a damaged one to none. */
+/** A file without a key may belong to any run; a damaged one to none. */
 function mayContinue(path: string, wanted: ReadonlySet<string>): boolean {
   try {
     const { key } = readCheckpoint(path).notes;

@@ -32,7 +32,7 @@ export function armRecord(store: Store, id: string, title: string, runs: readonl
   });
   const rates = rows.flatMap(({ success }) => success ?? []);
   const { mean, iqm } = rates.length > 0 ? aggregate([rates]) : { mean: null, iqm: null };
-  const budget = meanBudget(runs.flatMap(({ id: run }) => budgetOf(store, store.runs.get(run)) ?? []));
+  const budget = meanBudget(runs.map(({ id: run }) => budgetOf(store, store.runs.get(run))));
   return { id, title, runs: rows, mean, iqm, budget };
 }
 
@@ -108,7 +108,7 @@ function* deciding(
 }
 
 /**
- * The record with its claims decided by today's rule: studies from before there was a correction keep the verdicts of another one.
+ * The record with its claims corrected for their number, where they were decided without.
  * The same record when there is nothing to do, or when none of its runs is here to decide by. Stops now and then: a hundred runs take a while.
  */
 export function* bringingUpToDate(store: Store, record: StudyRecord): Generator<void, StudyRecord, void> {

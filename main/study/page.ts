@@ -11,7 +11,6 @@ import { markdownTable } from '../report/report.ts';
 import type { ReportFile } from '../report/study-report.ts';
 import type { Run } from '../store/runs.ts';
 import type { Store } from '../store/store.ts';
-import { parseConfig } from '../config/config.ts';
 import { BASELINES, measureWords } from './definition.ts';
 import { resultsOf } from './findings.ts';
 import type { ClaimRecord, StudyRecord } from './record.ts';
@@ -99,7 +98,7 @@ function howPlayed({ store, runs }: Material): string {
 
 function about({ record, runs }: Material, name: string): string {
   const [first] = runs;
-  const config = first && parseConfig(first.config);
+  const config = first?.config;
   const seconds = runs.reduce((sum, run) => sum + run.seconds, 0);
   const whole = runs.reduce((sum, run) => sum + ((run.finishedAt ?? 0) - (run.startedAt ?? 0)) / 1000, 0);
   const batch = config?.training.batch ?? 0;

@@ -1,10 +1,9 @@
 // How large must a study be? From the spread that the pairs of a finished study had (or that the caller assumes) to the power of studies with more
 // or fewer seeds and tasks: the same t test that decides the claims (evaluation/inference.ts), before anything is run.
 
-import { armHash } from '../config/identity.ts';
 import { armDifferences } from '../evaluation/arms.ts';
 import { armsOf } from '../report/side-by-side.ts';
-import { quantile } from '../base/statistics.ts';
+import { median } from '../base/statistics.ts';
 import type { Store } from '../store/store.ts';
 import { resultsOf } from './findings.ts';
 import { ALPHA, type Components, componentsOf, type DifferenceTable, powerOf, type Size } from '../evaluation/inference.ts';
@@ -28,9 +27,7 @@ const MOST_RUNS = 100;
 export function worldComponents(store: Store, world: string): ReturnType<typeof spreadOf> {
   const tested = store.runs.list().filter((run) => run.world === world && run.state === 'done' && run.test !== null);
   const latest = tested.toSorted((a, b) => b.id - a.id).slice(0, MOST_RUNS);
-  const arms = new Map(latest.map((run) => [run.groupHash, run.id]));
-  const armOf = new Map([...arms].map(([group, id]) => [group, armHash(store.runs.get(id).config)]));
-  const groups = [...Map.groupBy(latest, ({ groupHash }) => armOf.get(groupHash) ?? groupHash)]
+  const groups = [...Map.groupBy(latest, ({ groupHash }) => groupHash)]
     .map(([key, runs]) => ({ key, runs: runs.map(({ id }) => id) }))
     .filter(({ runs }) => runs.length > 1)
     .toSorted((a, b) => b.runs.length - a.runs.length);
@@ -45,16 +42,12 @@ export function spreadOf(tables: readonly DifferenceTable[]): (Components & { re
     return components ? [{ ...components, clusterSize: table.clusters.length / new Set(table.clusters).size }] : [];
   });
   if (found.length === 0) return undefined;
-  const median = (of: (one: (typeof found)[number]) => number): number =>
-    quantile(
-      found.map(of).sort((x, y) => x - y),
-      0.5,
-    );
+  const of = (value: (one: (typeof found)[number]) => number): number => median(found.map(value));
   return {
-    seed: median(({ seed }) => seed),
-    cluster: median(({ cluster }) => cluster),
-    rest: median(({ rest }) => rest),
-    clusterSize: median(({ clusterSize }) => clusterSize),
+    seed: of(({ seed }) => seed),
+    cluster: of(({ cluster }) => cluster),
+    rest: of(({ rest }) => rest),
+    clusterSize: of(({ clusterSize }) => clusterSize),
   };
 }
 

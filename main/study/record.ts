@@ -4,15 +4,15 @@
 
 import { z } from 'zod';
 import { EQUALISABLE, EXPECTATIONS, Measure, Settings } from './definition.ts';
-import { readVerdict, verdicts } from '../base/vocabulary.ts';
+import { verdicts } from '../base/vocabulary.ts';
 
 const share = z.number();
 const estimate = z.object({ value: z.number(), low: z.number(), high: z.number() });
 const proportion = z.object({ k: z.int(), n: z.int(), rate: share, low: share, high: share });
 
-const verdict = z.preprocess(readVerdict, z.enum(verdicts));
-/** With Holm's correction; null in studies from before there was one. */
-const corrected = z.preprocess((stored) => readVerdict(stored) ?? null, z.enum(verdicts).nullable());
+const verdict = z.enum(verdicts);
+/** With Holm's correction; null where the study was decided without. */
+const corrected = z.enum(verdicts).nullable().default(null);
 
 const ArmRecord = z.object({
   id: z.string(),
@@ -21,9 +21,15 @@ const ArmRecord = z.object({
   runs: z.array(z.object({ uid: z.string(), seed: z.int(), success: share.nullable() })),
   mean: estimate.nullable(),
   iqm: estimate.nullable(),
-  /** Spent by one run on average; studies from before it was counted have none. */
+  /** Spent by one run on average; null where it was not counted. */
   budget: z
-    .object({ episodes: z.number(), optimizerSteps: z.number(), tokens: z.number(), vstarSamples: z.number() })
+    .object({
+      episodes: z.number(),
+      optimizerSteps: z.number(),
+      tokens: z.number(),
+      vstarSamples: z.number(),
+      branchEpisodes: z.number().default(0),
+    })
     .nullable()
     .default(null),
 });
@@ -99,7 +105,7 @@ export const StudyRecord = z.object({
   equalise: z.enum(EQUALISABLE).default('episodes'),
   updatesOf: z.record(z.string(), z.int()).default({}),
   seeds: z.array(z.int()),
-  /** The definition as it was when the first run started; null in studies from before it was kept. */
+  /** The definition as it was when the first run started; null where it was not kept. */
   frozen: z.object({ hash: z.string(), date: z.string(), definition: z.json() }).nullable().default(null),
   /** What was changed in the definition since: dotted path, before, after. */
   changes: z.array(z.object({ key: z.string(), before: z.json().nullable(), after: z.json().nullable() })).default([]),

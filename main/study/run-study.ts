@@ -9,7 +9,6 @@ import { evaluatePolicy } from '../evaluation/play.ts';
 import { referencePolicy } from '../replay/policies.ts';
 import type { Run, RunSummary } from '../store/runs.ts';
 import type { Store } from '../store/store.ts';
-import { parseConfig } from '../config/config.ts';
 import { applyOverrides } from '../config/overrides.ts';
 import { openRun, worldHash } from '../training/run-setup.ts';
 import { BASELINES, type StudyDefinition } from './definition.ts';
@@ -18,7 +17,7 @@ import { changesSince, freeze } from './freeze.ts';
 import { armConfig, armsToTune, chosenArms, equalTokens, type PlanOptions, planRuns, seedsOf, type Tuned, tunedRoots } from './plan.ts';
 import { readRecord, StudyRecord, type TuningRecord } from './record.ts';
 import { tune, type Tuning } from './tune.ts';
-import { finishedRuns, runFinder, trainAll, type WorkOptions } from './work.ts';
+import { finishedRuns, sameRun, trainAll, type WorkOptions } from './work.ts';
 
 export interface StudyOptions extends PlanOptions {
   /** Settings found before; null tunes here. */
@@ -184,11 +183,10 @@ function finishedArms(
   options: PlanOptions,
   tuned: Tuned,
 ): { id: string; title: string; runs: RunSummary[] }[] {
-  const find = runFinder(store);
   return definition.arms.flatMap((arm) => {
     if (tunedRoots(definition, arm).some((root) => tuned[root] === undefined)) return [];
     const config = armConfig(definition, arm, options, tuned);
-    const runs = seedsOf(arm, options.seeds).flatMap((seed) => find({ ...config, seed }) ?? []);
+    const runs = seedsOf(arm, options.seeds).flatMap((seed) => sameRun(store, { ...config, seed }) ?? []);
     const done = runs.filter(({ state }) => state === 'done');
     return done.length > 0 ? [{ id: arm.id, title: arm.title, runs: done }] : [];
   });
@@ -204,7 +202,7 @@ async function evaluateBaselines(store: Store, run: Run): Promise<void> {
     });
   const missing = BASELINES.filter((name) => !known(name));
   if (missing.length === 0) return;
-  const config = parseConfig(run.config);
+  const { config } = run;
   const { finalTasks: tasks, temperature } = config.evaluation;
   const setup = openRun(config, { dataFolder: store.dataFolder });
   const { environment, world } = setup;

@@ -13,7 +13,7 @@ import { resourceFile } from '../base/paths.ts';
 import { type Proportion, wilson } from '../base/statistics.ts';
 import type { Evaluation } from '../store/evaluations.ts';
 import type { Store } from '../store/store.ts';
-import type { runFinder } from './work.ts';
+import { sameRun } from './work.ts';
 
 const Shares = z.record(z.string(), z.number().min(0).max(1));
 const System = z.strictObject({
@@ -71,18 +71,16 @@ export interface MeasuredSystem {
 }
 
 /** Finds the run of a config; one for all systems, because it goes through every run. */
-type Find = ReturnType<typeof runFinder>;
 
 /** What the finished runs of a system say. */
 export function measureSystem(
   store: Store,
-  find: Find,
   system: System,
   { size, seeds, changes = [] }: { readonly size: Size; readonly seeds: readonly number[]; readonly changes?: readonly string[] },
 ): MeasuredSystem {
   const runs = seeds.flatMap((seed): MeasuredRun[] => {
     const config = systemConfig(system, size, seed, changes);
-    const run = find(config);
+    const run = sameRun(store, config);
     const final = run?.state === 'done' ? evaluationOn(store, run.id, 'test') : undefined;
     if (!run || !final) return [];
     const results = store.evaluations.results(final.id);

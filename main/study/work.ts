@@ -11,12 +11,11 @@ import type { Run, RunSummary } from '../store/runs.ts';
 import type { RunState } from '../base/vocabulary.ts';
 import type { Store } from '../store/store.ts';
 import { contentHash } from '../base/canonical.ts';
-import { checkConfig, type RunConfig } from '../config/config.ts';
-import { experimentHash } from '../config/identity.ts';
-import { newRun, writerOptions } from '../queue/new-run.ts';
+import type { RunConfig } from '../config/config.ts';
+import { identityOf, newRun, withPlugins, writerOptions } from '../queue/new-run.ts';
 import { type Launch, RunQueue } from '../queue/queue.ts';
 import { recover } from '../queue/recover.ts';
-import { checkTogether } from '../training/batching/memory-plan.ts';
+import { checkTogether } from '../training/batching/fit-memory.ts';
 
 export interface WantedRun {
   readonly config: RunConfig;
@@ -62,35 +61,13 @@ export class WorkStopped extends Error {
 
 const FINAL: readonly RunState[] = ['done', 'failed', 'stopped', 'paused', 'interrupted'];
 
-/** As the store hashes it: everything but the name. */
-function identity({ name: _name, ...rest }: RunConfig): string {
-  return contentHash(rest);
-}
-
-/** Finds the run that has a config already: also one from before a setting was added or with another limit of memory. */
-export function runFinder(store: Store): (config: RunConfig) => RunSummary | undefined {
-  // The last one of a hash stays in the map: a finished run before others, then the oldest.
-  const runs = store.runs.list().sort((a, b) => Number(a.state === 'done') - Number(b.state === 'done'));
-  const known = new Map(runs.map((run) => [run.configHash, run]));
-  let alike: Map<string, RunSummary> | undefined;
-  return (config) => {
-    const exact = known.get(identity(config));
-    if (exact) return exact;
-    alike ??= new Map(
-      runs.flatMap((run) => {
-        const { data } = checkConfig(store.runs.get(run.id).config);
-        return data ? [[experimentHash(data), run] as const] : [];
-      }),
-    );
-    return alike.get(experimentHash(config));
-  };
-}
+/** The run that is this experiment already. */
+export const sameRun = (store: Store, config: RunConfig): RunSummary | undefined => store.runs.findSame(withPlugins(config));
 
 /** The runs of the list that are done already, in its order. */
 export function finishedRuns(store: Store, wanted: readonly WantedRun[]): (Run | undefined)[] {
-  const find = runFinder(store);
   return wanted.map(({ config }) => {
-    const known = find(config);
+    const known = sameRun(store, config);
     return known?.state === 'done' ? store.runs.get(known.id) : undefined;
   });
 }
@@ -121,7 +98,7 @@ export async function trainAll(store: Store, wanted: readonly WantedRun[], optio
         waiting.push(...elsewhere.splice(0));
         continue;
       }
-      const id = ids.get(next.hash) ?? findOrCreate(store, next);
+      const id = ids.get(next.hash) ?? findOrCreate(store, next.run);
       ids.set(next.hash, id);
       let run = await training.train(id);
       if (!(run instanceof RunLocked) && run.state === 'failed' && !aborted()) run = await training.train(id);
@@ -147,17 +124,16 @@ export async function trainAll(store: Store, wanted: readonly WantedRun[], optio
     await Promise.allSettled(workers);
   }
   if (options.signal?.aborted === true) throw new WorkStopped(`Stopped with ${pace.left} runs to go`);
-  return wanted.map(({ config }) => store.runs.get(ids.get(identity(config)) ?? 0));
+  return wanted.map(({ config }) => store.runs.get(ids.get(identityOf(config)) ?? 0));
 }
 
 /** What is there already, by the hash of its config, and what is still to be trained. */
 function plan(store: Store, wanted: readonly WantedRun[]): { ids: Map<string, number>; open: Open[]; pace: Pace } {
-  const find = runFinder(store);
-  const different = new Map(wanted.map((one) => [identity(one.config), one]));
+  const different = new Map(wanted.map((one) => [identityOf(one.config), one]));
   const ids = new Map<string, number>();
   const open: Open[] = [];
   for (const [hash, run] of different) {
-    const id = find(run.config)?.id;
+    const id = sameRun(store, run.config)?.id;
     if (id !== undefined) {
       ids.set(hash, id);
       addTags(store, id, run.tags);
@@ -236,19 +212,17 @@ class Training {
 
 /** What is not done yet goes elsewhere. A run that failed there has a row here too, so that it is seen in the list with its reason. */
 async function trainRemotely(store: Store, wanted: readonly WantedRun[], remote: NonNullable<WorkOptions['remote']>): Promise<Run[]> {
-  const before = runFinder(store);
-  const different = [...new Map(wanted.map((one) => [identity(one.config), one])).values()];
-  const open = different.filter(({ config }) => before(config)?.state !== 'done');
-  const failures = new Map((await remote(open)).map(({ config, reason }) => [identity(config), reason]));
-  const find = runFinder(store);
+  const different = [...new Map(wanted.map((one) => [identityOf(one.config), one])).values()];
+  const open = different.filter(({ config }) => sameRun(store, config)?.state !== 'done');
+  const failures = new Map((await remote(open)).map(({ config, reason }) => [identityOf(config), reason]));
   return wanted.map((run) => {
-    const known = find(run.config);
+    const known = sameRun(store, run.config);
     if (known?.state === 'done') {
       addTags(store, known.id, run.tags);
       return store.runs.get(known.id);
     }
-    const reason = failures.get(identity(run.config)) ?? 'It did not come back';
-    const id = known?.id ?? findOrCreate(store, { hash: identity(run.config), run });
+    const reason = failures.get(identityOf(run.config)) ?? 'It did not come back';
+    const id = known?.id ?? findOrCreate(store, run);
     store.write(() => store.runs.change(id, { state: 'failed', reason, position: null, finishedAt: Date.now() }));
     return store.runs.get(id);
   });
@@ -260,9 +234,9 @@ interface Open {
 }
 
 /** The run of this config: another lab may have made it since this one looked. */
-function findOrCreate(store: Store, { hash, run }: Open): number {
+function findOrCreate(store: Store, run: WantedRun): number {
   return store.write(() => {
-    const known = store.runs.findByConfig(hash);
+    const known = sameRun(store, run.config);
     if (known === undefined) return store.runs.create(newRun(run.config, run.preset, run.tags)).id;
     addTags(store, known.id, run.tags);
     return known.id;

@@ -22,9 +22,9 @@ const memory = z.strictObject({
   totals: z.strictObject({ episodes: z.int(), tokens: z.int(), seconds: z.number() }),
   /** Alerts that are active, so that each is reported once. */
   alerts: z.array(z.string()),
-  /** Recent metrics that the alerts are computed from; empty in older checkpoints. */
+  /** Recent metrics that the alerts are computed from. */
   history: z.array(z.record(z.string(), z.number())).default([]),
-  /** Success on validation tasks over the whole run; empty in older checkpoints. */
+  /** Success on validation tasks over the whole run. */
   validations: z.array(Validation).default([]),
   /** The latest episodes of each task. */
   groups: GroupMemory.default({}),
@@ -32,7 +32,11 @@ const memory = z.strictObject({
 export type TrainingMemory = z.infer<typeof memory>;
 
 /** Older checkpoints say what was `unfinished` when they were saved, and have no `evaluated`. */
-const olderMemory = z.looseObject({ update: z.int(), evaluated: z.undefined(), unfinished: z.enum(['start', 'evaluation']).optional() });
+const olderMemory = z.looseObject({
+  update: z.int(),
+  evaluated: z.never().optional(),
+  unfinished: z.enum(['start', 'evaluation']).optional(),
+});
 
 export const TrainingMemory = z.preprocess((stored) => {
   const { data: older } = olderMemory.safeParse(stored);

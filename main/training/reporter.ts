@@ -119,7 +119,8 @@ export class RunReporter {
   async #unknownMetrics(update: number, unknown: readonly string[]): Promise<void> {
     for (const id of unknown) {
       const text = `The metric “${id}” is recorded, but has no glossary entry, so the window cannot explain it. Add it to the metrics of the plug-in`;
-      await this.#host.report({ type: 'event', update, kind: 'alert', severity: 'warning', text, data: { id: `metric ${id}` } });
+      const data = { id: `metric ${id}`, state: 'active', title: 'Unexplained metric', metrics: [id] };
+      await this.#host.report({ type: 'event', update, kind: 'alert', severity: 'warning', text, data });
     }
   }
 

@@ -147,7 +147,7 @@ export class VstarStage {
     const world = worldHash(this.#actor.environment, level);
     const price = kind === 'model' ? model.invalidPenalty : 0;
     return {
-      worldHash: price > 0 ? contentHash({ world, price }) : world, // returns depend on the price; 0 leaves older caches valid
+      worldHash: price > 0 ? contentHash({ world, price }) : world, // returns depend on the price, where there is one
       task: task.id,
       reference: this.#reference,
       seed: this.#config.reference.seed,

@@ -77,10 +77,16 @@ export function ChartMenu({ title, unit, xLabel, visible, canvas, theme, ...rest
   );
 }
 
-/** A colour as its number in the set, so that a figure on paper has the same one in the paper's shade. */
+/** A figure on paper has the paper's shade of the same colour. */
 function lineOf({ label, look, x, y, low, high }: Series): Input<'charts.save'>['figure']['lines'][number] {
-  const colour = Number(/--run-(\d)/.exec(look.colour)?.[1] ?? 0);
-  return { label, colour, dash: [...look.dash], x: [...x], y: [...y], ...(low && high && { low: [...low], high: [...high] }) };
+  return {
+    label,
+    colour: look.hue ?? 0,
+    dash: [...look.dash],
+    x: [...x],
+    y: [...y],
+    ...(low && high && { low: [...low], high: [...high] }),
+  };
 }
 
 const MARGIN = 16;

@@ -4,7 +4,7 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { Link, useLocation, useParams } from 'wouter';
-import type { ClusterTask, ClusterTaskState, SubmissionSummary } from '../../preload/contract/clusters.ts';
+import type { ClusterTask, ClusterTaskState, DamagedSubmissionRow, SubmissionSummary } from '../../main/lab/features/clusters.ts';
 import { call, callOptions } from '../bridge.ts';
 import { Button } from '../components/button.tsx';
 import { Dialog } from '../components/dialog.tsx';
@@ -45,16 +45,16 @@ export default function ClustersPage() {
           {name}: {message}
         </p>
       ))}
-      {all.data?.submissions.length === 0 && (
+      {all.data && all.data.submissions.length + all.data.damaged.length === 0 && (
         <EmptyState title="Nothing was submitted yet">
           <p>
             Add a cluster in <Link href="/settings">Settings</Link>, then choose it under “On” in <Link href="/new">New run</Link>.
           </p>
         </EmptyState>
       )}
-      {all.data && all.data.submissions.length > 0 && (
+      {all.data && all.data.submissions.length + all.data.damaged.length > 0 && (
         <Section title="Submissions">
-          <Submissions all={all.data.submissions} chosen={chosen?.id} />
+          <Submissions all={all.data.submissions} damaged={all.data.damaged} chosen={chosen?.id} />
         </Section>
       )}
       {chosen && <Tasks key={chosen.id} submission={chosen} />}
@@ -62,7 +62,13 @@ export default function ClustersPage() {
   );
 }
 
-function Submissions({ all, chosen }: { all: readonly SubmissionSummary[]; chosen: string | undefined }) {
+interface SubmissionsProps {
+  all: readonly SubmissionSummary[];
+  damaged: readonly DamagedSubmissionRow[];
+  chosen: string | undefined;
+}
+
+function Submissions({ all, damaged, chosen }: SubmissionsProps) {
   const [, navigate] = useLocation();
   return (
     <div className={styles.wide}>
@@ -93,6 +99,21 @@ function Submissions({ all, chosen }: { all: readonly SubmissionSummary[]; chose
                 {source === null && ' (the scheduler is silent)'}
               </Cell>
               <Cell muted>{formatDate(createdAt)}</Cell>
+            </Row>
+          ))}
+          {damaged.map(({ id, cluster, reason }) => (
+            <Row key={`${cluster} ${id}`}>
+              <Cell>{id}</Cell>
+              <Cell>{cluster}</Cell>
+              <Cell>
+                <span className={styles.name} dir="auto">
+                  {reason}
+                </span>
+              </Cell>
+              <Cell>
+                <Badge tone="failure">damaged</Badge>
+              </Cell>
+              <Cell />
             </Row>
           ))}
         </tbody>

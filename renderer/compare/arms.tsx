@@ -3,7 +3,7 @@
 
 import { Fragment, useState } from 'react';
 import type { Answer } from '../../preload/contract.ts';
-import type { ComparedArm, ComparedPair, ComparedRun } from '../../preload/contract/compare.ts';
+import type { ComparedArm, ComparedPair, ComparedRun } from '../../main/lab/features/compare.ts';
 import { pValue, signedPoints } from '../../main/base/format.ts';
 import { IconButton } from '../components/button.tsx';
 import { Select } from '../components/field.tsx';

@@ -4,7 +4,7 @@ import { useQuery } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
 import { z } from 'zod';
 import type { Answer } from '../../preload/contract.ts';
-import type { ComparedRun } from '../../preload/contract/compare.ts';
+import type { ComparedRun } from '../../main/lab/features/compare.ts';
 import { callOptions } from '../bridge.ts';
 import { LineChart } from '../charts/line-chart.tsx';
 import type { Series } from '../charts/series.ts';

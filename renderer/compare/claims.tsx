@@ -3,7 +3,7 @@
 
 import { useQuery } from '@tanstack/react-query';
 import { callOptions } from '../bridge.ts';
-import type { Claim } from '../../preload/contract/compare.ts';
+import type { Claim } from '../../main/lab/features/studies.ts';
 import { Section } from '../components/page.tsx';
 import { Badge, type Tone } from '../components/stat.tsx';
 import util from '../theme/utilities.module.css';

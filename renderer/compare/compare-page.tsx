@@ -3,11 +3,11 @@
 // /compare/1,2,3 or /compare/study-4.
 
 import { keepPreviousData, useQuery, useQueryClient } from '@tanstack/react-query';
-import { useDeferredValue, useMemo, useState } from 'react';
+import { useDeferredValue, useEffect, useMemo, useState } from 'react';
 import { useLocation, useParams } from 'wouter';
 import { z } from 'zod';
 import type { Answer } from '../../preload/contract.ts';
-import type { ComparedRun, Matrix } from '../../preload/contract/compare.ts';
+import type { ComparedRun, Matrix } from '../../main/lab/features/compare.ts';
 import { call, callOptions, useCall } from '../bridge.ts';
 import { LinkButton } from '../components/button.tsx';
 import { Select } from '../components/field.tsx';
@@ -45,7 +45,9 @@ export default function ComparePage() {
   const params = useParams();
   const [remembered, remember] = useView('compare.selection', selectionSchema, '');
   const selection = params.study ?? remembered;
-  if (params.study !== undefined && params.study !== remembered) queueMicrotask(() => remember(params.study ?? ''));
+  useEffect(() => {
+    if (params.study !== undefined && params.study !== remembered) remember(params.study);
+  }, [params.study, remembered, remember]);
   const studies = useCall('studies.list', {});
   const studyId = /^study-(\d+)$/.exec(selection)?.[1];
   const study = studyId === undefined ? undefined : studies.data?.studies.find(({ id }) => id === Number(studyId));
@@ -251,9 +253,9 @@ function Tasks({ data: { runs } }: { data: Answer<'compare.open'> }) {
 
 const NO_RUNS: readonly ComparedRun[] = [];
 
-/** A colour as its number in the set: the report draws it in its shade. */
+/** As the report takes it. */
 function lookOf(look: RunStyle | undefined): { colour: number; dash: number[] } {
-  return { colour: Number(/--run-(\d)/.exec(look?.colour ?? '')?.[1] ?? 0), dash: [...(look?.dash ?? [])] };
+  return { colour: look?.hue ?? 0, dash: [...(look?.dash ?? [])] };
 }
 
 /** Short however many runs there are. */

@@ -1,6 +1,6 @@
 // Two episodes on the same task, step by step: until where they said the same, and where they part. No React in here.
 
-import type { Replay, ReplayStep } from '../../preload/contract/replay.ts';
+import type { Replay, ReplayStep } from '../../main/lab/features/episodes.ts';
 
 export interface AlignedStep {
   readonly a: ReplayStep | undefined;

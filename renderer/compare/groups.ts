@@ -1,7 +1,8 @@
 // Runs into groups (by variant, by any setting that differs, or each for itself), and the curves of a group into one: the
 // mean with its 95% interval over the group's runs. No React in here.
 
-import type { ComparedRun } from '../../preload/contract/compare.ts';
+import { deviation, mean, studentQuantile } from '../../main/base/statistics.ts';
+import type { ComparedRun } from '../../main/lab/features/compare.ts';
 
 export interface Curve {
   readonly run: number;
@@ -63,12 +64,6 @@ export interface MeanCurve {
   readonly n: number;
 }
 
-/** 97.5% quantile of Student's t for 1 … 30 degrees of freedom; beyond, the normal one. */
-const T = [
-  12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228, 2.201, 2.179, 2.16, 2.145, 2.131, 2.12, 2.11, 2.101, 2.093, 2.086,
-  2.08, 2.074, 2.069, 2.064, 2.06, 2.056, 2.052, 2.048, 2.045, 2.042,
-];
-
 /** Mean and Student's 95% interval at every update that all curves have, at their mean place on the axis; one curve has no interval. */
 export function meanCurve(curves: readonly Curve[]): MeanCurve {
   const known = curves.filter(({ x }) => x.length > 0);
@@ -89,15 +84,15 @@ export function meanCurve(curves: readonly Curve[]): MeanCurve {
   const n = known.length;
   const shared = [...byUpdate].filter(([, { values }]) => values.length === n).sort(([a], [b]) => a - b);
   const result: MeanCurve = { x: [], y: [], low: [], high: [], updates: [], n };
+  const t = n > 1 ? studentQuantile(0.025, n - 1) : 0;
   for (const [update, { x, values }] of shared) {
-    const mean = values.reduce((sum, value) => sum + value, 0) / n;
-    const variance = n > 1 ? values.reduce((sum, value) => sum + (value - mean) ** 2, 0) / (n - 1) : 0;
-    const half = n > 1 ? (T[n - 2] ?? 1.96) * Math.sqrt(variance / n) : 0;
+    const middle = mean(values);
+    const half = (t * deviation(values)) / Math.sqrt(n);
     result.updates.push(update);
     result.x.push(x / n);
-    result.y.push(mean);
-    result.low.push(mean - half);
-    result.high.push(mean + half);
+    result.y.push(middle);
+    result.low.push(middle - half);
+    result.high.push(middle + half);
   }
   return result;
 }

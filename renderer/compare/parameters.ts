@@ -1,7 +1,8 @@
 // Settings against success, for sweeps: which settings can be put on an axis, where their values lie, and how strongly success goes
 // with them. No React in here.
 
-import type { ComparedRun } from '../../preload/contract/compare.ts';
+import { rankCorrelation } from '../../main/base/statistics.ts';
+import type { ComparedRun } from '../../main/lab/features/compare.ts';
 import { shown } from './groups.ts';
 
 export interface Setting {
@@ -73,21 +74,4 @@ function apart(ticks: readonly { x: number; label: string }[]): { x: number; lab
   const kept: { x: number; label: string }[] = [];
   for (const tick of ticks) if (kept.length === 0 || tick.x - (kept.at(-1)?.x ?? 0) > 0.07) kept.push(tick);
   return kept;
-}
-
-/** Spearman's ρ, ties at their mean rank. */
-export function rankCorrelation(a: readonly number[], b: readonly number[]): number | null {
-  const [x, y] = [ranks(a), ranks(b)];
-  const mean = (a.length + 1) / 2;
-  const sum = (of: (index: number) => number): number => a.reduce((total, _, index) => total + of(index), 0);
-  const spread = Math.sqrt(sum((i) => ((x[i] ?? 0) - mean) ** 2) * sum((i) => ((y[i] ?? 0) - mean) ** 2));
-  return spread === 0 ? null : sum((i) => ((x[i] ?? 0) - mean) * ((y[i] ?? 0) - mean)) / spread;
-}
-
-function ranks(values: readonly number[]): number[] {
-  return values.map((value) => {
-    const below = values.filter((other) => other < value).length;
-    const same = values.filter((other) => other === value).length;
-    return below + (same + 1) / 2;
-  });
 }

@@ -14,7 +14,7 @@ import type { Group } from './groups.ts';
 import util from '../theme/utilities.module.css';
 import styles from './planner.module.css';
 
-type Power = NonNullable<Answer<'study.plan'>['size']>;
+type Power = NonNullable<Answer<'studies.plan'>['size']>;
 
 interface PlannerProps {
   /** Arms whose spread counts; without two of them that of earlier runs in the world, if it is given. */
@@ -57,7 +57,7 @@ function PlanForm({ groups, baseline, world, size }: PlannerProps) {
     power: wanted ?? 0.8,
     tests: valid ? count : 1,
   };
-  const plan = useQuery({ ...callOptions('study.plan', input), enabled: valid, placeholderData: keepPreviousData });
+  const plan = useQuery({ ...callOptions('studies.plan', input), enabled: valid, placeholderData: keepPreviousData });
   const fields = [
     ['Difference', 'points', difference, setDifference, found !== undefined],
     ['Power', '%', power, setPower, wanted !== undefined],
@@ -95,7 +95,7 @@ function reachedBy({ seeds, tasks }: NonNullable<PlannerProps['size']>, { alone,
 }
 
 interface PlanTableProps {
-  plan: Answer<'study.plan'>;
+  plan: Answer<'studies.plan'>;
   basis: string;
   size: { readonly seeds: number; readonly tasks: number } | null;
   difference: number;

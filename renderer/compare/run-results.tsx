@@ -4,7 +4,7 @@ import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { useMemo } from 'react';
 import { z } from 'zod';
 import type { Answer } from '../../preload/contract.ts';
-import type { Pair } from '../../preload/contract/compare.ts';
+import type { Pair } from '../../main/lab/features/compare.ts';
 import { pValue, signedPoints } from '../../main/base/format.ts';
 import { callOptions } from '../bridge.ts';
 import { Section } from '../components/page.tsx';

@@ -1,8 +1,8 @@
 // Two policies on the same task, aligned step by step, with the first divergence marked.
 
 import { useQueries } from '@tanstack/react-query';
-import type { ComparedRun, Matrix } from '../../preload/contract/compare.ts';
-import type { Replay, ReplayStep } from '../../preload/contract/replay.ts';
+import type { ComparedRun, Matrix } from '../../main/lab/features/compare.ts';
+import type { Replay, ReplayStep } from '../../main/lab/features/episodes.ts';
 import { callOptions } from '../bridge.ts';
 import { Select } from '../components/field.tsx';
 import { Icon } from '../components/icons.tsx';

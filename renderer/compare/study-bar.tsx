@@ -3,8 +3,8 @@
 import { useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { useLocation } from 'wouter';
-import type { Study } from '../../preload/contract/compare.ts';
-import type { RunRow } from '../../preload/contract/runs.ts';
+import type { Study } from '../../main/lab/features/studies.ts';
+import type { RunRow } from '../../main/lab/features/runs.ts';
 import { call, callOptions, useCall } from '../bridge.ts';
 import { Button } from '../components/button.tsx';
 import { Dialog } from '../components/dialog.tsx';

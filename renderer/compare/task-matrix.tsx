@@ -4,7 +4,7 @@ import { useVirtualizer } from '@tanstack/react-virtual';
 import { useMemo, useRef } from 'react';
 import type { CSSProperties } from 'react';
 import { z } from 'zod';
-import type { ComparedRun, Matrix } from '../../preload/contract/compare.ts';
+import type { ComparedRun, Matrix } from '../../main/lab/features/compare.ts';
 import { Button } from '../components/button.tsx';
 import { Icon } from '../components/icons.tsx';
 import { Section } from '../components/page.tsx';

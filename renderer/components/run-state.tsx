@@ -1,6 +1,6 @@
 // A run's state as a badge: always a word, and an icon where it matters.
 
-import type { RunState } from '../../preload/contract/runs.ts';
+import type { RunState } from '../../main/base/vocabulary.ts';
 import type { IconName } from './icons.tsx';
 import { Badge } from './stat.tsx';
 import type { Tone } from './stat.tsx';

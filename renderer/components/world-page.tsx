@@ -1,7 +1,7 @@
 // What a world showed, drawn as the world asks for it: a list, a card, a grid, rows of letters. What the agent did next is
 // marked, and so is what the task is after (which the agent does not see). No world is named here.
 
-import type { DrawnPage, PageCell, PageEntry } from '../../preload/contract/replay.ts';
+import type { DrawnPage, PageCell, PageEntry } from '../../main/lab/features/episodes.ts';
 import { Icon } from './icons.tsx';
 import { Badge } from './stat.tsx';
 import util from '../theme/utilities.module.css';

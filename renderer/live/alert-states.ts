@@ -1,7 +1,7 @@
 // Alerts as they stand: an alert is raised, may clear, and may be raised again. The log has an entry for each of these; here they are
 // paired, so that a page can say what holds now and what has passed. No React in here.
 
-import type { RunEvent } from '../../preload/contract/runs.ts';
+import type { RunEvent } from '../../main/lab/features/runs.ts';
 
 export interface AlertState {
   /** Of the event that raised it. */

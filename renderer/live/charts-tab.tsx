@@ -5,18 +5,18 @@ import { useEffect, useMemo, useRef, useState } from 'react';
 import type { ReactNode } from 'react';
 import { z } from 'zod';
 import type { Answer } from '../../preload/contract.ts';
-import { axis as axisSchema } from '../../preload/contract/metrics.ts';
-import type { Axis } from '../../preload/contract/metrics.ts';
-import type { RunEvent, RunRow } from '../../preload/contract/runs.ts';
+import { type ChartAxis, chartAxes } from '../../main/base/vocabulary.ts';
+import type { RunEvent, RunRow } from '../../main/lab/features/runs.ts';
 import type { Pin } from '../charts/chart-menu.tsx';
 import { LineChart } from '../charts/line-chart.tsx';
 import { nearest } from '../charts/series.ts';
 import type { Mark, Series } from '../charts/series.ts';
 import { scaleSchema, ScaleSwitch, smoothingSchema, SmoothingSelect } from '../charts/view-controls.tsx';
 import { Select } from '../components/field.tsx';
-import { ErrorState } from '../components/states.tsx';
+import { EmptyState, ErrorState } from '../components/states.tsx';
 import { Segmented } from '../components/tabs.tsx';
 import { formatDuration, formatTick } from '../format.ts';
+import { doingWords } from '../state/progress.ts';
 import { runName, useRuns } from '../state/runs.ts';
 import { useView } from '../state/view.ts';
 import { runStyle } from '../theme/runs.ts';
@@ -57,16 +57,17 @@ const HISTOGRAMS = [
   { name: 'advantage', title: 'Distribution of advantages' },
   { name: 'vstar', title: 'Distribution of V*' },
 ];
-const AXIS_LABELS: Readonly<Record<Axis, string>> = { update: 'update', episodes: 'episode', time: 'time' };
+const axisSchema = z.enum(chartAxes);
+const AXIS_LABELS: Readonly<Record<ChartAxis, string>> = { update: 'update', episodes: 'episode', time: 'time' };
 const HEIGHT = 176;
 
 export function ChartsTab({ run, events, alerts, evaluations, onPoint }: ChartsTabProps) {
-  const [axis, setAxis] = useView<Axis>('live.axis', axisSchema, 'update');
+  const [axis, setAxis] = useView<ChartAxis>('live.axis', axisSchema, 'update');
   const [scale, setScale] = useView<'linear' | 'log'>('live.scale', scaleSchema, 'linear');
   const [smoothing, setSmoothing] = useView('live.smoothing', smoothingSchema, 0);
   const [pinned, setPinned] = useView('live.pinned', pinnedSchema, NONE_PINNED);
   const [baseline, setBaseline] = useState<number | null>(null);
-  const { series, query } = useLiveSeries(run.id, axis);
+  const { series, query, zoomed } = useLiveSeries(run.id, axis);
   const under = useBaselineSeries(baseline, axis);
   const glossary = useGlossary();
 
@@ -96,7 +97,11 @@ export function ChartsTab({ run, events, alerts, evaluations, onPoint }: ChartsT
     toggle: () => setPinned(pinned.includes(id) ? pinned.filter((one) => one !== id) : [...pinned, id]),
   });
 
+  const withoutPoints =
+    series.size > 0 && !zoomed ? 'Not used by this algorithm' : zoomed ? 'No points in this part' : 'Waiting for the first update';
+
   if (query.isError) return <ErrorState title="Could not read the metrics" error={query.error} retry={() => void query.refetch()} />;
+  if (run.updates === 0 && !zoomed && query.data && charts.every(({ lines }) => lines.length === 0)) return <Beginning run={run} />;
   return (
     <>
       <Controls {...{ run, axis, setAxis, scale, setScale, smoothing, setSmoothing, baseline, setBaseline }} />
@@ -116,7 +121,7 @@ export function ChartsTab({ run, events, alerts, evaluations, onPoint }: ChartsT
               marks={chartMarks}
               group={rangeGroup(run.id, axis)}
               height={HEIGHT}
-              empty={run.updates > 0 ? 'Not used by this algorithm' : 'Waiting for the first update'}
+              empty={withoutPoints}
               pin={pinOf(plan.id)}
               {...(stale && { stale })}
               onPoint={open}
@@ -133,10 +138,27 @@ export function ChartsTab({ run, events, alerts, evaluations, onPoint }: ChartsT
   );
 }
 
+const BEGINNING: Readonly<Record<string, string>> = {
+  reference:
+    'The policy first learns to imitate demonstrations until it solves part of the tasks. What comes out is the reference: training begins with it and is measured against it.',
+  vstar: 'Each task gets a value: how well the reference does on it in several attempts (V*).',
+};
+
+/** Instead of charts without a point: what happens before the first one. */
+function Beginning({ run }: { run: RunRow }) {
+  const words = run.state === 'queued' ? 'It starts when a place in the queue is free.' : doingWords(run);
+  return (
+    <EmptyState title="Curves begin with the first update">
+      <p>{`${words.charAt(0).toUpperCase()}${words.slice(1)}`}</p>
+      <p>{BEGINNING[run.progress?.stage ?? '']}</p>
+    </EmptyState>
+  );
+}
+
 interface ControlsProps {
   run: RunRow;
-  axis: Axis;
-  setAxis: (axis: Axis) => void;
+  axis: ChartAxis;
+  setAxis: (axis: ChartAxis) => void;
   scale: 'linear' | 'log';
   setScale: (scale: 'linear' | 'log') => void;
   smoothing: number;
@@ -182,7 +204,7 @@ function baselineLines({ metrics: [name] }: ChartPlan, series: ReadonlyMap<strin
 }
 
 /** From an update to its place on the axis. */
-function placer(along: LiveSeries | undefined, axis: Axis): (update: number) => number {
+function placer(along: LiveSeries | undefined, axis: ChartAxis): (update: number) => number {
   if (axis === 'update') return (update) => update;
   return (update) => {
     if (!along || update <= 0) return 0;

@@ -1,7 +1,7 @@
 // Episodes in short, newest first: outcome, task, what was said, return. Each leads to its replay.
 
 import { Link } from 'wouter';
-import type { EpisodeRow } from '../../preload/contract/runs.ts';
+import type { EpisodeRow } from '../../main/lab/features/runs.ts';
 import { Icon } from '../components/icons.tsx';
 import { formatValue } from '../format.ts';
 import util from '../theme/utilities.module.css';

@@ -1,7 +1,7 @@
 // A histogram outside of the page: as numbers for a file, and drawn for the clipboard.
 
 import type { Input } from '../../preload/contract.ts';
-import type { Histogram } from '../../preload/contract/metrics.ts';
+import type { Histogram } from '../../main/lab/features/metrics.ts';
 import { base64Of } from '../charts/chart-menu.tsx';
 import type { ChartTheme } from '../charts/theme.ts';
 import { formatTick } from '../format.ts';

@@ -2,7 +2,7 @@
 // what moves is the distribution.
 
 import { useState } from 'react';
-import type { Histogram, Metric } from '../../preload/contract/metrics.ts';
+import type { Histogram, Metric } from '../../main/lab/features/metrics.ts';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { callOptions } from '../bridge.ts';
 import { FigureMenu } from '../charts/chart-menu.tsx';

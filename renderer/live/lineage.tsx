@@ -1,7 +1,7 @@
 // Where a run comes from and what was branched from it, and the way to branch it again from one of its checkpoints.
 
 import { Link } from 'wouter';
-import type { RunRow } from '../../preload/contract/runs.ts';
+import type { RunRow } from '../../main/lab/features/runs.ts';
 import { LinkButton } from '../components/button.tsx';
 import { useRuns } from '../state/runs.ts';
 import styles from './live.module.css';

@@ -1,6 +1,6 @@
 // The log of a run, newest first by the clock.
 
-import type { RunEvent } from '../../preload/contract/runs.ts';
+import type { RunEvent } from '../../main/lab/features/runs.ts';
 import { Icon } from '../components/icons.tsx';
 import { formatDate } from '../format.ts';
 import { inLogOrder } from './alert-states.ts';

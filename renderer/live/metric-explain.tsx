@@ -1,6 +1,6 @@
 // A metric's glossary entries in place: what it is, its unit, which way is good.
 
-import type { Metric } from '../../preload/contract/metrics.ts';
+import type { Metric } from '../../main/lab/features/metrics.ts';
 import { Explain } from '../components/tooltip.tsx';
 import styles from './live.module.css';
 

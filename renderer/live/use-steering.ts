@@ -2,7 +2,7 @@
 // batch or the update under way, which may take a while.
 
 import { useState } from 'react';
-import type { RunRow } from '../../preload/contract/runs.ts';
+import type { RunRow } from '../../main/lab/features/runs.ts';
 import { steer } from '../state/runs.ts';
 import type { Steering } from '../state/runs.ts';
 

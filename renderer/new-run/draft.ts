@@ -1,8 +1,8 @@
 // What is being set up: a base (a preset, or another run), and the fields that were edited. Values stay as typed until
 // the schema has judged them, so "1e-" can become "1e-4". Pure, and tested as such.
 
-import type { ConfigTree, Knob } from '../../preload/contract/queue.ts';
-import type { Json } from '../../preload/contract/runs.ts';
+import type { ConfigTree, Knob } from '../../main/lab/features/setup.ts';
+import type { Json } from '../../main/lab/features/runs.ts';
 
 /** Texts as typed, switches as booleans. */
 export type Edits = Readonly<Record<string, string | boolean>>;

@@ -2,8 +2,8 @@
 // Changed fields are marked and can be set back one by one.
 
 import { memo, useId } from 'react';
-import type { Knob, KnobGroup } from '../../preload/contract/queue.ts';
-import type { Json } from '../../preload/contract/runs.ts';
+import type { Knob, KnobGroup } from '../../main/lab/features/setup.ts';
+import type { Json } from '../../main/lab/features/runs.ts';
 import { useCall } from '../bridge.ts';
 import { IconButton } from '../components/button.tsx';
 import { Field, NumberInput, Select, Switch, TextInput } from '../components/field.tsx';

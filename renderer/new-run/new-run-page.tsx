@@ -5,7 +5,7 @@ import { useQuery } from '@tanstack/react-query';
 import { useParams } from 'wouter';
 import { z } from 'zod';
 import type { Answer } from '../../preload/contract.ts';
-import type { Preset } from '../../preload/contract/queue.ts';
+import type { Preset } from '../../main/lab/features/setup.ts';
 import { callOptions, useCall } from '../bridge.ts';
 import { Page } from '../components/page.tsx';
 import { ErrorState, Loading } from '../components/states.tsx';

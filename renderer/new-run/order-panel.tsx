@@ -1,8 +1,9 @@
 // Parts of the right side of New run: what is wrong, what differs from the base, what it will cost, the same as a command.
 
 import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { memoryParts } from '../../main/base/vocabulary.ts';
 import type { Answer, Input } from '../../preload/contract.ts';
-import type { Estimate, Issue, MemoryPlan } from '../../preload/contract/queue.ts';
+import type { Estimate, Issue, MemoryPlan } from '../../main/lab/features/setup.ts';
 import { call } from '../bridge.ts';
 import { Button } from '../components/button.tsx';
 import { CopyButton } from '../components/states.tsx';
@@ -109,19 +110,10 @@ function Memory({ measured, plan }: { measured: number | null; plan: MemoryPlan 
 const freeText = ({ free, card }: MemoryPlan): string =>
   free === null ? 'of an unknown size' : card ? `of ${formatBytes(free)}` : `${formatBytes(free)} free`;
 
-const PARTS = {
-  weights: 'Weights',
-  trained: 'Trained parameters',
-  optimizer: 'Optimizer',
-  cache: 'Keys and values',
-  activations: 'Activations',
-  process: 'Process',
-} as const satisfies Readonly<Record<keyof NonNullable<MemoryPlan['parts']>, string>>;
-
 /** The memory of a run with a language model or on a card, part by part, and what Start changes so that it fits. */
 function Plan({ plan: { parts, needed, most, free, card, changes } }: { plan: MemoryPlan }) {
   if (!parts) return null; // refused: the errors say why
-  const rows = Object.entries(PARTS)
+  const rows = Object.entries(memoryParts)
     .map(([name, title]) => ({ title, bytes: new Map(Object.entries(parts)).get(name) ?? 0 }))
     .filter(({ bytes }) => bytes > 0); // the process is not on the card
   return (

@@ -1,7 +1,7 @@
 // What the chosen preset is: its size, and where it departs from the system it is named after.
 
 import { useLocation } from 'wouter';
-import type { Preset } from '../../preload/contract/queue.ts';
+import type { Preset } from '../../main/lab/features/setup.ts';
 import { Field, Select } from '../components/field.tsx';
 import type { Base } from './use-order.ts';
 import styles from './preset-list.module.css';

@@ -2,8 +2,8 @@
 
 import { useState } from 'react';
 import { useLocation } from 'wouter';
-import type { Preset } from '../../preload/contract/queue.ts';
-import type { RunRow } from '../../preload/contract/runs.ts';
+import type { Preset } from '../../main/lab/features/setup.ts';
+import type { RunRow } from '../../main/lab/features/runs.ts';
 import { TextInput } from '../components/field.tsx';
 import { formatDuration } from '../format.ts';
 import { getKey, showValue } from './draft.ts';

@@ -3,7 +3,7 @@
 
 import { useState } from 'react';
 import { Link } from 'wouter';
-import type { RunRow } from '../../preload/contract/runs.ts';
+import type { RunRow } from '../../main/lab/features/runs.ts';
 import { call } from '../bridge.ts';
 import { IconButton } from '../components/button.tsx';
 import { RunStateBadge } from '../components/run-state.tsx';

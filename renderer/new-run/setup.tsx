@@ -4,7 +4,7 @@ import { useQuery } from '@tanstack/react-query';
 import { useDeferredValue } from 'react';
 import { z } from 'zod';
 import type { Answer } from '../../preload/contract.ts';
-import type { KnobGroup, Preset } from '../../preload/contract/queue.ts';
+import type { KnobGroup, Preset } from '../../main/lab/features/setup.ts';
 import { call, callOptions } from '../bridge.ts';
 import { Button, LinkButton } from '../components/button.tsx';
 import { Field, Select, TextInput } from '../components/field.tsx';

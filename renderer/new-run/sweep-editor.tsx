@@ -1,7 +1,7 @@
 // Seeds and sweeps: values typed, or filled from a range with linear or log spacing, and a preview of the runs they make.
 
 import { useState } from 'react';
-import type { Order } from '../../preload/contract/queue.ts';
+import type { Order } from '../../main/lab/features/setup.ts';
 import { Button, IconButton } from '../components/button.tsx';
 import { Field, NumberInput, Switch, TextInput } from '../components/field.tsx';
 import { rangeValues } from './draft.ts';

@@ -4,7 +4,7 @@ import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { useEffect, useMemo, useState } from 'react';
 import { useLocation } from 'wouter';
 import type { Answer } from '../../preload/contract.ts';
-import type { ConfigTree, Knob, Order } from '../../preload/contract/queue.ts';
+import type { ConfigTree, Knob, Order } from '../../main/lab/features/setup.ts';
 import { call, callOptions } from '../bridge.ts';
 import { useRuns } from '../state/runs.ts';
 import { toast, toastError } from '../state/toasts.ts';

@@ -5,7 +5,7 @@ import { useMutation, useQuery } from '@tanstack/react-query';
 import { useDeferredValue, useEffect, useRef, useState } from 'react';
 import type { RefObject } from 'react';
 import { flushSync } from 'react-dom';
-import type { PlayGame, PlayOffer } from '../../preload/contract/play.ts';
+import type { PlayGame, PlayOffer } from '../../main/lab/features/play.ts';
 import { call } from '../bridge.ts';
 import { Button } from '../components/button.tsx';
 import { Icon } from '../components/icons.tsx';

@@ -4,7 +4,7 @@ import { useMutation } from '@tanstack/react-query';
 import { useState } from 'react';
 import { z } from 'zod';
 import type { Input } from '../../preload/contract.ts';
-import type { PlayGame } from '../../preload/contract/play.ts';
+import type { PlayGame } from '../../main/lab/features/play.ts';
 import { call, useCall } from '../bridge.ts';
 import { Button } from '../components/button.tsx';
 import { Select } from '../components/field.tsx';

@@ -3,9 +3,9 @@
 
 import { z } from 'zod';
 import type { Input } from '../../preload/contract.ts';
-import type { PlayGame } from '../../preload/contract/play.ts';
-import type { Knob } from '../../preload/contract/queue.ts';
-import type { WorldData } from '../../preload/contract/world-data.ts';
+import type { PlayGame } from '../../main/lab/features/play.ts';
+import type { Knob } from '../../main/lab/features/setup.ts';
+import type { WorldData } from '../../main/lab/features/worlds.ts';
 import { useCall } from '../bridge.ts';
 import { Select } from '../components/field.tsx';
 import { Segmented } from '../components/tabs.tsx';

@@ -2,8 +2,8 @@
 // and how the oracle would have played.
 
 import { useEffect, useRef } from 'react';
-import type { PlayGame, PlayMove } from '../../preload/contract/play.ts';
-import type { DrawnPage } from '../../preload/contract/replay.ts';
+import type { PlayGame, PlayMove } from '../../main/lab/features/play.ts';
+import type { DrawnPage } from '../../main/lab/features/episodes.ts';
 import { Button } from '../components/button.tsx';
 import { Badge } from '../components/stat.tsx';
 import { WorldPage } from '../components/world-page.tsx';

@@ -3,7 +3,7 @@
 
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useCallback, useEffect, useRef } from 'react';
-import type { PlayGame } from '../../preload/contract/play.ts';
+import type { PlayGame } from '../../main/lab/features/play.ts';
 import { call, callOptions, useCall } from '../bridge.ts';
 import { toastError } from '../state/toasts.ts';
 import { useView } from '../state/view.ts';

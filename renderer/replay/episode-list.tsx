@@ -5,7 +5,7 @@ import { keepPreviousData, useQueries } from '@tanstack/react-query';
 import { useVirtualizer } from '@tanstack/react-virtual';
 import { useEffect, useMemo, useRef } from 'react';
 import type { KeyboardEvent } from 'react';
-import type { Episode } from '../../preload/contract/replay.ts';
+import type { Episode } from '../../main/lab/features/episodes.ts';
 import { callOptions } from '../bridge.ts';
 import { Icon } from '../components/icons.tsx';
 import { ErrorState } from '../components/states.tsx';

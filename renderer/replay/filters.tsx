@@ -1,8 +1,8 @@
 // What narrows the list of episodes: text, outcome, where they come from, category, tier, failure class, updates, order.
 
 import type { Answer } from '../../preload/contract.ts';
-import { episodeOrder } from '../../preload/contract/replay.ts';
-import type { EpisodeFilter } from '../../preload/contract/replay.ts';
+import { episodeOrders } from '../../main/base/vocabulary.ts';
+import type { EpisodeFilter } from '../../main/lab/features/episodes.ts';
 import { Button } from '../components/button.tsx';
 import { Checkbox, Select, TextInput } from '../components/field.tsx';
 import type { ListView } from './list-view.ts';
@@ -70,8 +70,8 @@ export function Filters({ view, onView, facets }: FiltersProps) {
         value={`${view.order}${view.descending ? '-' : '+'}`}
         options={ORDERS}
         onValue={(value) => {
-          const order = episodeOrder.safeParse(value.slice(0, -1));
-          if (order.success) onView({ ...view, order: order.data, descending: value.endsWith('-') });
+          const order = episodeOrders.find((one) => one === value.slice(0, -1));
+          if (order) onView({ ...view, order, descending: value.endsWith('-') });
         }}
       />
       <UpdateFilters {...{ filter, set }} />

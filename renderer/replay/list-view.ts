@@ -3,8 +3,9 @@
 
 import { useMemo } from 'react';
 import { z } from 'zod';
-import { episodeFilter, episodeOrder } from '../../preload/contract/replay.ts';
-import type { EpisodeFilter, EpisodeOrder } from '../../preload/contract/replay.ts';
+import { episodeFilter } from '../../main/base/shapes.ts';
+import { type EpisodeOrder, episodeOrders } from '../../main/base/vocabulary.ts';
+import type { EpisodeFilter } from '../../main/lab/features/episodes.ts';
 import { useView, writeView } from '../state/view.ts';
 
 export interface ListView {
@@ -14,7 +15,7 @@ export interface ListView {
 }
 
 const KEY = 'replay.view';
-const viewSchema = z.object({ run: z.int().nullable(), filter: episodeFilter, order: episodeOrder, descending: z.boolean() });
+const viewSchema = z.object({ run: z.int().nullable(), filter: episodeFilter, order: z.enum(episodeOrders), descending: z.boolean() });
 export const NEWEST_FIRST: ListView = { filter: {}, order: 'time', descending: true };
 const FIRST_VIEW = { run: null, ...NEWEST_FIRST };
 

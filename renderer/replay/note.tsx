@@ -1,7 +1,7 @@
 // A star and a comment on an episode, kept with the run and exported with it.
 
 import { useQueryClient } from '@tanstack/react-query';
-import type { EpisodeNote } from '../../preload/contract/replay.ts';
+import type { EpisodeNote } from '../../main/lab/features/episodes.ts';
 import { call } from '../bridge.ts';
 import { Button, IconButton } from '../components/button.tsx';
 import { useActions } from '../state/actions.ts';

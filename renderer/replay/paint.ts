@@ -2,7 +2,7 @@
 // how undecided), and blue against orange around zero (log-ratio, advantage). Colour is never alone: the line under a word
 // grows with the number, and is dotted below zero.
 
-import type { ReplayStep, Word } from '../../preload/contract/replay.ts';
+import type { ReplayStep, Word } from '../../main/lab/features/episodes.ts';
 import { formatValue } from '../format.ts';
 
 export const PAINTS = ['probability', 'logRatio', 'advantage', 'entropy'] as const;

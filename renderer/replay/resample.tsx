@@ -4,7 +4,7 @@
 
 import { useMutation } from '@tanstack/react-query';
 import { useState } from 'react';
-import type { Replay } from '../../preload/contract/replay.ts';
+import type { Replay } from '../../main/lab/features/episodes.ts';
 import { call, useCall } from '../bridge.ts';
 import { Button, IconButton } from '../components/button.tsx';
 import { Select } from '../components/field.tsx';

@@ -2,7 +2,7 @@
 // what the agent did, the reward and its reason, and what the oracle would have done.
 
 import { memo } from 'react';
-import type { Replay } from '../../preload/contract/replay.ts';
+import type { Replay } from '../../main/lab/features/episodes.ts';
 import { Icon } from '../components/icons.tsx';
 import { Badge } from '../components/stat.tsx';
 import { Segmented } from '../components/tabs.tsx';

@@ -1,6 +1,6 @@
 // An episode as plain text, for a note, an issue or a paper.
 
-import type { Replay } from '../../preload/contract/replay.ts';
+import type { Replay } from '../../main/lab/features/episodes.ts';
 import { formatValue } from '../format.ts';
 
 export const episodeLink = (run: number, episode: number): string => `/replay/${run}/${episode}`;

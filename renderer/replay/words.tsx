@@ -3,7 +3,7 @@
 
 import { useState } from 'react';
 import { z } from 'zod';
-import type { ReplayStep, Word } from '../../preload/contract/replay.ts';
+import type { ReplayStep, Word } from '../../main/lab/features/episodes.ts';
 import { Cell, Head, Row, Table } from '../components/table.tsx';
 import { formatValue } from '../format.ts';
 import { useView } from '../state/view.ts';

@@ -1,8 +1,8 @@
 // The columns of the list: title, width, what it sorts by and how a cell looks. A chosen config key is a column too.
 
 import type { ReactNode } from 'react';
-import type { Proportion } from '../../preload/contract/definition.ts';
-import type { Json, RunRow } from '../../preload/contract/runs.ts';
+import type { Proportion } from '../../main/base/shapes.ts';
+import type { Json, RunRow } from '../../main/lab/features/runs.ts';
 import { Sparkline } from '../charts/sparkline.tsx';
 import { RunStateBadge } from '../components/run-state.tsx';
 import { Badge, Progress } from '../components/stat.tsx';

@@ -1,6 +1,8 @@
 // Which rows the list shows and in which order: filter, sort, group. Pure, over thousands of rows, and tested as such.
 
-import type { Json, RunRow, RunState } from '../../preload/contract/runs.ts';
+import { deviation, mean, studentQuantile } from '../../main/base/statistics.ts';
+import type { Json, RunRow } from '../../main/lab/features/runs.ts';
+import type { RunState } from '../../main/base/vocabulary.ts';
 
 export interface RunFilter {
   readonly text: string;
@@ -84,20 +86,8 @@ function meanOf(runs: readonly RunRow[]): GroupMean | null {
   const rates = runs.flatMap(({ test }) => (test ? [test.rate] : []));
   const n = rates.length;
   if (n === 0) return null;
-  const mean = rates.reduce((sum, rate) => sum + rate, 0) / n;
-  if (n === 1) return { n, mean, interval: null };
-  const deviation = Math.sqrt(rates.reduce((sum, rate) => sum + (rate - mean) ** 2, 0) / (n - 1));
-  const half = (tQuantile(n - 1) * deviation) / Math.sqrt(n);
-  return { n, mean, interval: [Math.max(0, mean - half), Math.min(1, mean + half)] };
-}
-
-/** 97.5% points of Student's t for 1 … 30 degrees of freedom. */
-const T_TABLE = [
-  12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228, 2.201, 2.179, 2.16, 2.145, 2.131, 2.12, 2.11, 2.101, 2.093, 2.086,
-  2.08, 2.074, 2.069, 2.064, 2.06, 2.056, 2.052, 2.048, 2.045, 2.042,
-] as const;
-
-function tQuantile(freedom: number): number {
-  // Beyond the table: the Cornish–Fisher correction of the normal point, exact to three digits there.
-  return T_TABLE[freedom - 1] ?? 1.96 + (1.96 ** 3 + 1.96) / (4 * freedom);
+  const middle = mean(rates);
+  if (n === 1) return { n, mean: middle, interval: null };
+  const half = (studentQuantile(0.025, n - 1) * deviation(rates)) / Math.sqrt(n);
+  return { n, mean: middle, interval: [Math.max(0, middle - half), Math.min(1, middle + half)] };
 }

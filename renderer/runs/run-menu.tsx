@@ -4,7 +4,7 @@
 import { DropdownMenu } from 'radix-ui';
 import { useState } from 'react';
 import { useLocation } from 'wouter';
-import type { RunRow } from '../../preload/contract/runs.ts';
+import type { RunRow } from '../../main/lab/features/runs.ts';
 import { call } from '../bridge.ts';
 import { IconButton } from '../components/button.tsx';
 import { Menu, MenuItems } from '../components/menu.tsx';

@@ -3,7 +3,7 @@
 
 import { useRef, useState } from 'react';
 import { useLocation } from 'wouter';
-import type { RunRow } from '../../preload/contract/runs.ts';
+import type { RunRow } from '../../main/lab/features/runs.ts';
 import { useCall } from '../bridge.ts';
 import { Button, LinkButton } from '../components/button.tsx';
 import { Page } from '../components/page.tsx';

@@ -2,7 +2,7 @@
 
 import { memo } from 'react';
 import type { MouseEvent } from 'react';
-import type { RunRow } from '../../preload/contract/runs.ts';
+import type { RunRow } from '../../main/lab/features/runs.ts';
 import { Icon } from '../components/icons.tsx';
 import { formatValue } from '../format.ts';
 import type { Column } from './columns.tsx';

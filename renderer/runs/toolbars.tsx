@@ -4,8 +4,8 @@ import { useState } from 'react';
 import type { ReactNode, RefObject } from 'react';
 import { useLocation } from 'wouter';
 import { z } from 'zod';
-import { runState } from '../../preload/contract/runs.ts';
-import type { RunRow } from '../../preload/contract/runs.ts';
+import { runStates } from '../../main/base/vocabulary.ts';
+import type { RunRow } from '../../main/lab/features/runs.ts';
 import { Button, LinkButton } from '../components/button.tsx';
 import { Select, TextInput } from '../components/field.tsx';
 import { exportRuns } from '../state/transfer.ts';
@@ -126,7 +126,7 @@ export function FilterBar({ runs, filter, onFilter, groupKey, onGroup, onColumns
 
 function parseState(value: string): RunFilter['state'] {
   return z
-    .union([runState, z.literal('live'), z.literal('')])
+    .union([z.enum(runStates), z.literal('live'), z.literal('')])
     .catch('')
     .parse(value);
 }

@@ -3,7 +3,7 @@
 
 import { useRef } from 'react';
 import type { KeyboardEvent, RefObject } from 'react';
-import type { RunRow } from '../../preload/contract/runs.ts';
+import type { RunRow } from '../../main/lab/features/runs.ts';
 import type { Item } from './rows.ts';
 import type { MenuPlace } from './run-menu.tsx';
 import type { RowEvents } from './table-rows.tsx';

@@ -1,7 +1,7 @@
 // Which runs are selected and where the cursor stands in the list, and the keyboard actions on them.
 
 import { useState } from 'react';
-import type { RunRow } from '../../preload/contract/runs.ts';
+import type { RunRow } from '../../main/lab/features/runs.ts';
 import { useActions } from '../state/actions.ts';
 import { deleteRuns } from '../state/runs.ts';
 import type { Item } from './rows.ts';

@@ -5,8 +5,8 @@ import type { UseQueryResult } from '@tanstack/react-query';
 import { useDeferredValue, useMemo, useState } from 'react';
 import { z } from 'zod';
 import type { Answer } from '../../preload/contract.ts';
-import { runState } from '../../preload/contract/runs.ts';
-import type { Json, RunRow } from '../../preload/contract/runs.ts';
+import { runStates } from '../../main/base/vocabulary.ts';
+import type { Json, RunRow } from '../../main/lab/features/runs.ts';
 import { callOptions } from '../bridge.ts';
 import { useView } from '../state/view.ts';
 import { COLUMNS, configColumn } from './columns.tsx';
@@ -17,7 +17,7 @@ import type { Item, RunFilter } from './rows.ts';
 
 const filterSchema: z.ZodType<RunFilter> = z.object({
   text: z.string(),
-  state: z.union([runState, z.literal('live'), z.literal('')]),
+  state: z.union([z.enum(runStates), z.literal('live'), z.literal('')]),
   variant: z.string(),
   tag: z.string(),
 });

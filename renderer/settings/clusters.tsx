@@ -3,7 +3,7 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { Link } from 'wouter';
-import type { ClusterForm } from '../../preload/contract/clusters.ts';
+import type { ClusterForm } from '../../main/lab/features/clusters.ts';
 import { call, callOptions, useCall } from '../bridge.ts';
 import { Button } from '../components/button.tsx';
 import { Field, TextInput } from '../components/field.tsx';

@@ -2,7 +2,7 @@
 // gradient norm are shown side by side, because a device that computes wrongly is worse than none.
 
 import { useMutation, useQueryClient } from '@tanstack/react-query';
-import type { DeviceState } from '../../preload/contract/settings.ts';
+import type { DeviceState } from '../../main/lab/features/devices.ts';
 import { call, callOptions, useCall } from '../bridge.ts';
 import { Button } from '../components/button.tsx';
 import { Card, Section } from '../components/page.tsx';

@@ -3,7 +3,7 @@
 
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useEffect, useState } from 'react';
-import type { ModelList, ModelRow } from '../../preload/contract/models.ts';
+import type { ModelList, ModelRow } from '../../main/lab/features/models.ts';
 import { call, callOptions, CallError, useCall, useEvent } from '../bridge.ts';
 import { Button } from '../components/button.tsx';
 import { Field, TextInput } from '../components/field.tsx';

@@ -2,7 +2,7 @@
 
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
-import type { PluginRow } from '../../preload/contract/plugins.ts';
+import type { PluginRow } from '../../main/lab/features/plugins.ts';
 import { call, callOptions, useCall } from '../bridge.ts';
 import { Button } from '../components/button.tsx';
 import { Field, TextInput } from '../components/field.tsx';

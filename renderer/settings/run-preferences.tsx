@@ -2,7 +2,7 @@
 
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import type { Answer, Input } from '../../preload/contract.ts';
-import { MOST_CONCURRENT } from '../../preload/contract/settings.ts';
+import { MOST_CONCURRENT } from '../../main/base/vocabulary.ts';
 import { call, callOptions, useCall } from '../bridge.ts';
 import { Field, Select } from '../components/field.tsx';
 import { Section } from '../components/page.tsx';

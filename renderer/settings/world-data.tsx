@@ -3,7 +3,7 @@
 
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { Fragment, useState } from 'react';
-import type { WorldData } from '../../preload/contract/world-data.ts';
+import type { WorldData } from '../../main/lab/features/worlds.ts';
 import { call, callOptions, CallError, useCall, useEvent } from '../bridge.ts';
 import { Button } from '../components/button.tsx';
 import { Field, TextInput } from '../components/field.tsx';

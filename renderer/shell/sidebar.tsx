@@ -3,7 +3,8 @@
 
 import { useQueryClient } from '@tanstack/react-query';
 import { Link } from 'wouter';
-import type { Theme, WorkerStatus } from '../../preload/contract.ts';
+import type { Theme } from '../../main/base/vocabulary.ts';
+import type { WorkerStatus } from '../../main/lab/features/worker.ts';
 import { call, callOptions, useCall, useEvent } from '../bridge.ts';
 import { IconButton } from '../components/button.tsx';
 import { Icon, Mark } from '../components/icons.tsx';
@@ -101,7 +102,7 @@ const THEME_WORDS: Readonly<Record<Theme, string>> = { system: 'system', light: 
 function ThemeButton() {
   const client = useQueryClient();
   const theme = useCall('system.theme', {}).data?.theme ?? 'system';
-  useEvent('theme.changed', (change) => client.setQueryData(callOptions('system.theme', {}).queryKey, change));
+  useEvent('system.themeChanged', (change) => client.setQueryData(callOptions('system.theme', {}).queryKey, change));
   const next = NEXT_THEME[theme];
   return (
     <IconButton

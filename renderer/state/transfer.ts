@@ -8,7 +8,7 @@ import { toast, toastError } from './toasts.ts';
 /** A file, or null to ask for one; then shows what came. */
 export async function importRuns(file: string | null, navigate: (address: string) => void): Promise<void> {
   try {
-    const { runs, study } = await call('runs.import', { file });
+    const { runs, study } = await call('transfer.import', { file });
     const [only] = runs;
     if (only === undefined) return;
     toast({ title: runs.length === 1 ? `Run ${only} imported` : `${runs.length} runs imported`, tone: 'success' });
@@ -20,7 +20,7 @@ export async function importRuns(file: string | null, navigate: (address: string
 
 export async function exportRuns(runs: readonly number[]): Promise<void> {
   try {
-    const { file, bytes } = await call('runs.export', { runs: [...runs], checkpoints: true });
+    const { file, bytes } = await call('transfer.export', { runs: [...runs], checkpoints: true });
     if (file === null) return;
     toast({ title: `${runs.length === 1 ? 'Run' : `${runs.length} runs`} exported (${formatBytes(bytes)})`, body: file, tone: 'success' });
   } catch (error) {

@@ -4,7 +4,7 @@
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { Link } from 'wouter';
-import type { StudyDefinitionRow, StudyJob, WantedStudy } from '../../preload/contract/study-runs.ts';
+import type { StudyDefinitionRow, StudyJob, WantedStudy } from '../../main/lab/features/study-runs.ts';
 import { call, callOptions, useCall } from '../bridge.ts';
 import { Button, LinkButton } from '../components/button.tsx';
 import { Field, Select, TextInput } from '../components/field.tsx';

@@ -1,6 +1,7 @@
 // How a run looks wherever it appears: a colour of the colour-blind-safe set and a line style, so that colour is never
 // the only sign. A run keeps its look on every page and across restarts.
 
+import { useEffect } from 'react';
 import { z } from 'zod';
 import { useView } from '../state/view.ts';
 
@@ -11,6 +12,8 @@ const DASHES: readonly (readonly number[])[] = [[], [7, 3], [2, 3], [9, 3, 2, 3]
 export interface RunStyle {
   /** A CSS colour; canvas code resolves it with `resolveColour` of charts/theme.ts. */
   readonly colour: string;
+  /** Its number in the set: reports and exported figures have shades of their own for it. Absent outside the set. */
+  readonly hue?: number;
   readonly dash: readonly number[];
 }
 
@@ -20,7 +23,8 @@ export function runStyle(index: number): RunStyle {
   const again = Math.floor(round / DASHES.length);
   const dash = DASHES[(index + round) % DASHES.length] ?? [];
   // Beyond 32 runs the line styles begin again with wider gaps.
-  return { colour: `var(--run-${index % COLOURS})`, dash: again === 0 ? dash : [...dash, 1, 4 + 3 * again] };
+  const hue = index % COLOURS;
+  return { colour: `var(--run-${hue})`, hue, dash: again === 0 ? dash : [...dash, 1, 4 + 3 * again] };
 }
 
 const looks = z.record(z.string(), z.int().min(0));
@@ -30,7 +34,9 @@ export function useRunStyles(runs: readonly string[]): ReadonlyMap<string, RunSt
   const [known, remember] = useView('run-looks', looks, {});
   const shown = assignLooks(known, runs);
   const fresh = runs.filter((run) => !(run in known));
-  if (fresh.length > 0) queueMicrotask(() => remember({ ...known, ...Object.fromEntries(fresh.map((run) => [run, shown.get(run) ?? 0])) }));
+  useEffect(() => {
+    if (fresh.length > 0) remember({ ...known, ...Object.fromEntries(fresh.map((run) => [run, shown.get(run) ?? 0])) });
+  });
   return new Map(runs.map((run) => [run, runStyle(shown.get(run) ?? 0)]));
 }
 

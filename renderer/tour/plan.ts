@@ -2,7 +2,7 @@
 // curves diverge, a task that one solves and the other does not. It depends on no particular study. No React in here.
 
 import type { Answer } from '../../preload/contract.ts';
-import type { ComparedRun } from '../../preload/contract/compare.ts';
+import type { ComparedRun } from '../../main/lab/features/compare.ts';
 import { type Group, groupRuns, meanCurve, type MeanCurve, usualGrouping } from '../compare/groups.ts';
 
 type Compared = Pick<Answer<'compare.open'>, 'runs' | 'diff'> & Answer<'compare.tasks'>;

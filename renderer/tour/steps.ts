@@ -3,7 +3,7 @@
 
 import type { QueryClient } from '@tanstack/react-query';
 import { call, callOptions } from '../bridge.ts';
-import type { Claim } from '../../preload/contract/compare.ts';
+import type { Claim } from '../../main/lab/features/studies.ts';
 import { countVerdicts, headline } from '../compare/claims.tsx';
 import { align } from '../compare/divergence.ts';
 import { markParting } from '../compare/parting.ts';

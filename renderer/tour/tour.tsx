@@ -28,7 +28,7 @@ export function Tour() {
     };
     again().catch((error: unknown) => toastError('Could not start the tour', error));
   };
-  useEvent('menu.command', ({ command }) => {
+  useEvent('system.menuCommand', ({ command }) => {
     if (command === 'tour') begin();
   });
   useActions([

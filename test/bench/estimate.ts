@@ -8,14 +8,14 @@ import { trainHere } from '../../main/commands/train.ts';
 import type { RunConfig } from '../../main/config/config.ts';
 import { applyOverrides } from '../../main/config/overrides.ts';
 import { loadPreset } from '../../main/config/presets.ts';
-import { rowOf } from '../../main/ipc/rows.ts';
+import { rowOf } from '../../main/lab/rows.ts';
 import { spawnChild } from '../../main/process/child.ts';
 import { launchWith } from '../../main/process/launch.ts';
 import { estimateRun, probeKey } from '../../main/queue/estimate.ts';
 import { newRun } from '../../main/queue/new-run.ts';
 import { probe } from '../../main/queue/probe.ts';
 import { Store } from '../../main/store/store.ts';
-import { secondsLeft } from '../../renderer/state/seconds-left.ts';
+import { secondsLeft } from '../../renderer/state/progress.ts';
 import { freshDataFolder } from '../e2e/app.ts';
 import { type BenchRow, report } from './report.ts';
 

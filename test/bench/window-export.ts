@@ -26,9 +26,9 @@ export function fillExport(): string {
   return data;
 }
 
-type Work = { [N in 'report.export' | 'runs.export' | 'episodes.list']: { name: N; input: Input<N> } }[
+type Work = { [N in 'report.export' | 'transfer.export' | 'episodes.list']: { name: N; input: Input<N> } }[
   | 'report.export'
-  | 'runs.export'
+  | 'transfer.export'
   | 'episodes.list'];
 
 /** Does the work and meanwhile asks for something small, again and again: the longest answer, and how long it all took, in ms. */
@@ -69,7 +69,7 @@ export async function exportRows(data: string): Promise<BenchRow[]> {
       name: 'report.export',
       input: { runs, title: 'bench', formats: [...reportFormats] },
     });
-    const file = await waitWhile(lab, { name: 'runs.export', input: { runs, checkpoints: true } });
+    const file = await waitWhile(lab, { name: 'transfer.export', input: { runs, checkpoints: true } });
     const limit = { peer: null, better: 'lower', absolute: true } as const;
     return [
       { ...limit, name: `a report of ${RUNS} runs is exported: another call waits`, ours: report.longest, unit: 'ms', goal: WAIT_GOAL },

@@ -5,8 +5,8 @@
 import { appendFileSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Random } from '../../main/base/random.ts';
-import { type JobRecord, type Scheduler, type SchedulerAnswer, Silent } from '../../main/cluster/slurm.ts';
-import type { ProgressLine } from '../../main/cluster/submission.ts';
+import type { JobRecord, ProgressLine } from '../../main/cluster/incoming.ts';
+import { type Scheduler, type SchedulerAnswer, Silent } from '../../main/cluster/slurm.ts';
 
 interface Task {
   readonly name: string;
@@ -153,5 +153,5 @@ export class PretendScheduler implements Scheduler {
 }
 
 function doneLine(at: number, { task, job, index }: Task, restarts: number): ProgressLine {
-  return { is: 'done', at, file: `${task}.${Number(job) + index}-${restarts}.astrolab`, sha256: '', bytes: 1, updates: 10 };
+  return { is: 'done', at, file: `${task}.${Number(job) + index}-${restarts}.astrolab`, sha256: '0'.repeat(64), bytes: 1, updates: 10 };
 }

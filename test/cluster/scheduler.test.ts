@@ -52,7 +52,21 @@ function place(answers: Readonly<Record<string, Partial<Answer>>>): { place: Pla
       ...answers[program],
     });
   };
-  return { asked, place: { here: '/x', there: '/x', run, push: () => Promise.resolve(), pull: () => Promise.resolve() } };
+  const none = (): Promise<string[]> => Promise.resolve([]);
+  const moved = (): Promise<void> => Promise.resolve();
+  return {
+    asked,
+    place: {
+      here: '/x',
+      there: '/x',
+      run,
+      submissions: none,
+      push: moved,
+      pull: moved,
+      pullFolder: moved,
+      tail: () => Promise.resolve(''),
+    },
+  };
 }
 
 test('whichever of squeue, scontrol and sacct works is believed; when none does the scheduler is silent', async () => {

@@ -144,26 +144,26 @@ describe.skipIf(missing !== null)(`a Slurm cluster on this machine${missing === 
       [1, 2, 3].map(() => ['unsubmitted', false]),
     );
 
-    // The partition is corrected and one of the tasks gets code of another version. The lab dies after sbatch, before it could note the answer.
-    const file = submission.path('submission.json');
-    writeFileSync(file, readFileSync(file, 'utf8').replace('"nowhere"', '""'));
+    // The partition is corrected in the lab's settings, as the refusal says, and one of the tasks gets code of another version. The lab dies after
+    // sbatch, before it could note the answer.
+    const mended = new Cluster(store, { ...at.settings, partition: '' });
     const request = submission.path('requests', '0002.json');
     writeFileSync(request, readFileSync(request, 'utf8').replace(/"source":"[0-9a-f]+"/, '"source":"0123456789abcdef"'));
-    const [corrected] = await at.submissions();
+    const [corrected] = await mended.submissions();
     if (!corrected) throw new Error('the submission was lost');
-    await at.resume(corrected);
+    await mended.resume(corrected);
     const journal = submission.path('journal.jsonl');
     const lines = readFileSync(journal, 'utf8').trim().split('\n');
     writeFileSync(journal, `${lines.slice(0, -1).join('\n')}\n`);
     expect(corrected.parts().at(-1)?.job).toBeNull();
-    await at.resume(corrected);
+    await mended.resume(corrected);
     expect(
       readFileSync(journal, 'utf8')
         .trim()
         .split('\n')
         .map((line) => JSON.parse(line).job),
     ).toEqual(lines.map((line) => JSON.parse(line).job));
-    const ended = await follow(at, [corrected]);
+    const ended = await follow(mended, [corrected]);
     expect(ended.map(({ id, reason }) => [id, /The code on this node is Astrolab .* but the lab that submitted/.test(reason)])).toEqual([
       ['0002', true],
     ]);

@@ -2,7 +2,7 @@
 
 import { expect, test } from 'vitest';
 import type { AttemptNews } from '../../main/cluster/progress.ts';
-import type { JobRecord } from '../../main/cluster/slurm.ts';
+import type { JobRecord } from '../../main/cluster/incoming.ts';
 import { judge } from '../../main/cluster/status.ts';
 
 const NOW = 10_000_000;

@@ -54,13 +54,19 @@ export function launchEnvironment(data: string): Record<string, string> {
   return { ...environment, ASTROLAB_DATA: data };
 }
 
-export async function launch(options: { data?: string; switches?: readonly string[] } = {}): Promise<Lab> {
+export interface LaunchOptions {
+  readonly data?: string;
+  readonly switches?: readonly string[];
+  readonly environment?: Readonly<Record<string, string>>;
+}
+
+export async function launch(options: LaunchOptions = {}): Promise<Lab> {
   if (!existsSync(join(projectFolder(), 'out/main/index.js'))) throw new Error('There is no bundle in out/: npm test builds it first');
   const data = options.data ?? freshDataFolder();
   const app = await _electron.launch({
     executablePath: electronExecutable(),
     args: [...SWITCHES, ...(options.switches ?? []), projectFolder()],
-    env: launchEnvironment(data),
+    env: { ...launchEnvironment(data), ...options.environment },
     timeout: PATIENCE_MS,
     colorScheme: null, // or Playwright would pretend a light system
   });

@@ -12,7 +12,8 @@ import { projectFolder } from '../../main/base/paths.ts';
 import { newRun } from '../../main/queue/new-run.ts';
 import { deviceSpent, deviceText } from '../../main/report/timing.ts';
 import { Store } from '../../main/store/store.ts';
-import { USABLE, fitMemory } from '../../main/training/batching/memory-plan.ts';
+import { fitMemory } from '../../main/training/batching/fit-memory.ts';
+import { USABLE } from '../../main/training/batching/memory-plan.ts';
 import { accessibilityProblems, freshDataFolder, launch, readStore, resize, setTheme, shown, stickingOut, until, visit } from './app.ts';
 import type { Lab } from './app.ts';
 

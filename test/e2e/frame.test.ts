@@ -199,7 +199,7 @@ describe('the frame', () => {
     const copied = await until('the copied report', () => lab.app.evaluate(({ clipboard }) => clipboard.readText()));
     expect(copied).toContain('Error: Broken on purpose, to show the error boundary');
     expect(copied).toContain('page: #/gallery');
-    expect(copied).toContain('astrolab 0.1.0, electron 42.0.0');
+    expect(copied).toContain('astrolab 0.2.0, electron 42.0.0');
     await lab.page.getByRole('button', { name: 'Try again' }).click();
     await heading('Component gallery').waitFor();
     expect(lab.takeComplaints().join('\n')).toContain('Broken on purpose'); // React reports what a boundary catches

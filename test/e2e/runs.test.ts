@@ -9,11 +9,14 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { loadPreset } from '../../main/config/presets.ts';
 import { estimateRun } from '../../main/queue/estimate.ts';
 import { wilson } from '../../main/base/statistics.ts';
+import { processStart } from '../../main/store/locks.ts';
 import { Store } from '../../main/store/store.ts';
 import { accessibilityProblems, closeDialog, launch, readStore, setTheme, shown, until, visit } from './app.ts';
 import type { Lab } from './app.ts';
+import { Hold } from './hold.ts';
 
 let lab: Lab;
+const hold = new Hold();
 const UPDATES = 6;
 const FINAL_TASKS = 100;
 
@@ -34,9 +37,12 @@ async function setField(key: string, label: string, value: string): Promise<void
 }
 
 beforeAll(async () => {
-  lab = await launch();
+  lab = await launch(hold.options);
 });
-afterAll(() => lab.close());
+afterAll(async () => {
+  await lab.close();
+  hold.end();
+});
 afterEach(() => lab.noComplaints());
 
 describe('setting a run up', () => {
@@ -120,34 +126,10 @@ describe('what it will cost', () => {
   });
 });
 
-/** The next training process stands still (SIGSTOP) at its first report with this text, so that it cannot go on before the test has acted. */
-const haltAt = (text: string) =>
-  lab.app.evaluate(({ utilityProcess }, awaited) => {
-    const { fork } = utilityProcess;
-    delete process.env.HALTED;
-    utilityProcess.fork = (...given) => {
-      const child = fork(...given);
-      const watch = (message: unknown): void => {
-        if (child.pid === undefined || !JSON.stringify(message).includes(awaited)) return;
-        process.kill(child.pid, 'SIGSTOP');
-        process.env.HALTED = String(child.pid);
-        child.off('message', watch);
-        utilityProcess.fork = fork;
-      };
-      return child.on('message', watch);
-    };
-  }, text);
-
-/** Does something while it stands still. */
-async function whileHalted(act: () => Promise<void>): Promise<void> {
-  const halted = await until('the training process to stand still', () => lab.app.evaluate(() => process.env.HALTED));
-  try {
-    await act();
-    await lab.page.evaluate(() => window.astrolab.call('worker.status', {})); // answered after what was asked for before
-  } finally {
-    process.kill(Number(halted), 'SIGCONT');
-  }
-}
+/** The process that trains a run. */
+const trainerOf = (run: number): number | null => stored((store) => store.locks.holder(run)?.trainerPid ?? null);
+/** Calls are taken in turn: when this one is answered, those before it have been handed over. */
+const answered = () => lab.page.evaluate(() => window.astrolab.call('worker.status', {}));
 
 describe('a run from preset to done', () => {
   test('starts from the form and opens where it can be watched', async () => {
@@ -160,14 +142,14 @@ describe('a run from preset to done', () => {
     await setField('threads', 'Threads', '1');
     await lab.page.getByLabel('Find a setting').fill('');
     await until('the start button', () => button('Start').isEnabled());
-    await haltAt('"type":"update"');
+    hold.at('"type":"update"');
     await button('Start').click();
     await lab.page.getByRole('region', { name: 'Run status' }).waitFor();
     expect(stored((store) => store.runs.get(1))).toMatchObject({ variant: 'astar-po', preset: 'shop-tiny', planned: UPDATES });
   });
 
   test('pauses after the update under way, takes one more, and waits again', async () => {
-    await whileHalted(async () => {
+    await hold.during(async () => {
       await lab.page.getByRole('region', { name: 'Run status' }).getByText('running').waitFor();
       await lab.page
         .getByRole('region', { name: 'Training now' })
@@ -189,6 +171,7 @@ describe('a run from preset to done', () => {
       expect(await until('the question', () => lab.app.evaluate(() => process.env.ASKED))).toBe('A run is training.');
       expect(await lab.app.evaluate(({ BrowserWindow }) => BrowserWindow.getAllWindows().length)).toBe(1);
       await button('Pause').click();
+      await answered();
     });
     await button('Step one update').waitFor();
     const before = stored((store) => store.runs.get(1));
@@ -201,12 +184,13 @@ describe('a run from preset to done', () => {
   });
 
   test('resumes, and pauses during the final evaluation too', async () => {
-    await haltAt('evaluating on test tasks');
+    hold.at('evaluating on test tasks');
     await button('Resume').click();
-    await whileHalted(async () => {
+    await hold.during(async () => {
       await lab.page.getByRole('list', { name: 'Stages' }).locator('li[aria-current="step"]').filter({ hasText: 'Test' }).waitFor();
       await button('Pause').click();
       await lab.page.getByText('pausing after the work under way').waitFor();
+      await answered();
     });
     await button('Step one update').waitFor();
     expect(stored((store) => store.runs.get(1))).toMatchObject({ state: 'paused', updates: UPDATES, test: null });
@@ -233,8 +217,11 @@ describe('a run from preset to done', () => {
     const overview = lab.page.getByRole('region', { name: 'Run status' });
     await overview.getByText(percent(rate)).first().waitFor();
     await overview.getByText(`${(100 * low).toFixed(1)}–${(100 * high).toFixed(1)}%, ${k} of ${n}`).waitFor();
-    const drawn = await lab.page.getByRole('figure', { name: 'Loss' }).getByRole('button', { name: /^Loss/ }).innerText();
-    expect(Number(drawn.split('\n').at(-1)?.replace('−', '-'))).toBeCloseTo(loss.values.at(-1) ?? Number.NaN, 2);
+    const drawn = async (): Promise<number> => {
+      const entry = await lab.page.getByRole('figure', { name: 'Loss' }).getByRole('button', { name: /^Loss/ }).innerText();
+      return Number(entry.split('\n').at(-1)?.replace('−', '-'));
+    };
+    await expect.poll(drawn).toBeCloseTo(loss.values.at(-1) ?? Number.NaN, 2);
   });
 
   test('a point of a chart leads to exactly the episodes behind it', async () => {
@@ -368,7 +355,7 @@ describe('the list', () => {
       .getByText(/^Run exported \(/)
       .first()
       .waitFor();
-    const again = await lab.page.evaluate((path) => window.astrolab.call('runs.import', { file: path }), file);
+    const again = await lab.page.evaluate((path) => window.astrolab.call('transfer.import', { file: path }), file);
     expect(again).toMatchObject({ ok: true, value: { runs: [1], study: null } });
     exported = file;
   });
@@ -409,13 +396,15 @@ describe('the list', () => {
   });
 
   test('a paused run has no process; it can be deleted, and Undo brings it back, paused', async () => {
-    const trainers = () =>
-      lab.app.evaluate(({ app }) => app.getAppMetrics().filter(({ name }) => name?.startsWith('Astrolab worker')).length);
-    await haltAt('"type":"update"');
+    hold.at('"type":"update"');
     await lab.page.evaluate(() => window.astrolab.call('queue.steer', { run: 5, action: 'step' }));
-    await whileHalted(async () => expect(await trainers()).toBe(1));
+    let trainer = 0;
+    await hold.during(async (pid) => {
+      trainer = pid;
+      expect(trainerOf(5)).toBe(pid);
+    });
     await state(5, 'paused');
-    await until('no training process', async () => (await trainers()) === 0);
+    await until('no training process', async () => trainerOf(5) === null && processStart(trainer) === undefined);
     await row(5).locator('td').first().click();
     await button('Delete').click();
     await row(5).waitFor({ state: 'detached' });

@@ -3,7 +3,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { createAgent, randomSentence } from '../../main/environment/agents.ts';
-import { demonstrations, withoutMistakes } from '../../main/environment/demonstrations.ts';
+import { demonstrations } from '../../main/environment/demonstrations.ts';
 import type { Environment, Turn, World } from '../../main/environment/environment.ts';
 import { admits, tidy } from '../../main/environment/grammar.ts';
 import { banditWorld } from '../../main/environment/bandit/world.ts';
@@ -14,6 +14,7 @@ import { sokobanWorld } from '../../main/environment/sokoban/world.ts';
 import { webshopWorld } from '../../main/environment/webshop/world.ts';
 import { wordleWorld } from '../../main/environment/wordle/world.ts';
 import { Random } from '../../main/base/random.ts';
+import { withoutMistakes } from './without-mistakes.ts';
 import { exampleWorld } from './example-world.ts';
 
 /** `faithful` worlds read typed actions as their original does, and have separate tests for their words and demonstrations.

@@ -2,7 +2,11 @@
 
 import { expect, test } from 'vitest';
 import { againstReference } from '../../main/evaluation/against.ts';
+import { parseConfig } from '../../main/config/config.ts';
 import type { EvaluationResult } from '../../main/evaluation/evaluation-report.ts';
+
+/** Of a world that says nothing of its tasks: each is a cluster. */
+const config = parseConfig({ world: { name: 'elsewhere' } });
 
 const plays = (count: number, success: (index: number) => boolean): EvaluationResult[] =>
   Array.from({ length: count }, (_, index) => ({
@@ -19,7 +23,7 @@ const plays = (count: number, success: (index: number) => boolean): EvaluationRe
 test('tasks that were gained and lost, the difference and its interval', () => {
   const before = plays(200, (index) => index % 2 === 0);
   const after = plays(200, (index) => (index % 2 === 0 && index >= 10) || (index % 2 === 1 && index < 80)); // 5 lost, 40 gained
-  const against = againstReference({}, after, before);
+  const against = againstReference(config, after, before);
   expect(against).toMatchObject({ n: 200, clusters: 200, gained: 40, lost: 5 });
   expect(against?.difference).toBeCloseTo(0.175);
   expect(against?.low).toBeGreaterThan(0.1);
@@ -30,7 +34,7 @@ test('tasks that were gained and lost, the difference and its interval', () => {
 
 test('a few tasks more are no clear difference', () => {
   const against = againstReference(
-    {},
+    config,
     plays(100, (index) => index < 52),
     plays(100, (index) => index < 50),
   );
@@ -53,7 +57,7 @@ test('several draws of a task make the difference surer, and are not counted as 
     ).flat();
   const gain = (draws: number) =>
     againstReference(
-      {},
+      config,
       drawn(draws, (place) => place % 4 !== 0),
       drawn(draws, (place) => place % 2 === 0),
     );
@@ -68,14 +72,14 @@ test('several draws of a task make the difference surer, and are not counted as 
 
 test('only tasks that both played are counted', () => {
   const all = plays(8, () => true);
-  expect(againstReference({}, all, all.slice(6))).toMatchObject({ n: 2, draws: 1, clusters: 2 });
+  expect(againstReference(config, all, all.slice(6))).toMatchObject({ n: 2, draws: 1, clusters: 2 });
 });
 
 test('without a task in common there is nothing to say', () => {
   const others = plays(3, () => true).map((play) => ({ ...play, task: `${play.task}-other` }));
   expect(
     againstReference(
-      {},
+      config,
       plays(3, () => true),
       others,
     ),

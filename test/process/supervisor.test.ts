@@ -2,10 +2,9 @@
 // pretended process for what takes too long to wait for.
 
 import { describe, expect, test } from 'vitest';
-import type { WorkerStatus } from '../../preload/contract.ts';
 import { spawnChild } from '../../main/process/child.ts';
 import { Supervisor } from '../../main/process/supervisor.ts';
-import type { WorkerProcess } from '../../main/process/supervisor.ts';
+import type { WorkerProcess, WorkerStatus } from '../../main/process/supervisor.ts';
 
 describe('with the worker as a child process', () => {
   test('the self-test computes 32 · 5', async () => {

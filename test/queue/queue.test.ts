@@ -1,5 +1,4 @@
 import { describe, expect, it } from 'vitest';
-import { z } from 'zod';
 import type { RunState } from '../../main/base/vocabulary.ts';
 import type { Store } from '../../main/store/store.ts';
 import { chooseCard } from '../../main/queue/cards.ts';
@@ -175,7 +174,7 @@ describe('a device that is lost', () => {
     const queue = new RunQueue({
       store,
       launch: ({ run: { config } }, report) => {
-        const { device } = z.object({ device: z.string().default('webgpu') }).parse(config);
+        const { device } = config;
         devices.push(device);
         const ended = new Promise<string>((resolve) => {
           setTimeout(() => {
@@ -187,7 +186,7 @@ describe('a device that is lost', () => {
       },
     });
     queue.start();
-    const [run] = queue.add([newRun()]);
+    const [run] = queue.add([newRun({ config: { device: 'webgpu' } })]);
     const id = run?.id ?? 0;
     await queue.settled();
     expect(store.runs.get(id)).toMatchObject({ state: 'paused', reason: expect.stringContaining('WebGPU device lost') });
@@ -214,7 +213,7 @@ describe('several cards', () => {
       concurrent: 3,
       cards: () => 2,
       launch: ({ run: { config } }, report) => {
-        devices.push(z.object({ device: z.string() }).parse(config).device);
+        devices.push(config.device);
         const ended = new Promise<string>((resolve) => {
           setTimeout(() => {
             report({ type: 'finished', outcome: 'done', update: 0 });
@@ -228,7 +227,7 @@ describe('several cards', () => {
     queue.add([1, 2, 3].map((seed) => newRun({ seed, config: { device: 'cuda' } })));
     await queue.settled();
     expect(devices).toEqual(['cuda', 'cuda:1', 'cuda']);
-    expect(store.runs.get(2).config).toEqual({ device: 'cuda' });
+    expect(store.runs.get(2).config.device).toBe('cuda');
   });
 
   it('a card that is named is taken, and WebGPU has no choice among several', () => {

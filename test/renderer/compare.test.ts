@@ -1,11 +1,12 @@
 // The arithmetic under the Compare page and the tour: means over seeds, groups, where two episodes part, what the tour picks.
 
 import { describe, expect, test } from 'vitest';
-import type { ComparedRun } from '../../preload/contract/compare.ts';
-import type { Replay } from '../../preload/contract/replay.ts';
+import type { ComparedRun } from '../../main/report/schema.ts';
+import type { Replay } from '../../main/replay/schema.ts';
 import { align } from '../../renderer/compare/divergence.ts';
 import { groupRuns, meanCurve, runPairs, usualGrouping } from '../../renderer/compare/groups.ts';
-import { placeSetting, plottable, rankCorrelation } from '../../renderer/compare/parameters.ts';
+import { placeSetting, plottable } from '../../renderer/compare/parameters.ts';
+import { rankCorrelation } from '../../main/base/statistics.ts';
 import { assignLooks, runStyle } from '../../renderer/theme/runs.ts';
 import { planTour } from '../../renderer/tour/plan.ts';
 
@@ -19,9 +20,9 @@ describe('the mean curve of several seeds', () => {
     expect(n).toBe(3);
     expect(x).toEqual([0, 5, 10]);
     expect(y.map((value) => Number(value.toFixed(12)))).toEqual([0.2, 0.4, 0.8]);
-    // s = 0.1, n = 3: t(2) · s / √3 = 4.303 · 0.057735 = 0.248434…
-    expect((high[0] ?? 0) - 0.2).toBeCloseTo(0.2484338, 6);
-    expect(0.2 - (low[0] ?? 0)).toBeCloseTo(0.2484338, 6);
+    // s = 0.1, n = 3: t(2) · s / √3 = 4.302653 · 0.057735 = 0.248414…
+    expect((high[0] ?? 0) - 0.2).toBeCloseTo(0.2484138, 6);
+    expect(0.2 - (low[0] ?? 0)).toBeCloseTo(0.2484138, 6);
     expect([low[1], high[1]].map((value) => value?.toFixed(9))).toEqual(['0.400000000', '0.400000000']);
   });
 

@@ -1,7 +1,7 @@
 // Replay's tokens: when it says that they are under other names than the page beside them, and that none is blank.
 
 import { expect, test } from 'vitest';
-import type { Word } from '../../preload/contract/replay.ts';
+import type { Word } from '../../main/replay/schema.ts';
 import { renamed, visible } from '../../renderer/replay/paint.ts';
 
 const nothing = { probability: null, entropy: null, logRatio: null, value: null, advantage: null, alternatives: [] };

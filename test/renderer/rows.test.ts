@@ -1,8 +1,8 @@
 // What the list of runs and the form of a new run promise, without a window: filter, sort, group, edits, the command.
 
 import { describe, expect, test } from 'vitest';
-import type { Knob } from '../../preload/contract/queue.ts';
-import type { RunRow } from '../../preload/contract/runs.ts';
+import type { Knob } from '../../main/lab/features/setup.ts';
+import type { RunRow } from '../../main/lab/rows.ts';
 import { applyEdits, rangeValues } from '../../renderer/new-run/draft.ts';
 import { DEFAULT_COLUMNS, fitColumns } from '../../renderer/runs/fit-columns.ts';
 import { filterRuns, groupRuns, NO_FILTER, sortRuns } from '../../renderer/runs/rows.ts';
@@ -26,6 +26,7 @@ function run(id: number, change: Partial<RunRow> = {}): RunRow {
     tokens: 1000,
     seconds: 10,
     pace: null,
+    progress: null,
     test: null,
     validation: null,
     best: null,

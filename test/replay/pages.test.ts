@@ -1,7 +1,7 @@
 // Observations drawn as pages: the texts are what the worlds really say, so a change of wording there fails here.
 
 import { describe, expect, test } from 'vitest';
-import { drawnPage } from '../../preload/contract/replay.ts';
+import { drawnPage } from '../../main/replay/schema.ts';
 import { type DrawnPage, drawPage, type PageContext } from '../../main/environment/page.ts';
 import { findWorld } from '../../main/environment/registry.ts';
 

@@ -1,38 +1,51 @@
 // Equal numbers of updates are not equal budgets: what runs spent is counted, differences are named, and a study can remove them.
 
 import { expect, test } from 'vitest';
-import { parseConfig } from '../../main/config/config.ts';
-import { budgetOf, budgetsOf, stepsPerUpdate, unequalBudgets } from '../../main/report/budget.ts';
+import { algorithmOf } from '../../main/algorithm/registry.ts';
+import type { RunConfig } from '../../main/config/config.ts';
+import { budgetOf, budgetsOf, unequalBudgets } from '../../main/report/budget.ts';
 import { budgetText } from '../../main/report/report.ts';
 import type { Store } from '../../main/store/store.ts';
+import { countSteps } from '../../main/store/upgrade.ts';
 import { loadDefinition, parseDefinition } from '../../main/study/definition.ts';
 import { equalTokens, planRuns } from '../../main/study/plan.ts';
 import { openStore } from '../store/helpers.ts';
 import { newRun } from '../store/samples.ts';
 
+/** Optimizer steps that an algorithm takes on the episodes of one update. */
+function stepsPerUpdate({ algorithm }: Pick<RunConfig, 'algorithm'>): number {
+  const { epochs, minibatches } = algorithmOf(algorithm).needs;
+  return epochs * minibatches;
+}
+
 /** A run of 5 updates, of which two kept fewer episodes or none. */
-function run(store: Store, id: string, recorded = true) {
-  const config = parseConfig({ algorithm: { id } });
-  const { id: run } = store.runs.create(newRun({ variant: id, config }));
+function run(store: Store, id: string) {
+  const { id: run } = store.runs.create(newRun({ variant: id, config: { algorithm: { id } } }));
   store.runs.change(run, { state: 'done', updates: 5, episodes: 640, tokens: 9000 });
-  if (recorded) [128, 128, 3, 0, 128].forEach((kept, index) => store.metrics.append(run, index + 1, { 'update.episodes': kept }));
+  [128, 128, 3, 0, 128].forEach((kept, index) => store.metrics.append(run, index + 1, { 'update.episodes': kept }));
   store.vstar.addToRun(run, id === 'astar-po' ? [1, 2].map((task) => ({ task: `t${task}`, update: 0, k: 1, n: 8, value: 0.5 })) : []);
+  countSteps(store.metrics, run, store.runs.get(run).config);
   return store.runs.get(run);
 }
 
-test('optimizer steps are counted from the episodes that each update kept, and from the config where none were recorded', () => {
+test('optimizer steps that were not recorded are counted from the episodes that each update kept', () => {
   const store = openStore();
-  expect(stepsPerUpdate(parseConfig({ algorithm: { id: 'ppo' } }))).toBe(4);
-  expect(budgetOf(store, run(store, 'ppo'))).toEqual({ episodes: 640, optimizerSteps: 4 + 4 + 3 + 0 + 4, tokens: 9000, vstarSamples: 0 });
-  expect(budgetOf(store, run(store, 'ppo', false))?.optimizerSteps).toBe(20);
+  expect(budgetOf(store, run(store, 'ppo'))).toEqual({
+    episodes: 640,
+    optimizerSteps: 4 + 4 + 3 + 0 + 4,
+    tokens: 9000,
+    vstarSamples: 0,
+    branchEpisodes: 0,
+  });
   expect(budgetOf(store, run(store, 'astar-po'))).toMatchObject({ optimizerSteps: 4, vstarSamples: 16 });
 });
 
-test('a run that counted its optimizer steps is taken at its count', () => {
+test('optimizer steps that were recorded stay as they are', () => {
   const store = openStore();
-  const counted = run(store, 'ppo');
-  [4, 8, 10, 10, 14].forEach((steps, index) => store.metrics.append(counted.id, index + 1, { optimizerSteps: steps }));
-  expect(budgetOf(store, counted)?.optimizerSteps).toBe(14);
+  const { id } = store.runs.create(newRun());
+  [4, 8, 14].forEach((steps, index) => store.metrics.append(id, index + 1, { optimizerSteps: steps, 'update.episodes': 1 }));
+  countSteps(store.metrics, id, store.runs.get(id).config);
+  expect(budgetOf(store, store.runs.get(id)).optimizerSteps).toBe(14);
 });
 
 test('unequal budgets are named with the least and the most', () => {
@@ -44,7 +57,7 @@ test('unequal budgets are named with the least and the most', () => {
     'V* samples from 0 (run 1, ppo) to 16 (run 2, astar-po)',
   ]);
   expect(budgetText(spent)).toContain('Unequal budgets: optimizer steps from 4');
-  const same = { episodes: 100, optimizerSteps: 10, tokens: 1000, vstarSamples: 0 };
+  const same = { episodes: 100, optimizerSteps: 10, tokens: 1000, vstarSamples: 0, branchEpisodes: 0 };
   expect(
     unequalBudgets([
       { name: 'a', budget: same },

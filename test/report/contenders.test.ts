@@ -7,11 +7,10 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import { applyOverrides } from '../../main/config/overrides.ts';
 import { loadPreset } from '../../main/config/presets.ts';
 import { compare } from '../../main/evaluation/compare.ts';
-import { rowOf } from '../../main/ipc/rows.ts';
+import { rowOf } from '../../main/lab/rows.ts';
 import { newRun } from '../../main/queue/new-run.ts';
 import { readerOf } from '../../main/replay/replay.ts';
 import { contenderOf } from '../../main/report/contenders.ts';
-import type { StoredConfig } from '../../main/store/runs.ts';
 import { Store } from '../../main/store/store.ts';
 
 let data: string;
@@ -25,9 +24,8 @@ afterEach(() => {
   rmSync(data, { recursive: true, force: true });
 });
 
-function run(seed: number, change: (config: StoredConfig) => StoredConfig = (config) => config, overrides: string[] = []): number {
-  const made = newRun(applyOverrides(loadPreset('shop-tiny').config, [`seed=${seed}`, ...overrides]), 'shop-tiny');
-  const { id } = store.runs.create({ ...made, config: change(made.config) });
+function run(seed: number, overrides: string[] = []): number {
+  const { id } = store.runs.create(newRun(applyOverrides(loadPreset('shop-tiny').config, [`seed=${seed}`, ...overrides]), 'shop-tiny'));
   const result = { category: 'shoes', tier: 'plain', seed: 1, success: true, return: 1, steps: 2, failure: null };
   store.evaluations.add(
     id,
@@ -47,15 +45,8 @@ function run(seed: number, change: (config: StoredConfig) => StoredConfig = (con
   return id;
 }
 
-/** As a run looks that was made before `relabelPrices` existed. */
-const old = (config: StoredConfig): StoredConfig => {
-  const text = JSON.stringify(config).replace('"relabelPrices":false,', '');
-  expect(text).not.toContain('relabelPrices');
-  return JSON.parse(text);
-};
-
-test('five seeds are one arm although three of them were made before a setting existed', () => {
-  const runs = [run(1, old), run(2, old), run(3, old), run(4), run(5)];
+test('seeds are one arm, whatever their runs are called', () => {
+  const runs = [run(1), run(2, ['name=another']), run(3)];
   const { groups, groupPairs, diff } = compare(runs.map((id) => contenderOf(store, id)));
   expect(groups.map((group) => group.runs)).toEqual([runs]);
   expect(groupPairs).toEqual([]);
@@ -65,22 +56,22 @@ test('five seeds are one arm although three of them were made before a setting e
 });
 
 test('the limit of memory is no part of an arm: its default may change', () => {
-  const runs = [run(1, undefined, ['memory=4000']), run(2, undefined, ['memory=1000'])];
+  const runs = [run(1, ['memory=4000']), run(2, ['memory=1000'])];
   expect(compare(runs.map((id) => contenderOf(store, id))).groups.map((group) => group.runs)).toEqual([runs]);
   const rows = runs.map((id) => rowOf(store, store.runs.get(id)));
   expect(new Set(rows.map(({ group }) => group)).size).toBe(1);
 });
 
 test('a setting that really differs makes two arms', () => {
-  const runs = [run(1), run(2, old), run(1, undefined, ['policy.aids.relabelPrices=true'])];
+  const runs = [run(1), run(2), run(1, ['policy.aids.relabelPrices=true'])];
   const { groups, diff } = compare(runs.map((id) => contenderOf(store, id)));
   expect(groups.map((group) => group.runs)).toEqual([[1, 2], [3]]);
   expect(diff.find(({ key }) => key === 'policy.aids.relabelPrices')?.values).toEqual([false, false, true]);
 });
 
 test('episodes are read with the tokenizer of their run, also where only phrases differ', () => {
-  const plain = readerOf(store.runs.get(run(1, undefined, ['policy.aids.phrases=false'])));
-  const phrases = readerOf(store.runs.get(run(1, undefined, ['policy.aids.phrases=true'])));
+  const plain = readerOf(store.runs.get(run(1, ['policy.aids.phrases=false'])));
+  const phrases = readerOf(store.runs.get(run(1, ['policy.aids.phrases=true'])));
   expect(phrases.tokenizer.size).not.toBe(plain.tokenizer.size);
-  expect(readerOf(store.runs.get(run(2, undefined, ['policy.aids.phrases=false'])))).toBe(plain);
+  expect(readerOf(store.runs.get(run(2, ['policy.aids.phrases=false'])))).toBe(plain);
 });

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { parseConfig } from '../../main/config/config.ts';
 import { adviceFor, profileAdvice, type TimePart, type TimeSpent } from '../../main/report/timing.ts';
 import { openStore, temporaryFolder } from '../store/helpers.ts';
 import { newRun } from '../store/samples.ts';
@@ -42,7 +43,7 @@ test('a stored run is advised from what it recorded, and not before its first up
   const { id } = store.runs.create(newRun());
   const recorded = { 'system/time.vstar': 8, 'system/time.total': 10, 'system/memory': 3900 };
   for (const update of [1, 2]) store.metrics.append(id, update, recorded);
-  const run = { id, updates: 2, seconds: 20, config: { memory: 4000 } };
+  const run = { id, updates: 2, seconds: 20, config: parseConfig({ memory: 4000 }) };
   expect(adviceFor(store, run)).toEqual([expect.stringMatching(/^V\* took 80%/), expect.stringMatching(/3900 of 4000 MB/)]);
   expect(adviceFor(store, { ...run, updates: 0 })).toEqual([]);
 });

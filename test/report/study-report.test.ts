@@ -34,7 +34,7 @@ beforeAll(() => {
   seed(data, agents, TASKS);
   store = Store.open(data);
   const study = store.studies.create('trial', RUNS);
-  const claims = [{ claim: 'Reading helps.', source: 'a note', verdict: 'holds' }];
+  const claims = [{ claim: 'Reading helps.', source: 'a note', verdict: 'supported' }];
   store.studies.change(study.id, { plan: { claims } });
 }, 60_000);
 afterAll(() => {

@@ -2,6 +2,8 @@ import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { SystemSampler } from '../../main/metrics/system.ts';
 import { canonicalJson, parseCanonical } from '../../main/base/canonical.ts';
+import { parseConfig } from '../../main/config/config.ts';
+import { armIdentity } from '../../main/config/identity.ts';
 import { estimate, measuredBytesPerStep, storageUse } from '../../main/store/maintenance.ts';
 import { RunWriter } from '../../main/store/run-writer.ts';
 import { KEEP_ALL } from '../../main/store/retention.ts';
@@ -40,15 +42,31 @@ describe('the list of runs', () => {
     expect(store.runs.get(id).spark.every(([update]) => update <= 100)).toBe(true);
   });
 
-  it('keeps a config as it was, whatever the order of its keys and the numbers in it', () => {
-    const config = { seed: 1, b: { y: NaN, x: -Infinity }, a: [1, 'two', null, true] };
+  it('keeps a config as it was, whatever the order of its keys', () => {
     const store = openStore();
-    const one = store.runs.create(newRun({ config }));
-    const two = store.runs.create(newRun({ config: { a: [1, 'two', null, true], b: { x: -Infinity, y: NaN }, seed: 1 } }));
-    expect(one.config).toEqual(config);
+    const one = store.runs.create(newRun({ config: { training: { updates: 3, batch: 16 }, world: { settings: { maxSteps: 9 } } } }));
+    const two = store.runs.create(newRun({ config: { world: { settings: { maxSteps: 9 } }, training: { batch: 16, updates: 3 } } }));
+    expect(one.config).toEqual(parseConfig({ training: { updates: 3, batch: 16 }, world: { settings: { maxSteps: 9 } } }));
     expect(one.configHash).toBe(two.configHash);
-    expect(parseCanonical(canonicalJson(config))).toEqual(config);
-    expect(store.runs.configValues('b.x').get(1)).toBe(-Infinity);
+    expect(store.runs.configValues('world.settings.maxSteps').get(1)).toBe(9);
+  });
+
+  it('writes numbers that JSON has no form for, and reads them back', () => {
+    const values = { b: { y: NaN, x: -Infinity }, a: [1, 'two', null, true] };
+    expect(parseCanonical(canonicalJson(values))).toEqual(values);
+  });
+
+  it('finds the run that is the same experiment: names and memory are no part of it, a finished one comes first', () => {
+    const store = openStore();
+    const [first, second] = ['one', 'another'].map((name) =>
+      store.runs.create(newRun({ name, config: { name, memory: name === 'one' ? 1000 : 2000 } })),
+    );
+    const wanted = parseConfig({ name: 'a third', deviceMemory: 5 });
+    expect(store.runs.findSame(wanted)?.id).toBe(first?.id);
+    store.runs.change(second?.id ?? 0, { state: 'done' });
+    expect(store.runs.findSame(wanted)?.id).toBe(second?.id);
+    expect(store.runs.findSame({ ...wanted, seed: 2 })).toBeUndefined();
+    expect([first?.groupHash, second?.groupHash]).toEqual([wanted, { ...wanted, seed: 7 }].map(armIdentity));
   });
 });
 

@@ -2,13 +2,15 @@
 // pretended training process.
 
 import { Random } from '../../main/base/random.ts';
+import { parseConfig } from '../../main/config/config.ts';
 import type { StepTokens, Trajectory } from '../../main/rollout/trajectory.ts';
 import type { Purpose } from '../../main/base/vocabulary.ts';
 import type { NewRun } from '../../main/store/runs.ts';
 import type { Store } from '../../main/store/store.ts';
 import type { RunReport } from '../../main/training/reports.ts';
 
-export function newRun(overrides: Partial<NewRun> = {}): NewRun {
+/** `config`: some of its settings, the others at their defaults. */
+export function newRun({ config, ...overrides }: Omit<Partial<NewRun>, 'config'> & { readonly config?: object } = {}): NewRun {
   const seed = overrides.seed ?? 1;
   return {
     name: 'a run',
@@ -17,8 +19,8 @@ export function newRun(overrides: Partial<NewRun> = {}): NewRun {
     preset: 'quick',
     seed,
     device: 'cpu',
-    config: { seed, algorithm: { id: 'astar-po', beta2: 0.001 }, training: { updates: 10 } },
-    versions: { astrolab: '0.1.0' },
+    config: parseConfig({ seed, ...(config ?? { algorithm: { id: 'astar-po', beta2: 0.001 }, training: { updates: 10 } }) }),
+    versions: { astrolab: '0.2.0' },
     planned: 10,
     ...overrides,
   };

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { EpisodeSearch } from '../../main/ipc/episode-search.ts';
+import { EpisodeSearch } from '../../main/lab/episode-search.ts';
 import { Random } from '../../main/base/random.ts';
 import type { StepTokens, Trajectory } from '../../main/rollout/trajectory.ts';
 import { packTokens, unpackTokens } from '../../main/store/pack.ts';

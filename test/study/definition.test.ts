@@ -1,9 +1,9 @@
 // Study definitions and search spaces as data: everything in them fits the schema of a run.
 
 import { expect, test } from 'vitest';
-import { algorithms } from '../../main/algorithm/registry.ts';
+import { algorithmOf, algorithms } from '../../main/algorithm/registry.ts';
 import { loadDefinition, parseDefinition, studyIds } from '../../main/study/definition.ts';
-import { stepsPerUpdate } from '../../main/report/budget.ts';
+import type { RunConfig } from '../../main/config/config.ts';
 import { powerOf } from '../../main/evaluation/inference.ts';
 import { decide } from '../../main/study/findings.ts';
 import { changesSince, freeze } from '../../main/study/freeze.ts';
@@ -16,6 +16,12 @@ import { trialConfig } from '../../main/study/tune.ts';
 import { applyOverrides, flatten } from '../../main/config/overrides.ts';
 import { seed as seedRuns } from '../e2e/seeded.ts';
 import { openStore, temporaryFolder } from '../store/helpers.ts';
+
+/** Optimizer steps that an algorithm takes on the episodes of one update. */
+function stepsPerUpdate({ algorithm }: Pick<RunConfig, 'algorithm'>): number {
+  const { epochs, minibatches } = algorithmOf(algorithm).needs;
+  return epochs * minibatches;
+}
 
 const seeds = loadDefinition('seeds');
 const plan = { updates: seeds.updates, seeds: seeds.seeds, only: null, set: [] };
@@ -136,7 +142,8 @@ test('the old claims have ten seeds for the eight algorithms, fixed settings, a 
   expect(armsToTune(definition, null)).toEqual([]);
   const runs = planRuns(definition, { ...plan, updates: definition.updates, seeds: definition.seeds }, {});
   const stepsOf = (id: string): number[] => runs.flatMap(({ arm, config }) => (arm === id ? stepsPerUpdate(config) : []));
-  for (const { id } of algorithms) expect(stepsOf(id)).toHaveLength(10);
+  const old = algorithms.filter(({ id }) => id !== 'expert-iteration' && id !== 'oapl');
+  for (const { id } of old) expect(stepsOf(id)).toHaveLength(10);
   for (const id of ['ppo', 'grpo']) {
     expect(stepsOf(id)).toEqual(Array.from({ length: 10 }, () => 4));
     expect(stepsOf(`${id}-one-step`)).toEqual(Array.from({ length: 10 }, () => 1));

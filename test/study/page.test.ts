@@ -55,6 +55,7 @@ const DEFINITION = parseDefinition(
 function finished(store: Store, seed: number, solved: number) {
   const run = store.runs.create(newRun({ seed, config: parseConfig({ seed, name: `${solved}` }) }));
   store.runs.change(run.id, { state: 'done', updates: 10, seconds: 30 });
+  store.metrics.append(run.id, 10, { optimizerSteps: 10 });
   const results = Array.from({ length: 100 }, (_, task) => ({
     task: `t${task}`,
     category: 'shoes',

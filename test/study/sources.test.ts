@@ -7,7 +7,6 @@ import { newRun } from '../../main/queue/new-run.ts';
 import { wilson } from '../../main/base/statistics.ts';
 import { loadSystems, type MeasuredRun, type MeasuredSystem, measureSystem, systemConfig } from '../../main/study/sources.ts';
 import { breakdowns, SOURCES_HEADER, sourcesMarkdown, sourcesRow } from '../../main/study/sources-page.ts';
-import { runFinder } from '../../main/study/work.ts';
 import { openStore, temporaryFolder } from '../store/helpers.ts';
 
 const systems = loadSystems();
@@ -87,7 +86,7 @@ test('the runs of a data folder are found by their configs, with the gap to trai
   const store = openStore(temporaryFolder());
   const config = systemConfig(slides, 'quick', 1);
   const { id } = store.runs.create(newRun(config, slides.preset));
-  const measure = () => measureSystem(store, runFinder(store), slides, { size: 'quick', seeds: [1, 2] }).runs;
+  const measure = () => measureSystem(store, slides, { size: 'quick', seeds: [1, 2] }).runs;
   expect(measure(), 'not before it is done').toEqual([]);
   const environment = findWorld('shop').create(config.world.settings);
   const evaluate = (split: 'test' | 'train', kind: 'final' | 'manual', successes: number): void => {

@@ -2,7 +2,6 @@
 
 import { expect, test } from 'vitest';
 import { createWebShop } from '../../main/environment/webshop/webshop.ts';
-import { readVerdict } from '../../main/base/vocabulary.ts';
 import type { ResultsBySeed } from '../../main/evaluation/pairing.ts';
 import { chancesOf, correctedChances, judge, pairArms, together } from '../../main/study/verdict.ts';
 import { type ClusteredResult, TaskClusters } from '../../main/evaluation/clusters.ts';
@@ -120,8 +119,4 @@ test('where no pair differs the verdict stays open, and what could have been mis
 test('one seed decides nothing', () => {
   const one = pairArms(arm(results('1'.repeat(300))), arm(results('0'.repeat(300))), 'success');
   expect(chancesOf(one?.difference, { expect: 'higher' }, 0.03)).toEqual({ different: 1, equivalent: 1 });
-});
-
-test('verdicts that version 0.1.0 stored are read in today’s words', () => {
-  expect(['holds', 'fails', 'undecided', 'equivalent'].map(readVerdict)).toEqual(['supported', 'refuted', 'inconclusive', 'equivalent']);
 });

@@ -4,7 +4,9 @@
 import { expect, test } from 'vitest';
 import { readNvidia } from '../../main/engine/gpu/device.ts';
 import { networkOf } from '../../main/policy/transformer/network.ts';
-import { USABLE, cardCapacity, fitMemory, planCard, planText } from '../../main/training/batching/memory-plan.ts';
+import { fitMemory } from '../../main/training/batching/fit-memory.ts';
+import { USABLE, cardCapacity, planCard } from '../../main/training/batching/memory-plan.ts';
+import { planText } from '../../main/training/batching/memory-text.ts';
 import { openRun } from '../../main/training/run-setup.ts';
 import { sessionPool } from '../../main/training/batching/session-pool.ts';
 import { smallest } from './host.ts';

@@ -2,7 +2,6 @@
 
 import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
-import { configHash } from '../../main/config/identity.ts';
 import { readCheckpoint } from '../../main/engine/runtime/checkpoint.ts';
 import { Store } from '../../main/store/store.ts';
 import { obtainReference } from '../../main/training/reference/obtain-reference.ts';
@@ -55,9 +54,6 @@ test('a checkpoint that is not there is named with those that are', () => {
   store.close();
 });
 
-test('settings that came later leave the hashes of older configs as they were', () => {
-  const { from: _from, skipMistakes: _skip, ...before } = smallest().reference;
-  expect(configHash({ ...smallest(), reference: before as never })).toBe(configHash(smallest()));
-  expect(configHash(smallest({ reference: { from: '1@2' } }))).not.toBe(configHash(smallest()));
+test('a reference is named by its run and update, or by its file', () => {
   expect(() => smallest({ reference: { from: 'run three' } })).toThrow('expected RUN@UPDATE');
 });

@@ -4,8 +4,8 @@
 import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import { readCheckpoint } from '../../main/engine/runtime/checkpoint.ts';
-import { calls } from '../../preload/contract.ts';
-import { rowOf } from '../../main/ipc/rows.ts';
+import { calls } from '../../main/lab/features/runs.ts';
+import { rowOf } from '../../main/lab/rows.ts';
 import { isUnfinished } from '../../main/store/checkpoints.ts';
 import { checkIntegrity } from '../../main/store/database.ts';
 import { Store } from '../../main/store/store.ts';

@@ -6,10 +6,10 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 
 import { join } from 'node:path';
 import { deflateRawSync } from 'node:zlib';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { calls } from '../../preload/contract.ts';
+import { calls } from '../../main/lab/features/runs.ts';
 import { importElsewhere } from '../../main/process/import-elsewhere.ts';
 import type { WorkerProcess } from '../../main/process/supervisor.ts';
-import { rowOf } from '../../main/ipc/rows.ts';
+import { rowOf } from '../../main/lab/rows.ts';
 import { CheckpointFiles } from '../../main/store/checkpoints.ts';
 import { sha256 } from '../../main/base/canonical.ts';
 import { ContainerReader } from '../../main/interchange/container.ts';

@@ -1,10 +1,12 @@
 // A pause or stop (to a training process they are the same) ends the run after the batch under way, in whatever stage it comes, and the
 // resumed run equals an undisturbed one. The run looks at its signal once before every batch; the tests abort it at the nth look.
 
-import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { mkdtempSync, readFileSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { sha256 } from '../../main/base/canonical.ts';
+import { readCheckpoint, writeCheckpoint } from '../../main/engine/runtime/checkpoint.ts';
 import { begin } from '../../main/queue/resume.ts';
 import { newRun } from '../../main/queue/new-run.ts';
 import { CheckpointFiles } from '../../main/store/checkpoints.ts';
@@ -92,6 +94,20 @@ class Lab {
     }
   }
 
+  /** Writes the newest checkpoint as it was written when it said what was `unfinished`. */
+  makeOlder(): void {
+    const { checkpoints } = this.#store;
+    const newest = checkpoints.newestSound(this.run);
+    if (!newest) throw new Error('There is no checkpoint');
+    const path = checkpoints.path(newest);
+    const { tensors, step, notes } = readCheckpoint(path);
+    const { evaluated, ...memory } = JSON.parse(notes.memory ?? '');
+    const unfinished = evaluated === memory.update ? {} : { unfinished: evaluated < 0 ? 'start' : 'evaluation' };
+    writeCheckpoint(path, { tensors, step, notes: { ...notes, memory: JSON.stringify({ ...memory, ...unfinished }) } });
+    const data = readFileSync(path);
+    checkpoints.add(this.run, { ...newest, sha256: sha256(data), bytes: data.byteLength }, newest.kept);
+  }
+
   /** Everything that must not depend on interruptions. */
   record(): object {
     const store = this.#store;
@@ -157,6 +173,17 @@ describe.each([
     expect(await lab.train(description)).toMatchObject({ ended: 'done' });
     expect(lab.record()).toEqual(calm);
     expect(lab.unfinished()).toEqual([]);
+    lab.close();
+  }, 120_000);
+
+  test('a run that an older version stopped is resumed with the same numbers', async () => {
+    const lab = new Lab(description);
+    for (const stage of stages.slice(1)) {
+      await lab.train(description, { stage, batch: SECOND });
+      lab.makeOlder();
+    }
+    expect(await lab.train(description)).toMatchObject({ ended: 'done' });
+    expect(lab.record()).toEqual(calm);
     lab.close();
   }, 120_000);
 

@@ -47,11 +47,9 @@ type ElementType = keyof typeof ARRAYS;
 const CHUNK = 1 << 24;
 const NO_SUM = '0'.repeat(64);
 
-const stateSchema = z.strictObject({
+const stateSchema = z.object({
   version: z.literal(1),
   step: z.int().min(0),
-  /** Part of version 1 of the format and always empty: random streams follow from seed and update. */
-  random: z.array(z.unknown()),
   notes: z.array(z.tuple([z.string(), z.string()])),
 });
 const entrySchema = z.strictObject({
@@ -90,7 +88,6 @@ function encodeHeader(tensors: [string, StoredTensor][], checkpoint: Checkpoint)
   const state: z.input<typeof stateSchema> = {
     version: 1,
     step: checkpoint.step,
-    random: [],
     notes: Object.entries(checkpoint.notes),
   };
   stateSchema.parse(state);

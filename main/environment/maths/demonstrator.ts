@@ -7,9 +7,9 @@ import type { MathsTask } from './tasks.ts';
 import { countdownSearch, innermostFirst, longMultiplication } from './working.ts';
 
 export const MATHS_MISTAKES = {
-  slip: { chance: 0.4, meaning: 'Chance of a slip somewhere in the working.', formerly: 'wrongWord' },
-  guess: { chance: 0.4, meaning: 'Chance that the demonstrator only estimates and answers.', formerly: 'earlyPurchase' },
-  detour: { chance: 0.1, meaning: 'Chance that the working begins with an estimate that brings nothing.', formerly: 'uselessClick' },
+  slip: { chance: 0.4, meaning: 'Chance of a slip somewhere in the working.', firstName: 'wrongWord' },
+  guess: { chance: 0.4, meaning: 'Chance that the demonstrator only estimates and answers.', firstName: 'earlyPurchase' },
+  detour: { chance: 0.1, meaning: 'Chance that the working begins with an estimate that brings nothing.', firstName: 'uselessClick' },
 } as const satisfies Readonly<Record<string, Mistake>>;
 type MathsMistakes = Readonly<Record<keyof typeof MATHS_MISTAKES, number>>;
 

@@ -85,7 +85,7 @@ export const shopSettings = z.strictObject({
 
 export type ShopSettings = z.infer<typeof shopSettings>;
 
-/** The settings as cache keys and stored runs know them: those that version 0.1.0 did not have appear only where they differ from its shop. */
+/** The settings as cache keys spell them. Some are left out at their defaults: they were added when there were caches already. */
 export function identityOf({ products, ids, tasks, basket, restock, thoughts, ...settings }: ShopSettings): Plain {
   return {
     ...settings,

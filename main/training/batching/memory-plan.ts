@@ -1,41 +1,24 @@
 // What memory a run with a language model, or one on a graphics card, will take, worked out before it starts: weights, what is trained,
-// optimizer, keys and values, activations. Where that is more than the machine (or the card) has, the config is adapted (smaller
-// micro-batches, then recomputation) or the run is refused: it must never swap. Nothing is opened for this but the model's description.
+// optimizer, keys and values, activations. Nothing is opened for this but the model's description. What follows from it for the config
+// is in fit-memory.ts.
 
+import type { MemoryPart } from '../../base/vocabulary.ts';
 import { algorithmOf } from '../../algorithm/registry.ts';
-import { ConfigError, type RunConfig } from '../../config/config.ts';
+import type { RunConfig } from '../../config/config.ts';
 import { cardMemory, deviceOptions } from '../../engine/gpu/device.ts';
-import { megabytes, peakBytes } from '../../engine/graph/memory.ts';
+import { peakBytes } from '../../engine/graph/memory.ts';
 import { gradientGraph } from '../../engine/graph/training-graphs.ts';
-import { bytes as size } from '../../base/format.ts';
-import { type LoraShape, readAdapterShape } from '../../policy/model/adapter.ts';
 import { type LanguageModelConfig, weightSpecs } from '../../policy/model/architecture.ts';
 import { HEAD, kindOf, type MappedWeight, type MappedWeights } from '../../policy/model/files/mapped-weights.ts';
 import { modelNetwork } from '../../policy/model/model-network.ts';
 import { BLOCK, type Precision } from '../../policy/model/files/quantise.ts';
-import { ModelRegistry } from '../../policy/model/files/registry.ts';
-import { openSource } from '../../policy/model/files/source.ts';
-import { type PolicyNetwork, networkOf, policyObjective } from '../../policy/transformer/network.ts';
+import { type PolicyNetwork, policyObjective } from '../../policy/transformer/network.ts';
 import { parameterInputs } from '../../policy/sampling/sampling-graph.ts';
 import { FEWEST_MASKS, MOST_ROWS, lanesFor, powerOfTwo } from './batch-shapes.ts';
 import { trainedPart } from '../model-policy.ts';
-import { openRun, readingKey } from '../run-setup.ts';
 
-/** Bytes, each part at its largest. */
-export interface MemoryParts {
-  /** The model, mapped from its file: shared with every other process that uses it. */
-  readonly weights: number;
-  /** The adapter (or all weights) of the policy and of the reference. */
-  readonly trained: number;
-  /** Adam's two moments and the gradient. */
-  readonly optimizer: number;
-  /** Keys and values of the episodes being played. */
-  readonly cache: number;
-  /** What one call of the model works on: the largest micro-batch of training, and reading pages. */
-  readonly activations: number;
-  /** The process without any of it: runtime, world, tokenizer. */
-  readonly process: number;
-}
+/** Bytes, each part at its largest (base/vocabulary.ts says what they are). */
+export type MemoryParts = Readonly<Record<MemoryPart, number>>;
 
 export interface MemoryPlan {
   readonly parts: MemoryParts;
@@ -76,12 +59,11 @@ export function planMemory(config: RunConfig, network: PolicyNetwork): MemoryPla
     weights: config.policy.model.train === 'all' ? 0 : (network.mappedBytes ?? 0),
     trained: 2 * numbers,
     optimizer: 4 * numbers,
-    cache: CACHE_COPIES * rows * network.contextLength * network.streams.reduce((sum, { heads, size }) => sum + 4 * heads * size, 0),
+    cache: CACHE_COPIES * cacheBytes(network, rows),
     activations: training + ARENA * readingBytes(network, rows),
     process: PROCESS,
   };
-  const needed = Object.values(parts).reduce((sum: number, bytes: number) => sum + bytes, 0);
-  return { parts, needed, most: needed + OTHERS * training };
+  return planOf(parts, training);
 }
 
 /** Of a card's memory, what keys and values may take. */
@@ -124,8 +106,12 @@ export function planCard(config: RunConfig, network: PolicyNetwork, limit = card
     activations: training + BUFFERS * readingBytes(network, rows),
     process: 0,
   };
+  return { ...planOf(parts, training), card: true };
+}
+
+function planOf(parts: MemoryParts, training: number): MemoryPlan {
   const needed = Object.values(parts).reduce((sum: number, bytes: number) => sum + bytes, 0);
-  return { parts, needed, most: needed + OTHERS * training, card: true };
+  return { parts, needed, most: needed + OTHERS * training };
 }
 
 /** The network of a config, from the model's description alone. */
@@ -178,163 +164,4 @@ function placelessWeights(shape: LanguageModelConfig, precision: Precision): Map
     return { kind, place: numbers, scales: place(BYTES.f32 * (count / BLOCK)), zeros: place(BYTES[kind] * (count / BLOCK)) };
   };
   return new Map([...weightSpecs(shape), ...head].map(({ name, shape: size }) => [name, mapped(name, size)]));
-}
-
-export interface FittedRun {
-  /** The config, adapted where it had to be. */
-  readonly config: RunConfig;
-  /** Null for small policies, which the setting `memory` bounds. */
-  readonly plan: MemoryPlan | null;
-  /** What was changed, as `key=value`. */
-  readonly changes: readonly string[];
-  /** Bytes that are free; null for a card of which nobody says how much it has. */
-  readonly free: number | null;
-}
-
-const shapes = new Map<string, LanguageModelConfig>();
-
-/** The model's shape, by the hash of its files. */
-function shapeOf(dataFolder: string, name: string): LanguageModelConfig {
-  const { hash, source } = new ModelRegistry(dataFolder).find(name);
-  const shape = shapes.get(hash) ?? openSource(source).config;
-  shapes.set(hash, shape);
-  return shape;
-}
-
-/** What a run takes as it is configured; null for small policies, which a setting bounds, and for graphics cards, whose memory is not this machine's. */
-export function memoryOf(config: RunConfig, dataFolder: string): MemoryPlan | null {
-  if (config.policy.kind !== 'model' || config.device !== 'cpu') return null;
-  return planMemory(config, plannedNetwork(config, shapeOf(dataFolder, config.policy.model.name)));
-}
-
-/**
- * Throws a ConfigError where runs that are trained side by side would need more than is free. They are not adapted: a run of a study is
- * found again by its settings. The weights of a model are in memory once.
- */
-export function checkTogether(configs: readonly RunConfig[], dataFolder: string, jobs: number, free = process.availableMemory()): void {
-  const plans = configs.flatMap((config) => {
-    const plan = memoryOf(config, dataFolder);
-    return plan ? [{ model: config.policy.model.name, needed: plan.needed, weights: plan.parts.weights }] : [];
-  });
-  const together = plans.sort((a, b) => b.needed - a.needed).slice(0, jobs);
-  const weights = new Map(together.map((one) => [`${one.model} ${one.weights}`, one.weights]));
-  const needed =
-    together.reduce((sum, one) => sum + one.needed - one.weights, 0) + [...weights.values()].reduce((sum, bytes) => sum + bytes, 0);
-  if (needed <= USABLE * free) return;
-  throw new ConfigError(
-    `${together.length === 1 ? 'A run' : `${together.length} runs side by side`} would need ${megabytes(needed)} of memory; ${megabytes(free)} are free. ` +
-      'Train fewer at once (--jobs), or set a smaller training.microBatch or policy.contextLength, or training.recompute=true, for all of them (--set)',
-  );
-}
-
-const small = new Map<string, PolicyNetwork>();
-
-/** The network of a small policy: its vocabulary is that of its world. */
-function smallNetwork(config: RunConfig, dataFolder: string): PolicyNetwork {
-  const key = `${readingKey(config)} ${JSON.stringify(config.policy)} ${config.algorithm.id}`;
-  const network = small.get(key) ?? networkOf(openRun(config, { dataFolder }).model);
-  small.set(key, network);
-  return network;
-}
-
-/** A run that cannot start here: it needs more memory than there is, however it is adapted, or its adapter cannot be read. */
-export class RefusedRun extends ConfigError {
-  /** The setting to change, and the error without it. */
-  readonly key: string;
-  readonly explanation: string;
-
-  constructor(key: string, explanation: string) {
-    super(`${key}: ${explanation}`);
-    this.key = key;
-    this.explanation = explanation;
-  }
-}
-
-/** The plan where so much is free: sessions of other shapes are kept only as long as there is room (session-pool.ts). */
-const within = (plan: MemoryPlan, free: number): MemoryPlan => ({
-  ...plan,
-  most: Math.max(plan.needed, Math.min(plan.most, USABLE * free)),
-});
-
-/** The config as it fits into the free memory (of the card, where it runs on one), or a `RefusedRun`. */
-export function fitMemory(config: RunConfig, dataFolder: string, given?: number): FittedRun {
-  const onCard = config.device !== 'cpu';
-  const isModel = config.policy.kind === 'model';
-  const free = given ?? (onCard ? cardLimit(config) : process.availableMemory());
-  if (!isModel && !onCard) return { config, plan: null, changes: [], free };
-  if (isModel) checkAdapter(config);
-  const network = isModel ? plannedNetwork(config, shapeOf(dataFolder, config.policy.model.name)) : smallNetwork(config, dataFolder);
-  const planned = (adapted: RunConfig): MemoryPlan => (onCard ? planCard(adapted, network, free) : planMemory(adapted, network));
-  if (free === null) return { config, plan: planned(config), changes: [], free };
-  let smallest: MemoryPlan | undefined;
-  for (const adapted of adaptations(config, network)) {
-    const plan = planned(adapted);
-    if (plan.needed <= USABLE * free) return { config: adapted, plan: within(plan, free), changes: changesOf(config, adapted), free };
-    smallest = plan;
-  }
-  throw new RefusedRun(
-    isModel ? 'policy.model.name' : 'device',
-    `this run needs ${size(smallest?.needed ?? 0)} of ${onCard ? "the card's memory" : 'memory'} even with the smallest micro-batches and recomputation ` +
-      `(${partsText(smallest)}); ${size(free)} are ${onCard ? 'there' : 'free'}. A smaller policy.contextLength or training.batch, ${isModel ? 'policy.model.precision=int4 or a smaller model' : 'a smaller policy or device=cpu'} need less`,
-  );
-}
-
-/** An adapter that is missing, or is not the one that the config names, is refused before the run begins. */
-function checkAdapter({ policy }: RunConfig): void {
-  const { adapter } = policy.model;
-  const trained = trainedPart(policy);
-  if (adapter === '' || trained === 'all') return;
-  const refuse = (why: string): RefusedRun => new RefusedRun('policy.model.adapter', why);
-  let found: LoraShape;
-  try {
-    found = readAdapterShape(adapter);
-  } catch (error) {
-    throw refuse(error instanceof Error ? error.message : String(error));
-  }
-  const told = ({ rank, alpha, targets }: LoraShape): string => `rank ${rank}, alpha ${alpha}, ${targets.join(' ')}`;
-  if (told(found) !== told(trained))
-    throw refuse(`expected ${told(trained)}, found ${told(found)} in ${adapter}; set policy.model.rank, alpha and targets to those`);
-}
-
-/** From what was asked for to what needs least: smaller micro-batches cost little time, recomputation a third. */
-function* adaptations(config: RunConfig, network: PolicyNetwork): Generator<RunConfig> {
-  const { training } = config;
-  const row = Math.max(64, network.contextLength);
-  for (const recompute of training.recompute ? [true] : [false, true]) {
-    for (let { microBatch } = training; ; microBatch = Math.floor(microBatch / 2)) {
-      yield { ...config, training: { ...training, microBatch, recompute } };
-      if (microBatch / 2 < row) break;
-    }
-  }
-}
-
-function changesOf({ training: before }: RunConfig, { training: after }: RunConfig): string[] {
-  return [
-    ...(after.microBatch === before.microBatch ? [] : [`training.microBatch=${after.microBatch}`]),
-    ...(after.recompute === before.recompute ? [] : [`training.recompute=${after.recompute}`]),
-  ];
-}
-
-const NAMES: Readonly<Record<keyof MemoryParts, string>> = {
-  weights: 'weights',
-  trained: 'trained parameters',
-  optimizer: 'optimizer',
-  cache: 'keys and values',
-  activations: 'activations',
-  process: 'process',
-};
-
-const partsText = (plan: MemoryPlan | undefined): string =>
-  (Object.keys(NAMES) as (keyof MemoryParts)[])
-    .filter((name) => !plan?.card || name !== 'process')
-    .map((name) => `${NAMES[name]} ${size(plan?.parts[name] ?? 0)}`)
-    .join(', ');
-
-/** The plan in words, for the command line. */
-export function planText({ plan, changes, free }: FittedRun): string {
-  if (!plan) return '';
-  const adapted = changes.length === 0 ? '' : `\nAdapted to the ${plan.card ? 'card' : 'free memory'}: ${changes.join(', ')}`;
-  const there =
-    free === null ? 'the system does not say how much it has (deviceMemory does)' : `${size(free)} ${plan.card ? 'there' : 'free'}`;
-  return `Memory${plan.card ? ' of the card' : ''}: ${size(plan.needed)} needed, up to ${size(plan.most)} used, ${there} (${partsText(plan)})${adapted}`;
 }

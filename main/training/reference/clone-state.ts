@@ -1,11 +1,12 @@
 // A reference policy that is being cloned: weights, optimizer state and how far it is. Cloning that was stopped leaves it beside the
 // finished references under its recipe, and the next run with that recipe continues it with the same result.
 
-import { existsSync, mkdirSync, rmSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { existsSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
 import { CheckpointError } from '../../engine/runtime/checkpoint.ts';
 import { type TrainingState, freshState } from '../../engine/runtime/training-step.ts';
 import { referenceKey } from '../../config/identity.ts';
+import { folderInside } from '../../base/paths.ts';
 import { Random } from '../../base/random.ts';
 import { UNFINISHED } from '../host.ts';
 import type { RunSetup } from '../run-setup.ts';
@@ -30,10 +31,12 @@ export function freshClone({ config, referenceLayout: layout, start }: RunSetup)
 /** Where a recipe's unfinished clone lies. */
 export class UnfinishedClone {
   readonly #setup: RunSetup;
+  readonly #dataFolder: string;
   readonly #file: string;
 
   constructor(dataFolder: string, setup: RunSetup, recipe: string) {
     this.#setup = setup;
+    this.#dataFolder = dataFolder;
     this.#file = join(dataFolder, 'references', recipe + UNFINISHED);
   }
 
@@ -50,7 +53,7 @@ export class UnfinishedClone {
   }
 
   save({ state, checked }: CloneState): void {
-    mkdirSync(dirname(this.#file), { recursive: true });
+    folderInside(this.#dataFolder, 'references');
     const { config, referenceLayout } = this.#setup;
     saveOptimizer(this.#file, referenceLayout, state, { checked: String(checked), key: referenceKey(config) });
   }

@@ -2,8 +2,8 @@
 // language model starts from pre-training. It is made once per recipe (world, reading, model, demonstrations, seed), kept as
 // a file under its recipe's hash, and found again by every run with the same recipe.
 
-import { mkdirSync, readFileSync, statSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { readFileSync, statSync } from 'node:fs';
+import { join } from 'node:path';
 import { neg } from '../../engine/graph/operators.ts';
 import type { Flat } from '../../engine/graph/parameters.ts';
 import type { SessionOptions } from '../../engine/runtime/session.ts';
@@ -21,6 +21,7 @@ import { Random } from '../../base/random.ts';
 import { EpisodeInPlay } from '../../rollout/episode.ts';
 import { drawAt, rollout } from '../../rollout/rollout.ts';
 import { contentHash, sha256 } from '../../base/canonical.ts';
+import { folderInside } from '../../base/paths.ts';
 import { recipeSettings } from '../../config/identity.ts';
 import { isAbort, neverAborted, pollOf } from '../abort.ts';
 import { type CloneState, freshClone } from './clone-state.ts';
@@ -61,17 +62,11 @@ export function referenceRecipe(setup: RunSetup): string {
   });
 }
 
-/** What of the config makes the reference: a stored policy's file, or the settings of cloning, mistakes under the names that they had in version 0.1.0, so that its references are found again. */
-function recipeOf(setup: RunSetup): unknown {
-  const { reference } = setup.config;
-  if (reference.from !== '') return { from: reference.from.includes('@') ? reference.from : hashFile(reference.from) };
-  return { ...recipeSettings(reference), imperfection: formerNames(setup) };
-}
-
-function formerNames({ world, config }: RunSetup): Record<string, number> {
-  return Object.fromEntries(
-    Object.entries(config.reference.imperfection).map(([name, chance]) => [world.mistakes[name]?.formerly ?? name, chance]),
-  );
+/** What of the config makes the reference: a stored policy's file, or the settings of cloning. */
+function recipeOf({ config }: RunSetup): unknown {
+  const { from } = config.reference;
+  if (from !== '') return { from: from.includes('@') ? from : hashFile(from) };
+  return recipeSettings(config);
 }
 
 /** Cloning: the mean over the demonstrator's tokens of −log π. */
@@ -221,9 +216,8 @@ function underNewNames({ codec, config }: RunSetup, sample: TrainingEpisode, ste
 /** Writes the weights where the recipe's policy belongs, complete before they are reported. */
 export function keepReference(dataFolder: string, setup: RunSetup, weights: Flat, success: number | null): ReferenceFile {
   const recipe = referenceRecipe(setup);
-  const file = `references/${recipe}.safetensors`;
-  const path = join(dataFolder, ...file.split('/'));
-  mkdirSync(dirname(path), { recursive: true });
+  const name = `${recipe}.safetensors`;
+  const path = join(folderInside(dataFolder, 'references'), name);
   const { environment, codec, referenceModel, config } = setup;
   saveWeights(path, setup.referenceLayout, weights, {
     model: JSON.stringify(describeModel(referenceModel)),
@@ -233,7 +227,7 @@ export function keepReference(dataFolder: string, setup: RunSetup, weights: Flat
   return {
     recipe,
     sha256: sha256(readFileSync(path)),
-    file,
+    file: `references/${name}`,
     bytes: statSync(path).size,
     world: environment.name,
     details: { success, parameters: setup.referenceLayout.count, ...config.reference },

@@ -19,7 +19,7 @@ import { createWordle } from '../../../main/environment/wordle/wordle.ts';
 import { wordleWorld } from '../../../main/environment/wordle/world.ts';
 import { evaluationSeed, playAgent } from '../../../main/evaluation/evaluate.ts';
 import { splits } from '../../../main/base/vocabulary.ts';
-import { drawnPage } from '../../../preload/contract/replay.ts';
+import { drawnPage } from '../../../main/replay/schema.ts';
 
 function rate(world: World, environment: Environment, name: AgentName, tasks: number): number {
   const played = environment.tasks('test').slice(0, tasks);

@@ -3,13 +3,14 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { randomSentence } from '../../../main/environment/agents.ts';
-import { demonstrations, withoutMistakes } from '../../../main/environment/demonstrations.ts';
+import { demonstrations } from '../../../main/environment/demonstrations.ts';
 import type { Grammar, Imperfection, Turn } from '../../../main/environment/environment.ts';
 import { RULES, follow } from '../../../main/environment/webshop/rules.ts';
 import { createWebShop, type WebShop } from '../../../main/environment/webshop/webshop.ts';
 import { parseAction } from '../../../main/environment/webshop/moves.ts';
 import type { WebShopState } from '../../../main/environment/webshop/site.ts';
 import { webshopWorld } from '../../../main/environment/webshop/world.ts';
+import { withoutMistakes } from '../without-mistakes.ts';
 import { Random } from '../../../main/base/random.ts';
 
 const shop = createWebShop({});

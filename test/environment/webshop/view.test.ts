@@ -2,7 +2,7 @@
 
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { demonstrations, withoutMistakes } from '../../../main/environment/demonstrations.ts';
+import { demonstrations } from '../../../main/environment/demonstrations.ts';
 import type { View } from '../../../main/environment/environment.ts';
 import { admits, grammarOfView } from '../../../main/environment/grammar.ts';
 import { createWebShop, type WebShop } from '../../../main/environment/webshop/webshop.ts';
@@ -11,6 +11,7 @@ import { webshopWorld } from '../../../main/environment/webshop/world.ts';
 import { GrammarMasks } from '../../../main/policy/text/grammar-mask.ts';
 import { Tokenizer, trainTokenizer } from '../../../main/policy/text/tokenizer.ts';
 import { Random } from '../../../main/base/random.ts';
+import { withoutMistakes } from '../without-mistakes.ts';
 import { EpisodeInPlay } from '../../../main/rollout/episode.ts';
 
 const shops = { words: createWebShop({ view: 'words' }), marks: createWebShop({ view: 'marks' }) };

@@ -1,5 +1,6 @@
 // Adds runs to a store that another process writes to at the same moment: argv is the data folder, a name and a number.
 
+import { parseConfig } from '../../../main/config/config.ts';
 import { Store } from '../../../main/store/store.ts';
 
 const [folder = '', name = '', count = '0'] = process.argv.slice(2);
@@ -12,7 +13,7 @@ for (let i = 0; i < Number(count); i++) {
     preset: null,
     seed: i,
     device: 'cpu',
-    config: { seed: i },
+    config: parseConfig({ seed: i }),
     versions: {},
     planned: 1,
   });

@@ -1,0 +1,168 @@
+// Calls about studies: named selections of runs, what they set out to decide, the sample, and the planner.
+
+import { existsSync } from 'node:fs';
+import { z } from 'zod';
+import { sampleStudyFile } from '../../base/paths.ts';
+import { inSlices } from '../../base/slices.ts';
+import { verdicts } from '../../base/vocabulary.ts';
+import { armDifferences } from '../../evaluation/arms.ts';
+import { armsOf } from '../../report/side-by-side.ts';
+import type { Study as StoredStudy } from '../../store/studies.ts';
+import { bringingUpToDate } from '../../study/findings.ts';
+import { ASSUMED, planStudy, powerAt, spreadOf, worldComponents } from '../../study/planner.ts';
+import { readRecord } from '../../study/record.ts';
+import { CallFailure, type Handlers, nothing } from '../definition.ts';
+import { existingGroups, existingRuns } from '../existing.ts';
+import type { Lab } from '../lab.ts';
+import { groups } from './compare.ts';
+import { importRuns } from './transfer.ts';
+
+const runs = z.array(z.int().min(1)).min(1).max(400);
+
+const study = z.object({ id: z.int(), name: z.string(), notes: z.string(), runs: z.array(z.int()), createdAt: z.number() });
+export type Study = z.infer<typeof study>;
+
+/** What a study set out to decide, and how it came out; only studies made by `lab study run` have claims. */
+const claim = z.object({
+  id: z.string(),
+  claim: z.string(),
+  source: z.string(),
+  experiment: z.string(),
+  discussion: z.string(),
+  verdict: z.enum(verdicts),
+  /** With Holm's correction; null where the study was decided without. */
+  corrected: z.enum(verdicts).nullable(),
+  tests: z.array(z.object({ verdict: z.enum(verdicts), corrected: z.enum(verdicts).nullable(), words: z.string() })),
+});
+export type Claim = z.infer<typeof claim>;
+
+export const calls = {
+  /** `sample`: there is a sample study to open. */
+  'studies.list': { input: nothing, answer: z.object({ studies: z.array(study), sample: z.boolean() }) },
+  /** Imports the sample study (once; a second time finds it there) and answers when it is in. */
+  'studies.openSample': { input: nothing, answer: z.object({ study }) },
+  'studies.claims': { input: z.strictObject({ id: z.int() }), answer: z.object({ question: z.string(), claims: z.array(claim) }) },
+  /** A new study, or the runs and name of one that is there. */
+  'studies.save': {
+    input: z.strictObject({ id: z.int().nullable(), name: z.string().trim().min(1).max(120), runs }),
+    answer: z.object({ study }),
+  },
+  'studies.delete': { input: z.strictObject({ id: z.int() }), answer: nothing },
+  /** A study that was deleted since the start, with its claims and notes. */
+  'studies.restore': { input: z.strictObject({ id: z.int() }), answer: z.object({ study }) },
+  /** Seeds and tasks that find a difference: from the spread of the arms given, else of what was trained in the world before. */
+  'studies.plan': {
+    input: z.strictObject({
+      arms: z.strictObject({ groups, baseline: z.string().max(400) }).nullable(),
+      world: z.string().max(400).nullable(),
+      /** A size whose power is to be computed as well. */
+      size: z.strictObject({ seeds: z.int().min(1).max(10_000), tasks: z.int().min(0).max(1_000_000) }).nullable(),
+      difference: z.number().gt(0).lt(1),
+      power: z.number().gt(0).lt(1),
+      tests: z.int().min(1).max(1000),
+    }),
+    answer: z.object({
+      /** Whether the spread was measured (on the arms, or in the world) or assumed. */
+      measured: z.boolean(),
+      size: z.object({ alone: z.number(), corrected: z.number() }).nullable(),
+      /** Standard deviations between seeds and between clusters of tasks, and how many tasks a cluster has. */
+      spread: z.object({ seeds: z.number(), clusters: z.number(), clusterSize: z.number() }),
+      rows: z.array(z.object({ seeds: z.number(), tasks: z.number(), alone: z.number(), corrected: z.number() })),
+      needed: z.array(z.object({ tasks: z.number(), alone: z.number().nullable(), corrected: z.number().nullable() })),
+    }),
+  },
+};
+
+export const events = {
+  /** How far the sample study is: so many runs of so many. */
+  'studies.sampleProgress': z.object({ done: z.number(), total: z.number() }),
+};
+
+export function handlers(lab: Lab): Handlers<typeof calls> {
+  let opening: Promise<number> | null = null;
+  /** Deleted since the start, for Undo. */
+  const deleted = new Map<number, StoredStudy>();
+  return {
+    'studies.plan': ({ arms, world, size, difference, power, tests }) => {
+      const { store } = lab;
+      const tables = arms ? armDifferences(armsOf(store, existingGroups(store, arms.groups)), arms.baseline) : [];
+      const measured = spreadOf(tables) ?? (world === null ? undefined : worldComponents(store, world));
+      const { clusterSize, ...components } = measured ?? { ...ASSUMED, clusterSize: 1 };
+      const question = { difference, power, clusterSize, tests };
+      const { rows, needed } = planStudy(components, question);
+      const spread = { seeds: Math.sqrt(components.seed), clusters: Math.sqrt(components.cluster), clusterSize };
+      return {
+        measured: measured !== undefined,
+        size: size && powerAt(components, question, size),
+        spread,
+        rows: [...rows],
+        needed: [...needed],
+      };
+    },
+
+    'studies.list': () => ({ studies: lab.store.studies.list().map(rowOf), sample: existsSync(sampleStudyFile()) }),
+
+    'studies.openSample': async () => {
+      opening ??= importSample(lab).finally(() => {
+        opening = null;
+      });
+      return { study: rowOf(lab.store.studies.get(await opening)) };
+    },
+
+    'studies.claims': async ({ id }) => {
+      const { studies } = lab.store;
+      const stored = readRecord(studies.get(id).plan);
+      const record = stored && (await inSlices(bringingUpToDate(lab.store, stored)));
+      // Decided by today's rule once, and kept, so that reports say the same.
+      if (record && record !== stored) studies.change(id, { plan: record });
+      const claims = record?.claims.map((one) => ({
+        ...one,
+        tests: one.tests.map(({ verdict, corrected, words }) => ({ verdict, corrected, words })),
+      }));
+      return { question: record?.question ?? '', claims: claims ?? [] };
+    },
+
+    'studies.save': ({ id, name, runs }) => {
+      const { studies } = lab.store;
+      const other = studies.find(name);
+      if (other && other.id !== id) throw new CallFailure('name-taken', `A study named “${name}” already exists.`, 'Choose another name.');
+      if (id === null) return { study: rowOf(studies.create(name, existingRuns(lab.store, runs))) };
+      lab.store.write(() => {
+        studies.change(id, { name });
+        studies.removeRuns(id, studies.get(id).runs);
+        studies.addRuns(id, existingRuns(lab.store, runs));
+      });
+      return { study: rowOf(studies.get(id)) };
+    },
+
+    'studies.delete': ({ id }) => {
+      const { studies } = lab.store;
+      deleted.set(id, studies.get(id));
+      studies.delete(id);
+      return {};
+    },
+
+    'studies.restore': ({ id }) => {
+      const gone = deleted.get(id);
+      if (!gone) throw new CallFailure('not-found', `There is no deleted study ${id}.`, 'Save its runs as a new study.');
+      const { store } = lab;
+      const study = store.write(() => {
+        const { id: restored } = store.studies.create(gone.name, gone.runs, gone.plan, gone.uid);
+        store.studies.change(restored, { notes: gone.notes });
+        return store.studies.get(restored);
+      });
+      deleted.delete(id);
+      return { study: rowOf(study) };
+    },
+  };
+}
+
+const rowOf = ({ id, name, notes, runs, createdAt }: StoredStudy): Study => ({ id, name, notes, runs: [...runs], createdAt });
+
+/** Answers with the study's id. */
+async function importSample(lab: Lab): Promise<number> {
+  const { study } = await importRuns(lab, sampleStudyFile(), (done, total) => lab.emit('studies.sampleProgress', { done, total }));
+  if (study === null)
+    throw new CallFailure('no-study', 'The sample file holds runs but no study.', 'The runs are in Runs; please report this.');
+  return study;
+}
