@@ -30,8 +30,8 @@ export const LAYERS = [
   'shell', // Electron's main process
 ];
 
-/** Of main/, the page takes closed vocabularies, the schemas of shared values, number formats and statistics. */
-const SHARED = ['vocabulary', 'shapes', 'format', 'statistics'].map((file) => `!**/main/base/${file}.ts`);
+/** Of main/, the page takes closed vocabularies, the schemas of shared values, number formats, statistics and the grouping into arms. */
+const SHARED = ['vocabulary', 'shapes', 'format', 'statistics', 'arms'].map((file) => `!**/main/base/${file}.ts`);
 const MAIN_BUT_SHARED = ['**/main/**', ...SHARED];
 
 const NO_ELECTRON = {
@@ -49,7 +49,7 @@ const NO_TESTS = { regex: '^(\\.\\./)+(test|scripts)/', message: 'the product do
 const TYPES_OF_MAIN = {
   group: MAIN_BUT_SHARED,
   allowTypeImports: true,
-  message: 'it is bundled into the page: of main/ it takes types, vocabularies, shared schemas, number formats and statistics',
+  message: 'it is bundled into the page: of main/ it takes types, vocabularies, shared schemas, number formats, statistics and arms',
 };
 const CONTRACT_TYPES = {
   regex: '/main/lab/features/',

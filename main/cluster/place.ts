@@ -142,10 +142,10 @@ const LIST =
 
 /**
  * An archive of those of the named files that are there, below the folder $1; none where there are none. A link is no file of ours. tar's 1 says
- * that a file grew meanwhile: its beginning is in the archive, the rest comes next time.
+ * that a file grew meanwhile: its beginning is in the archive, the rest comes next time. (No exclamation mark: csh would expand it.)
  */
 const PACK =
-  'cd -- "$1" 2>/dev/null || exit 0; while IFS= read -r f; do [ -f "$f" ] && [ ! -h "$f" ] && printf "%s\\n" "$f"; done | { IFS= read -r f || exit 0; { printf "%s\\n" "$f"; cat; } | tar -cf - -T - --ignore-failed-read; code=$?; [ $code -le 1 ] || exit $code; }';
+  'cd -- "$1" 2>/dev/null || exit 0; while IFS= read -r f; do [ -h "$f" ] || { [ -f "$f" ] && printf "%s\\n" "$f"; }; done | { IFS= read -r f || exit 0; { printf "%s\\n" "$f"; cat; } | tar -cf - -T - --ignore-failed-read; code=$?; [ $code -le 1 ] || exit $code; }';
 
 const UNPACK = 'umask 077; mkdir -p -- "$1" && tar -C "$1" -xf -';
 

@@ -1,35 +1,20 @@
-// The program of every process beside the lab: a loop over messages, the same as Electron's utility process
-// (process.parentPort) and as a forked child (process.send). Each job is one function. A process that is given a run to train
-// is that run's training process and ends with it; the others (self-test, resampling, import) are worker processes.
+// The program of every process that the lab forks: a loop over messages. Each job is one function. A process that is given a run to
+// train is that run's training process and ends with it; the others (self-test, resampling, import) are worker processes.
 
 import { toWorker } from './messages.ts';
 import type { FromWorker, Job, JobResult } from './messages.ts';
 import { runSelfTest } from './self-test.ts';
 import { runTraining } from './train-job.ts';
 
-interface ParentPort {
-  postMessage(message: unknown): void;
-  on(event: 'message', listener: (event: { data: unknown }) => void): void;
-}
-
 const HEARTBEAT_MS = 500;
-const parentPort: ParentPort | undefined = Reflect.get(process, 'parentPort');
 
-function tell(message: FromWorker): void {
-  if (parentPort) parentPort.postMessage(message);
-  else process.send?.(message);
+function send(message: FromWorker): void {
+  process.send?.(message);
 }
 
-/** How long a utility process, which does not learn when its messages were sent, waits before it goes. */
-const FAREWELL_MS = 2000;
-
-/** Says the last word of a training job and ends the process, once everything said before has left it: a full pipe may take long. */
+/** Sends the last message of a training job and ends the process, once everything before has left it: a full pipe may take long. */
 function leaveWith(message: FromWorker): void {
-  if (process.send) process.send(message, () => process.exit(0));
-  else {
-    tell(message);
-    setTimeout(() => process.exit(0), FAREWELL_MS);
-  }
+  process.send?.(message, () => process.exit(0));
 }
 
 /** Aborted when the run that this process trains should save and end. */
@@ -41,7 +26,7 @@ function run(job: Job): Promise<JobResult> {
     case 'self-test':
       return runSelfTest(job);
     case 'train':
-      return runTraining(job, (report) => tell({ kind: 'report', report }), stopping.signal);
+      return runTraining(job, (report) => send({ kind: 'report', report }), stopping.signal);
     case 'resample':
       return resample(job);
     case 'credit':
@@ -52,10 +37,6 @@ function run(job: Job): Promise<JobResult> {
       return importRuns(job);
     case 'devices':
       return devices();
-    case 'check':
-      return check(job);
-    case 'export':
-      return exportToFile(job);
     case 'model':
       return changeModel(job);
   }
@@ -71,7 +52,7 @@ async function resample(job: Extract<Job, { kind: 'resample' }>): Promise<JobRes
 async function credit(job: Extract<Job, { kind: 'credit' }>): Promise<JobResult> {
   const { episodeCredit } = await import('../replay/credit.ts');
   await (await import('../plugin/load.ts')).loadPlugins(job.dataFolder);
-  return { ...(await episodeCredit({ ...job, progress: (done, total) => tell({ kind: 'progress', done, total }) })) };
+  return { ...(await episodeCredit({ ...job, progress: (done, total) => send({ kind: 'progress', done, total }) })) };
 }
 
 async function play({ world: name, settings, task: id, most, ...player }: Extract<Job, { kind: 'play' }>): Promise<JobResult> {
@@ -90,16 +71,6 @@ async function devices(): Promise<JobResult> {
   return { devices: await listDevices() };
 }
 
-async function check({ dataFolder }: Extract<Job, { kind: 'check' }>): Promise<JobResult> {
-  const [{ Store }, { checkStore }] = await Promise.all([import('../store/store.ts'), import('../interchange/check.ts')]);
-  const store = Store.read(dataFolder);
-  try {
-    return { damaged: checkStore(store) };
-  } finally {
-    store.close();
-  }
-}
-
 /** Resident memory of an import: what the engine-free worker takes, and several times what a large run needs. */
 const IMPORT_CEILING = 450 * 1024 * 1024;
 
@@ -108,20 +79,10 @@ async function importRuns({ dataFolder, file }: Extract<Job, { kind: 'import' }>
   const store = Store.open(dataFolder);
   try {
     const { runs, study } = importFile(store, file, {
-      progress: (done, total) => tell({ kind: 'progress', done, total }),
+      progress: (done, total) => send({ kind: 'progress', done, total }),
       ceiling: IMPORT_CEILING,
     });
     return { runs, study };
-  } finally {
-    store.close();
-  }
-}
-
-async function exportToFile({ dataFolder, file, runs, checkpoints }: Extract<Job, { kind: 'export' }>): Promise<JobResult> {
-  const [{ Store }, { exportRuns }] = await Promise.all([import('../store/store.ts'), import('../interchange/transfer.ts')]);
-  const store = Store.read(dataFolder);
-  try {
-    return { ...exportRuns(store, runs, file, { checkpoints }) };
   } finally {
     store.close();
   }
@@ -136,7 +97,7 @@ async function changeModel({ dataFolder, action, path, name }: Extract<Job, { ki
   let last = -1;
   const progress = (share: number, what: string): void => {
     const percent = Math.floor(share * 50) + (what === 'reading' ? 0 : 50);
-    if (percent !== last) tell({ kind: 'progress', done: percent, total: 100 });
+    if (percent !== last) send({ kind: 'progress', done: percent, total: 100 });
     last = percent;
   };
   return { ...(action === 'locate' ? registry.locate(name, path, progress) : registry.add(path, name || undefined, progress)) };
@@ -149,7 +110,7 @@ function receive(raw: unknown): void {
       stopping.abort();
       return;
     case 'job': {
-      const answer = message.job.kind === 'train' ? leaveWith : tell;
+      const answer = message.job.kind === 'train' ? leaveWith : send;
       run(message.job).then(
         (result) => answer({ kind: 'done', id: message.id, result }),
         (error: unknown) => answer({ kind: 'failed', id: message.id, message: error instanceof Error ? error.message : String(error) }),
@@ -160,13 +121,10 @@ function receive(raw: unknown): void {
 
 // Ctrl-C and the loss of the terminal reach every process of it at once, as does the end of a batch job. What they mean is decided by
 // whoever started this one, who then sends a command or ends it; when that one is gone, so is this.
-if (!parentPort) for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => {});
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => {});
 // The terminal it once wrote to may be gone; that is no reason to end.
 for (const output of [process.stdout, process.stderr]) output.on('error', () => {});
-if (parentPort) parentPort.on('message', ({ data }) => receive(data));
-else {
-  process.on('message', receive);
-  process.on('disconnect', () => process.exit(0));
-}
-tell({ kind: 'heartbeat' });
-setInterval(() => tell({ kind: 'heartbeat' }), HEARTBEAT_MS);
+process.on('message', receive);
+process.on('disconnect', () => process.exit(0));
+send({ kind: 'heartbeat' });
+setInterval(() => send({ kind: 'heartbeat' }), HEARTBEAT_MS);

@@ -13,7 +13,7 @@ import { type RunReport, runReport } from '../training/reports.ts';
 import type { RunState } from '../base/vocabulary.ts';
 import { withCard } from './cards.ts';
 import { recover } from './recover.ts';
-import { begin, checkResumable, NoSoundCheckpoint, type StartingPoint } from './resume.ts';
+import { startRun, checkResumable, NoSoundCheckpoint, type StartingPoint } from './start.ts';
 
 /** A training process as the queue sees it. */
 export interface Launched {
@@ -264,7 +264,7 @@ export class RunQueue {
     const { pauseAt } = this.#store.runs.get(id);
     let start: StartingPoint;
     try {
-      start = begin(this.#store, id, this.#restarts.delete(id));
+      start = startRun(this.#store, id, this.#restarts.delete(id));
     } catch (error) {
       if (error instanceof RunLocked) return error;
       if (error instanceof NoSoundCheckpoint) {
@@ -319,7 +319,7 @@ export class RunQueue {
     switch (report.type) {
       case 'finished':
         live.end = report.outcome === 'done' ? { state: 'done', reason: null } : this.#stopped(id, live);
-        return live.process.kill(); // it has nothing left to do, but may wait until its messages have surely left
+        return;
       case 'failed':
         if (report.diskFull) releaseReserve(this.#store.dataFolder);
         live.end = report.diskFull

@@ -21,25 +21,12 @@ export interface ReportView {
   readonly baseline: string | null;
 }
 
-/** The groups of a view, of whatever stands for its runs. */
-export function viewed<T extends { readonly name: string; readonly variant: string }>(
+/** The groups of a view. */
+export function viewed<T extends { readonly run: number; readonly name: string; readonly variant: string }>(
   view: ReportView,
   runs: readonly T[],
-  idOf: (run: T) => number,
 ): RunGroup<T>[] {
-  return view.groups.map(({ key, runs: ids, look }) => ({ key, look, members: runs.filter((run) => ids.includes(idOf(run))) }));
-}
-
-/** By name where one algorithm goes by several (the arms of a study), else by algorithm; the window groups in the same way. */
-export function grouped<T extends { readonly name: string; readonly variant: string }>(runs: readonly T[]): RunGroup<T>[] {
-  const names = new Map<string, Set<string>>();
-  for (const { name, variant } of runs) names.set(variant, (names.get(variant) ?? new Set()).add(name));
-  const byName = [...names.values()].some((own) => own.size > 1);
-  const ambiguous = new Set(
-    [...Map.groupBy(runs, ({ name }) => name)].flatMap(([name, own]) => (new Set(own.map(({ variant }) => variant)).size > 1 ? name : [])),
-  );
-  const key = ({ name, variant }: T): string => (!byName ? variant : ambiguous.has(name) ? `${name} (${variant})` : name);
-  return [...Map.groupBy(runs, key)].map(([own, members]) => ({ key: own, members }));
+  return view.groups.map(({ key, runs: ids, look }) => ({ key, look, members: runs.filter(({ run }) => ids.includes(run)) }));
 }
 
 /** The lines of the members as one: mean and range at every x that all of them have. */

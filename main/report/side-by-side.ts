@@ -26,8 +26,8 @@ interface Opened {
   readonly metrics: string[];
 }
 
-/** Stops after each run: a hundred of them take a while. */
-export function* openingComparison(store: Store, ids: readonly number[]): Generator<void, Opened, void> {
+/** The runs themselves, with what may keep them from being compared. */
+export function openComparison(store: Store, ids: readonly number[]): Opened {
   const contenders: StoredContender[] = [];
   const runs: ComparedRun[] = [];
   const metrics = new Set<string>();
@@ -36,7 +36,6 @@ export function* openingComparison(store: Store, ids: readonly number[]): Genera
     contenders.push(contender);
     runs.push(comparedRun(store, contender));
     for (const name of store.metrics.names(id)) metrics.add(name);
-    yield;
   }
   return {
     runs,
@@ -97,7 +96,7 @@ export function armBudgets(store: Store, groups: readonly Grouped[]): { budgets:
 }
 
 function comparedRun(store: Store, { run: id, results }: StoredContender): ComparedRun {
-  const { name, variant, world, seed, state, updates, planned, seconds, episodes, best } = store.runs.get(id);
+  const { name, variant, world, seed, groupHash: group, state, updates, planned, seconds, episodes, best } = store.runs.get(id);
   const all = store.evaluations.list(id);
   const shown = store.evaluations.finalOrLatest(id);
   // Tasks of the periodic evaluations: they make the curve; the final one may be on another split.
@@ -116,6 +115,7 @@ function comparedRun(store: Store, { run: id, results }: StoredContender): Compa
     variant,
     world,
     seed,
+    group,
     state,
     updates,
     planned,

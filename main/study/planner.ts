@@ -3,6 +3,7 @@
 
 import { armDifferences } from '../evaluation/arms.ts';
 import { armsOf } from '../report/side-by-side.ts';
+import { byConfiguration } from '../base/arms.ts';
 import { median } from '../base/statistics.ts';
 import type { Store } from '../store/store.ts';
 import { resultsOf } from './findings.ts';
@@ -27,8 +28,8 @@ const MOST_RUNS = 100;
 export function worldComponents(store: Store, world: string): ReturnType<typeof spreadOf> {
   const tested = store.runs.list().filter((run) => run.world === world && run.state === 'done' && run.test !== null);
   const latest = tested.toSorted((a, b) => b.id - a.id).slice(0, MOST_RUNS);
-  const groups = [...Map.groupBy(latest, ({ groupHash }) => groupHash)]
-    .map(([key, runs]) => ({ key, runs: runs.map(({ id }) => id) }))
+  const groups = byConfiguration(latest.map(({ id, groupHash: group }) => ({ id, group })))
+    .map((runs) => ({ key: runs[0]?.group ?? '', runs: runs.map(({ id }) => id) }))
     .filter(({ runs }) => runs.length > 1)
     .toSorted((a, b) => b.runs.length - a.runs.length);
   const [baseline] = groups;

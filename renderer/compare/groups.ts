@@ -1,6 +1,6 @@
-// Runs into groups (by variant, by any setting that differs, or each for itself), and the curves of a group into one: the
-// mean with its 95% interval over the group's runs. No React in here.
+// The arms of a comparison, and the curves of an arm as one: the mean with its 95% interval over the arm's runs. No React in here.
 
+import { type DifferingSetting, groupIntoArms } from '../../main/base/arms.ts';
 import { deviation, mean, studentQuantile } from '../../main/base/statistics.ts';
 import type { ComparedRun } from '../../main/lab/features/compare.ts';
 
@@ -18,40 +18,9 @@ export interface Group {
   readonly runs: readonly number[];
 }
 
-interface Differing {
-  readonly key: string;
-  readonly values: readonly unknown[];
-}
-
-/** `by`: `run`, `variant`, `name`, or a config key out of `diff`. In the order of the first run of each group. */
-export function groupRuns(runs: readonly ComparedRun[], by: string, diff: readonly Differing[]): Group[] {
-  const values = diff.find(({ key }) => key === by)?.values;
-  const variants = Map.groupBy(runs, ({ name }) => name);
-  const keyOf = (run: ComparedRun, index: number): string => {
-    if (by === 'run') return `#${run.run} ${run.name}, seed ${run.seed}`;
-    if (by === 'variant') return run.variant;
-    if (by !== 'name') return `${by} = ${shown(values?.[index])}`;
-    const ambiguous = new Set(variants.get(run.name)?.map(({ variant }) => variant)).size > 1;
-    return ambiguous ? `${run.name} (${run.variant})` : run.name;
-  };
-  const groups = new Map<string, number[]>();
-  runs.forEach((run, index) => {
-    const key = keyOf(run, index);
-    groups.set(key, [...(groups.get(key) ?? []), run.run]);
-  });
-  return [...groups].map(([key, members]) => ({ key, runs: members }));
-}
-
-/** Where one variant goes by several names (the arms of a study), the names say what is compared; else the variants do. */
-export function usualGrouping(runs: readonly ComparedRun[]): 'name' | 'variant' {
-  const names = Map.groupBy(runs, ({ variant }) => variant);
-  return [...names.values()].some((same) => new Set(same.map(({ name }) => name)).size > 1) ? 'name' : 'variant';
-}
-
-export function shown(value: unknown): string {
-  if (value === undefined) return '–';
-  return typeof value === 'string' ? value : JSON.stringify(value);
-}
+/** The arms on screen: `by` is one of base/arms.ts. */
+export const groupRuns = (runs: readonly ComparedRun[], by: string, diff: readonly DifferingSetting[]): Group[] =>
+  groupIntoArms(runs, by, diff).map(({ key, members }) => ({ key, runs: members.map(({ run }) => run) }));
 
 export interface MeanCurve {
   readonly x: number[];

@@ -1,5 +1,6 @@
 // Which rows the list shows and in which order: filter, sort, group. Pure, over thousands of rows, and tested as such.
 
+import { groupIntoArms } from '../../main/base/arms.ts';
 import { deviation, mean, studentQuantile } from '../../main/base/statistics.ts';
 import type { Json, RunRow } from '../../main/lab/features/runs.ts';
 import type { RunState } from '../../main/base/vocabulary.ts';
@@ -47,7 +48,9 @@ export function sortRuns(runs: readonly RunRow[], value: (run: RunRow) => SortVa
 export interface GroupMean {
   readonly n: number;
   readonly mean: number;
-  /** Null with a single run: one run has no spread. */
+  /** How many there are among these runs: seeds of one are a sample, several are a mixture. */
+  readonly configurations: number;
+  /** Null with a single run, which has no spread, and with several configurations. */
   readonly interval: readonly [number, number] | null;
 }
 
@@ -63,14 +66,29 @@ export type Item =
   | { readonly kind: 'run'; readonly run: RunRow }
   | { readonly kind: 'group'; readonly group: RunGroup; readonly open: boolean };
 
-export function groupRuns(runs: readonly RunRow[], valueOf: (run: RunRow) => Json | undefined): RunGroup[] {
+/** How the seeds of each configuration are called, by their `group`. */
+export function configurationLabels(runs: readonly RunRow[]): Map<string, string> {
+  const arms = groupIntoArms(
+    runs.map((row) => ({ ...row, run: row.id })),
+    'config',
+    [],
+  );
+  return new Map(arms.map(({ key, members }) => [members[0]?.group ?? '', key]));
+}
+
+/** `labels`: of values that do not speak for themselves. */
+export function groupRuns(
+  runs: readonly RunRow[],
+  valueOf: (run: RunRow) => Json | undefined,
+  labels: ReadonlyMap<string, string> = new Map(),
+): RunGroup[] {
   const groups = new Map<string, { label: string; runs: RunRow[]; order: number | string }>();
   for (const run of runs) {
     const value = valueOf(run);
     const key = JSON.stringify(value ?? null);
     let group = groups.get(key);
     if (!group) {
-      const label = value === undefined ? 'not set' : typeof value === 'string' ? value : key;
+      const label = value === undefined ? 'not set' : typeof value === 'string' ? (labels.get(value) ?? value) : key;
       groups.set(key, (group = { label, runs: [], order: typeof value === 'number' ? value : label }));
     }
     group.runs.push(run);
@@ -83,11 +101,13 @@ export function groupRuns(runs: readonly RunRow[], valueOf: (run: RunRow) => Jso
 }
 
 function meanOf(runs: readonly RunRow[]): GroupMean | null {
-  const rates = runs.flatMap(({ test }) => (test ? [test.rate] : []));
+  const tested = runs.filter(({ test }) => test !== null);
+  const rates = tested.flatMap(({ test }) => (test ? [test.rate] : []));
   const n = rates.length;
   if (n === 0) return null;
   const middle = mean(rates);
-  if (n === 1) return { n, mean: middle, interval: null };
+  const configurations = new Set(tested.map(({ group }) => group)).size;
+  if (n === 1 || configurations > 1) return { n, mean: middle, configurations, interval: null };
   const half = (studentQuantile(0.025, n - 1) * deviation(rates)) / Math.sqrt(n);
-  return { n, mean: middle, interval: [Math.max(0, middle - half), Math.min(1, middle + half)] };
+  return { n, mean: middle, configurations, interval: [Math.max(0, middle - half), Math.min(1, middle + half)] };
 }

@@ -7,8 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { z } from 'zod';
-import { comparedArms, openingComparison, taskMatrix } from '../../main/report/side-by-side.ts';
-import { atOnce } from '../../main/base/slices.ts';
+import { comparedArms, openComparison, taskMatrix } from '../../main/report/side-by-side.ts';
 import { readReplay } from '../../main/replay/replay.ts';
 import { Store } from '../../main/store/store.ts';
 import { formatValue } from '../../renderer/format.ts';
@@ -92,7 +91,7 @@ describe('replay, compare and report', () => {
   });
 
   test('two algorithms are compared as arms and as runs: success, interval and words as the database says', async () => {
-    const { runs } = atOnce(openingComparison(store, [1, 2]));
+    const { runs } = openComparison(store, [1, 2]);
     const groups = runs.map(({ run, variant }) => ({ key: variant, runs: [run] }));
     const { pairs } = comparedArms(store, groups, 'grpo');
     await visit(lab, '/compare/1,2');
@@ -141,7 +140,7 @@ describe('replay, compare and report', () => {
   });
 
   test('the parameter view shows every run at its value of a setting, and a mark leads to its run', async () => {
-    const { runs } = atOnce(openingComparison(store, [1, 2, 3]));
+    const { runs } = openComparison(store, [1, 2, 3]);
     await visit(lab, '/compare/1,2,3');
     await lab.page.getByRole('combobox', { name: 'Setting', exact: true }).selectOption('algorithm.id');
     const figure = lab.page.getByRole('figure', { name: 'Success by algorithm.id', exact: true });
@@ -243,7 +242,7 @@ describe('replay, compare and report', () => {
     await choice.getByRole('button', { name: 'Choose a folder…' }).click();
     await lab.page.getByText('Report exported: 14 files', { exact: true }).waitFor();
     const written = join(folder, 'astrolab-report-runs-1-2');
-    const { runs } = atOnce(openingComparison(store, [1, 2]));
+    const { runs } = openComparison(store, [1, 2]);
     const markdown = readFileSync(join(written, 'report.md'), 'utf8');
     for (const { success } of runs) expect(markdown).toContain(`${success?.k} of ${success?.n}`);
     expect(readFileSync(join(written, 'audit.jsonl'), 'utf8').trim().split('\n')).toHaveLength(

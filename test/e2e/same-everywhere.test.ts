@@ -7,7 +7,7 @@ import type { Page } from 'playwright-core';
 import { applyOverrides } from '../../main/config/overrides.ts';
 import { loadPreset } from '../../main/config/presets.ts';
 import { glossary } from '../../main/metrics/glossary.ts';
-import type { Store } from '../../main/store/store.ts';
+import { Store } from '../../main/store/store.ts';
 import { formatValue } from '../../renderer/format.ts';
 import { CHARTS } from '../../renderer/live/charts.ts';
 import { launch, readStore, until } from './app.ts';
@@ -389,4 +389,19 @@ test('done, and the page was left while it trained', async () => {
   const known = record();
   expect([known.run.updates, known.charts.get('Success')]).toEqual([UPDATES, expect.arrayContaining([expect.arrayContaining([UPDATES])])]);
   await look('done');
+});
+
+test('a study that another process or another window saves is in every list of studies, also of a page that was read before', async () => {
+  const { page } = lab;
+  const listed = (): Promise<string[]> => text(page, 'table[aria-label="Saved studies"] tbody td:first-child');
+  await link(page, 'Studies');
+  await page.getByRole('button', { name: 'Run on this machine' }).waitFor();
+  expect(await listed()).toEqual([]);
+  await link(page, 'Runs');
+  const elsewhere = Store.open(lab.data);
+  elsewhere.studies.create('from a terminal', [RUN]);
+  elsewhere.close();
+  await second.evaluate((run) => window.astrolab.call('studies.save', { id: null, name: 'from a window', runs: [run] }), RUN);
+  await link(page, 'Studies');
+  await expect.poll(async () => (await listed()).toSorted()).toEqual(['from a terminal', 'from a window']);
 });

@@ -2,8 +2,7 @@
 // the tour says is checked against the database, whatever study the file holds.
 
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
-import { openingComparison, taskMatrix } from '../../main/report/side-by-side.ts';
-import { atOnce } from '../../main/base/slices.ts';
+import { openComparison, taskMatrix } from '../../main/report/side-by-side.ts';
 import { readReplay } from '../../main/replay/replay.ts';
 import { Store } from '../../main/store/store.ts';
 import { readRecord } from '../../main/study/record.ts';
@@ -21,7 +20,7 @@ const study = () => store.studies.list()[0]!;
 /** What the database says the tour should show. */
 function expected() {
   const { runs, plan } = study();
-  const { diff, ...rest } = { ...atOnce(openingComparison(store, runs)), matrix: taskMatrix(store, runs) };
+  const { diff, ...rest } = { ...openComparison(store, runs), matrix: taskMatrix(store, runs) };
   const tour = planTour({ ...rest, diff: diff.map(({ key }) => ({ key, values: [] })) });
   if (!tour?.parting || !tour.example) throw new Error('The sample study has no two variants that part on a kept task');
   return { tour, parting: tour.parting, example: tour.example, claims: readRecord(plan)?.claims ?? [] };

@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest';
 import type { ComparedRun } from '../../main/report/schema.ts';
 import type { Replay } from '../../main/replay/schema.ts';
 import { align } from '../../renderer/compare/divergence.ts';
-import { groupRuns, meanCurve, runPairs, usualGrouping } from '../../renderer/compare/groups.ts';
+import { meanCurve, runPairs } from '../../renderer/compare/groups.ts';
 import { placeSetting, plottable } from '../../renderer/compare/parameters.ts';
 import { rankCorrelation } from '../../main/base/statistics.ts';
 import { assignLooks, runStyle } from '../../renderer/theme/runs.ts';
@@ -57,6 +57,7 @@ const compared = (run: number, name: string, variant: string, rates: readonly nu
   variant,
   world: 'shop',
   seed: run,
+  group: `${name} ${variant}`,
   state: 'done',
   updates: 10,
   planned: 10,
@@ -70,25 +71,6 @@ const compared = (run: number, name: string, variant: string, rates: readonly nu
   evaluated: null,
   categories: {},
   evaluations: rates.map((rate, index) => ({ update: index * 5, success: { k: rate * 10, n: 10, rate, low: 0, high: 1 }, failures: {} })),
-});
-
-describe('groups of runs', () => {
-  const runs = [compared(1, 'plain', 'grpo', [0]), compared(2, 'no-kl', 'grpo', [0]), compared(3, 'plain', 'ppo', [0])];
-
-  test('go by name where a variant has several, and keep variants of one name apart', () => {
-    expect(usualGrouping(runs)).toBe('name');
-    expect(groupRuns(runs, 'name', [])).toEqual([
-      { key: 'plain (grpo)', runs: [1] },
-      { key: 'no-kl', runs: [2] },
-      { key: 'plain (ppo)', runs: [3] },
-    ]);
-  });
-
-  test('go by variant otherwise', () => {
-    const seeds = [compared(1, 'x', 'grpo', [0]), compared(2, 'x', 'grpo', [0]), compared(3, 'x', 'ppo', [0])];
-    expect(usualGrouping(seeds)).toBe('variant');
-    expect(groupRuns(seeds, 'variant', []).map((group) => group.runs)).toEqual([[1, 2], [3]]);
-  });
 });
 
 describe('two episodes on one task', () => {

@@ -37,6 +37,10 @@ export const calls = {
 };
 
 export function handlers(lab: Lab): Handlers<typeof calls> {
+  const reload = async (): Promise<void> => {
+    await loadPlugins(lab.dataFolder);
+    lab.readers.renew();
+  };
   const { dataFolder } = lab;
   const list = () => ({ plugins: loadedPlugins().map(rowOf), missing: missingFolders(dataFolder) });
   const known = (folder: string): LoadedPlugin => {
@@ -65,7 +69,7 @@ export function handlers(lab: Lab): Handlers<typeof calls> {
         );
       }
       addFolder(dataFolder, path, false);
-      await loadPlugins(dataFolder);
+      await reload();
       return list();
     },
 
@@ -82,7 +86,7 @@ export function handlers(lab: Lab): Handlers<typeof calls> {
       });
       if (pressed === 0) {
         addFolder(dataFolder, folder, true);
-        await loadPlugins(dataFolder);
+        await reload();
       }
       return list();
     },
@@ -90,7 +94,7 @@ export function handlers(lab: Lab): Handlers<typeof calls> {
     'plugins.remove': async ({ folder }) => {
       removeFolder(dataFolder, folder);
       for (const path of statSync(folder, { throwIfNoEntry: false }) ? manifestFolders(folder) : []) closeWorlds(path);
-      await loadPlugins(dataFolder);
+      await reload();
       return list();
     },
   };
