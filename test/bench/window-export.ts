@@ -107,7 +107,7 @@ export async function eventLoopRows(data: string): Promise<BenchRow[]> {
       await window.astrolab.call('queue.add', { order: { config: tree, seeds: '1,2', sweep: [] }, preset: 'shop-tiny', tags: [] });
     }, config);
     const trained = (run: number): number => readStore(data, (store) => store.runs.get(run).updates);
-    await until('both runs to train', async () => trained(RUNS + 1) > 0 && trained(RUNS + 2) > 0, 300_000);
+    await until('both runs to train', async () => trained(RUNS + 1) > 0 && trained(RUNS + 2) > 0);
     const runs = Array.from({ length: RUNS }, (_, index) => index + 1);
     await visit(lab, '/compare');
     await lab.app.evaluate(() => {

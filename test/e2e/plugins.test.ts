@@ -90,10 +90,8 @@ describe.skipIf(!python)('a world that the user brings', () => {
       }),
     );
     expect(JSON.stringify(added)).toContain('"runs":[1]');
-    await until(
-      'the end of the run',
-      async () => JSON.stringify(await lab.page.evaluate(() => window.astrolab.call('runs.list', {}))).includes('"state":"done"'),
-      100_000,
+    await until('the end of the run', async () =>
+      JSON.stringify(await lab.page.evaluate(() => window.astrolab.call('runs.list', {}))).includes('"state":"done"'),
     );
     await visit(lab, '/runs/1');
     expect(await shown(lab.page.getByText('my lake').first())).toBe(true);
