@@ -293,7 +293,8 @@ describe('replay, compare and report', () => {
       dialog.showOpenDialog = () => Promise.resolve({ canceled: false, filePaths: [chosen] });
     }, folder);
     // Where one of its files belongs lies a pipe that nobody reads: whoever writes it waits until the export is cancelled.
-    const unfinished = join(folder, `astrolab-report-runs-1-2.${await lab.app.evaluate(() => process.pid)}.part`);
+    const writer = await lab.app.evaluate(({ app }) => app.getAppMetrics().find(({ name }) => name === 'Astrolab lab')?.pid);
+    const unfinished = join(folder, `astrolab-report-runs-1-2.${writer}.part`);
     mkdirSync(unfinished);
     execFileSync('mkfifo', [join(unfinished, 'results.csv')]);
     await lab.page.getByRole('button', { name: 'Export report' }).click();
