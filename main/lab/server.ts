@@ -31,11 +31,12 @@ export function openLab(dataFolder: string, desktop: Desktop, send: (name: strin
       .catch(console.error);
   }
 
-  let plugins: Promise<unknown> | undefined;
+  const loadPlugins = async (): Promise<void> => lab.useCatalog(await (await import('../plugin/load.ts')).loadCatalog(dataFolder));
+  let plugins: Promise<void> | undefined;
   const load = async (name: string): ReturnType<Source> => {
     const feature = Object.hasOwn(features, name) ? features[name] : undefined;
     if (!feature) return undefined;
-    if (!WITHOUT_PLUGINS.includes(name)) await (plugins ??= import('../plugin/load.ts').then(({ loadPlugins }) => loadPlugins(dataFolder)));
+    if (!WITHOUT_PLUGINS.includes(name)) await (plugins ??= loadPlugins());
     const { calls, handlers } = await feature();
     return { calls, handlers: handlers(lab) };
   };

@@ -1,6 +1,7 @@
 // What the runs of a study say: every arm's test success over its seeds, and every claim's tests with their verdicts.
 // Reads the store only; the same runs always give the same numbers.
 
+import type { Worlds } from '../environment/registry.ts';
 import { aggregate } from '../base/statistics.ts';
 import { successOf } from '../evaluation/evaluate.ts';
 import { budgetOf, meanBudget } from '../report/budget.ts';
@@ -44,7 +45,7 @@ export const resultsOf = (store: Store, record: Sides): Map<string, ResultsBySee
 /** As resultsOf, with a stop after each arm. */
 function* readingResults(store: Store, record: Sides): Generator<void, Map<string, ResultsBySeed>, void> {
   const sides = new Map<string, ResultsBySeed>();
-  const clusters = new TaskClusters();
+  const clusters = new TaskClusters(store.catalog);
   const marked = (run: number, results: readonly StoredResult[]) => clusters.mark(store.runs.get(run).config, results);
   for (const { id, runs } of record.arms) {
     const bySeed = runs.flatMap(({ uid, seed }) => {
@@ -71,11 +72,16 @@ interface Claimed {
 }
 
 /** Every claim with the verdicts of its tests, each by itself and corrected for all tests of the study. */
-export const decide = (claimed: Claimed, sides: ReadonlyMap<string, ResultsBySeed>, titles: (id: string) => string): ClaimRecord[] =>
-  atOnce(deciding(claimed, sides, titles));
+export const decide = (
+  catalog: Worlds,
+  claimed: Claimed,
+  sides: ReadonlyMap<string, ResultsBySeed>,
+  titles: (id: string) => string,
+): ClaimRecord[] => atOnce(deciding(catalog, claimed, sides, titles));
 
 /** As decide, with a stop after each test. */
 function* deciding(
+  catalog: Worlds,
   { claims, margin = null }: Claimed,
   sides: ReadonlyMap<string, ResultsBySeed>,
   titles: (id: string) => string,
@@ -90,7 +96,10 @@ function* deciding(
     }
   }
   const corrected = correctedChances(asked.map(({ chances }) => chances));
-  const tests = asked.map(({ claim, ...one }, index) => ({ claim, record: testRecord(one, corrected[index] ?? one.chances, titles) }));
+  const tests = asked.map(({ claim, ...one }, index) => ({
+    claim,
+    record: testRecord(one, corrected[index] ?? one.chances, compared(catalog, titles, one.test)),
+  }));
   return claims.map((claim) => {
     const { id, claim: sentence, source, experiment, discussion } = claim;
     const own = tests.flatMap(({ claim: of, record }) => (of === claim ? [record] : []));
@@ -116,7 +125,7 @@ export function* bringingUpToDate(store: Store, record: StudyRecord): Generator<
   const sides = yield* readingResults(store, record);
   if ([...sides.values()].every(({ size }) => size === 0)) return record;
   const titles = (id: string): string => record.arms.find((arm) => arm.id === id)?.title ?? id;
-  return { ...record, claims: yield* deciding({ claims: record.claims.map(asClaim) }, sides, titles) };
+  return { ...record, claims: yield* deciding(store.catalog, { claims: record.claims.map(asClaim) }, sides, titles) };
 }
 
 function asClaim({ id, claim, source, experiment, discussion, tests }: ClaimRecord): Claim {
@@ -131,7 +140,11 @@ interface Asked {
   readonly chances: Chances;
 }
 
-function testRecord({ test, paired, margin, chances }: Asked, holm: Chances, titles: (id: string) => string): TestRecord {
+/** What a test compares, in words. */
+const compared = (catalog: Worlds, titles: (id: string) => string, { a, b, measure }: Test): string =>
+  `${titles(a)} against ${titles(b)}, ${measureWords(catalog, measure)}`;
+
+function testRecord({ test, paired, margin, chances }: Asked, holm: Chances, what: string): TestRecord {
   const { difference: _difference, ...shown } = paired ?? { difference: null };
   const verdict = paired ? judge(paired.value, test.expect, chances) : 'inconclusive';
   const corrected = paired ? judge(paired.value, test.expect, holm) : 'inconclusive';
@@ -146,7 +159,7 @@ function testRecord({ test, paired, margin, chances }: Asked, holm: Chances, tit
     corrected,
     chances: { ...chances, differentHolm: holm.different, equivalentHolm: holm.equivalent },
     paired: paired && 'seeds' in shown ? shown : null,
-    words: wordsOf(test, paired ?? null, { verdict, chances, holm, margin }, titles),
+    words: wordsOf(test, paired ?? null, { verdict, chances, holm, margin }, what),
   };
 }
 
@@ -157,8 +170,7 @@ interface Judged {
   readonly margin: number | null;
 }
 
-function wordsOf(test: Test, paired: Paired | null, judged: Judged, titles: (id: string) => string): string {
-  const what = `${titles(test.a)} against ${titles(test.b)}, ${measureWords(test.measure)}`;
+function wordsOf(test: Test, paired: Paired | null, judged: Judged, what: string): string {
   if (!paired) return `${what}: no finished runs to compare yet.`;
   const { value, low, high, a, b, seeds, tasks, clusters, onlyA, onlyB, bySeed } = paired;
   const agree = bySeed.filter((difference) => (test.expect === 'higher' ? difference > 0 : difference < 0)).length;

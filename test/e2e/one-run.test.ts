@@ -15,6 +15,7 @@ import { accessibilityProblems, freshDataFolder, gone, launch, resize, shown, st
 import type { Lab } from './app.ts';
 import { trainSmall } from './seeded.ts';
 import { walkByTab } from './tab-order.ts';
+import { BUILT_IN } from '../../main/config/catalog.ts';
 
 const UPDATES = 2;
 let lab: Lab;
@@ -78,7 +79,7 @@ describe('one trained run', () => {
 
   test('another checkpoint: rollouts, words and probabilities are those of the same job without the window', async () => {
     const job = { dataFolder: lab.data, episode, step: 1, run, update: 1, temperature: 1, attempt: 0, rollouts: 20 };
-    const expected = await runResample(job);
+    const expected = await runResample(BUILT_IN, job);
     const before = store.episodes.count(run);
     await visit(lab, '/runs');
     await visit(lab, `/replay/${run}/${episode}`);

@@ -1,8 +1,8 @@
 // Calls that set runs up and steer them: presets and schema for the form, checking what was typed, what it will cost,
 // adding to the queue, and the words pause, one update, resume, stop.
 
+import type { Catalog } from '../../config/catalog.ts';
 import { z } from 'zod';
-import { algorithms } from '../../algorithm/registry.ts';
 import { inSlices } from '../../base/slices.ts';
 import { knobKinds } from '../../base/vocabulary.ts';
 import { type CommandBase, presetBase, trainCommands } from '../../config/command.ts';
@@ -10,7 +10,6 @@ import { ConfigError, parseConfig, type RunConfig } from '../../config/config.ts
 import { describeConfig, describeMistakes, describeSettings, type KnobGroup as DescribedGroup } from '../../config/describe.ts';
 import { type CheckedOrder, checkOrder } from '../../config/orders.ts';
 import { allPresets, loadPreset, sized } from '../../config/presets.ts';
-import { WORLDS } from '../../environment/registry.ts';
 import { ModelError } from '../../policy/model/files/tensor-source.ts';
 import { spawnChild } from '../../process/child.ts';
 import { launchWith } from '../../process/launch.ts';
@@ -172,7 +171,7 @@ export function handlers(lab: Lab): Handlers<typeof calls> {
   return {
     'setup.presets': async () => ({ presets: await inSlices(describingPresets(lab)) }),
 
-    'setup.schema': schemaOfSettings,
+    'setup.schema': () => schemaOfSettings(lab.catalog),
 
     'setup.check': (order) => {
       const { config, issues, runs, seeds } = checked(lab, order);
@@ -186,13 +185,16 @@ export function handlers(lab: Lab): Handlers<typeof calls> {
       };
     },
 
-    'setup.sized': ({ preset, size }) => ({ config: tree(sized(loadPreset(preset), size)) }),
+    'setup.sized': ({ preset, size }) => ({ config: tree(sized(lab.catalog, loadPreset(lab.catalog, preset), size)) }),
 
     'setup.branch': ({ run, update }) => branchSetup(lab, run, update),
 
     'setup.command': ({ order, preset, tags }) => {
       const { runs, issues } = checked(lab, order);
-      return { command: issues.length > 0 ? null : trainCommands(runs, originBase(lab, runs[0]) ?? presetBase(preset), tags) };
+      return {
+        command:
+          issues.length > 0 ? null : trainCommands(lab.catalog, runs, originBase(lab, runs[0]) ?? presetBase(lab.catalog, preset), tags),
+      };
     },
 
     'setup.probe': async ({ config: raw }) => {
@@ -200,8 +202,8 @@ export function handlers(lab: Lab): Handlers<typeof calls> {
       probing = true;
       const began = performance.now();
       try {
-        const config = parseConfig(raw);
-        const measured = await probe(fitted(lab, config), (folder) => launchWith(spawnChild, folder), lab.store.dataFolder);
+        const config = parseConfig(lab.catalog, raw);
+        const measured = await probe(lab.catalog, fitted(lab, config), (folder) => launchWith(spawnChild, folder), lab.store.dataFolder);
         lab.store.settings.set(probeKey(config), measured);
         return {
           seconds: (performance.now() - began) / 1000,
@@ -218,7 +220,7 @@ export function handlers(lab: Lab): Handlers<typeof calls> {
 /** Stops after each: looking for runs like it takes a moment. */
 function* describingPresets({ store }: Lab): Generator<void, Preset[], void> {
   const presets: Preset[] = [];
-  for (const { id, title, description, adapted, config } of allPresets()) {
+  for (const { id, title, description, adapted, config } of allPresets(store.catalog)) {
     const { seconds, elsewhere } = estimateRun(store, config);
     presets.push({ id, title, description, adapted: [...adapted], config: tree(config), seconds, elsewhere });
     yield;
@@ -228,7 +230,7 @@ function* describingPresets({ store }: Lab): Generator<void, Preset[], void> {
 
 /** An order, checked; one that branches from a checkpoint is compared with the run it branches from. */
 export function checked(lab: Lab, order: Order): CheckedOrder {
-  const result = checkOrder(order);
+  const result = checkOrder(lab.catalog, order);
   const issues = result.config ? branchIssues(lab.store, result.config) : [];
   return issues.length === 0 ? result : { ...result, runs: [], issues: [...result.issues, ...issues] };
 }
@@ -236,7 +238,7 @@ export function checked(lab: Lab, order: Order): CheckedOrder {
 /** The config as it fits into this machine's memory. */
 export function fitted({ store }: Lab, config: RunConfig): RunConfig {
   try {
-    return fitMemory(config, store.dataFolder).config;
+    return fitMemory(store.catalog, config, store.dataFolder).config;
   } catch (error) {
     if (!(error instanceof ConfigError) && !(error instanceof ModelError)) throw error;
     throw new CallFailure('invalid-config', `No run was created. ${error.message}`, 'Change that and try again.');
@@ -246,7 +248,7 @@ export function fitted({ store }: Lab, config: RunConfig): RunConfig {
 /** What a run with a language model or on a graphics card takes of its memory; null for small policies on the CPU, which a setting bounds. */
 function planned({ store }: Lab, config: RunConfig) {
   try {
-    const { plan, changes, free } = fitMemory(config, store.dataFolder);
+    const { plan, changes, free } = fitMemory(store.catalog, config, store.dataFolder);
     const { parts, needed, most, card = false } = plan ?? { parts: undefined, needed: 0, most: 0 };
     return parts ? { parts: { ...parts }, needed, most, free, card, changes: [...changes], refusal: null } : null;
   } catch (error) {
@@ -262,18 +264,19 @@ function refusalOf(error: Error, { policy }: RunConfig) {
 }
 
 /** Every setting of a run, of all worlds and algorithms. */
-function schemaOfSettings() {
+function schemaOfSettings(catalog: Catalog) {
+  const { worlds, algorithms } = catalog;
   return {
     groups: [
-      ...describeConfig().map((group) => ({ ...groupOf(group), world: null })),
-      ...WORLDS.flatMap((world) =>
+      ...describeConfig(catalog).map((group) => ({ ...groupOf(group), world: null })),
+      ...worlds.flatMap((world) =>
         [...describeSettings(world.settings, `Settings of the world ${world.title}`), ...describeMistakes(world)].map((group) => ({
           ...groupOf(group),
           world: world.name,
         })),
       ),
     ],
-    worlds: WORLDS.map(({ name, title, summary }) => ({ name, title, summary })),
+    worlds: worlds.map(({ name, title, summary }) => ({ name, title, summary })),
     variants: algorithms.map(({ id, title }) => ({ id, title })),
   };
 }

@@ -27,7 +27,9 @@ async function sourceTables(lab: Lab, size: Size): Promise<{ tables: { title: st
     await setImmediate();
     measured.push(measureSystem(lab.store, system, { size, seeds: SOURCE_SEEDS }));
   }
-  const parts = measured.flatMap((one) => breakdowns(one).map((part) => ({ ...part, title: `${one.system.title}: ${part.title}` })));
+  const parts = measured.flatMap((one) =>
+    breakdowns(lab.catalog, one).map((part) => ({ ...part, title: `${one.system.title}: ${part.title}` })),
+  );
   const all = [{ title: 'The systems of the write-ups', header: SOURCES_HEADER, rows: measured.map(sourcesRow) }, ...parts];
   return { tables: all.map(({ title, header, rows }) => ({ title, header: [...header], rows: rows.map((row) => [...row]) })) };
 }
