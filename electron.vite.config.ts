@@ -9,6 +9,7 @@ import { defineConfig } from 'electron-vite';
 
 const entries = {
   index: 'main/shell/index.ts',
+  lab: 'main/lab/main.ts',
   worker: 'main/process/worker.ts',
   cli: 'main/commands/cli.ts',
   'cluster-task': 'main/cluster/task-program.ts',

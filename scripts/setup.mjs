@@ -9,6 +9,7 @@ import { ensureBuilt } from './build.mjs';
 import { ensureCuda } from './cuda.mjs';
 import { ensureDependencies, ensurePeers, peersRunHere } from './dependencies.mjs';
 import { ensureElectron, here } from './electron.mjs';
+import { ensureKernels } from './kernels.mjs';
 import { lockFile, main, root, SetupError, stage, withLock } from './stage.mjs';
 import { ensureSlurm, ensureSystem } from './system.mjs';
 
@@ -26,6 +27,7 @@ export async function setUp(voice, needs) {
   await stage(voice, 'Dependencies', (say) => withLock(lockFile, say, () => ensureDependencies(root, say)));
   const { electron } = await stage(voice, 'Electron', (say) => withLock(lockFile, say, () => ensureElectron(here(), say)));
   await stage(voice, 'System', (say) => withLock(lockFile, say, () => ensureSystem(electron, needs, say)));
+  await stage(voice, 'Kernels', (say) => withLock(lockFile, say, () => ensureKernels(root, say)));
   if (needs.cuda) await stage(voice, 'CUDA', (say) => withLock(lockFile, say, () => ensureCuda(root, say)));
   if (needs.slurm) await stage(voice, 'Slurm', (say) => withLock(lockFile, say, () => ensureSlurm(say)));
   if (needs.peers && peersRunHere) await stage(voice, 'Peers', (say) => withLock(lockFile, say, () => ensurePeers(root, say)));

@@ -13,6 +13,7 @@ import type { Graph, Tensor } from '../engine/graph/graph.ts';
 import type { PolicyTensors } from '../policy/transformer/batch.ts';
 import { agentTokenCount, logProbability, type Trajectory } from '../rollout/trajectory.ts';
 import { deviation, mean } from '../base/statistics.ts';
+import type { Branches } from './credit.ts';
 import { rewardOf, type RewardKind } from './vstar.ts';
 
 /** What an algorithm asks the training loop for. */
@@ -21,6 +22,8 @@ export interface Needs {
   readonly vstar: boolean;
   /** The frozen reference: not at all, log π_ref of the sampled tokens (on `tokens.referenceLogProbs`), or its full distribution (`policy.kl`). */
   readonly reference: 'none' | 'tokens' | 'full';
+  /** Updates after which the reference becomes the policy as it is then; without it the reference stays frozen. */
+  readonly referenceLag?: number | undefined;
   /** A value head, and `tokens.values` filled in before `prepare`. */
   readonly critic: boolean;
   /** Rollouts per task in one update. */
@@ -28,6 +31,8 @@ export interface Needs {
   /** Passes over one update's episodes, and optimizer steps per pass. */
   readonly epochs: number;
   readonly minibatches: number;
+  /** Continuations from the state before every turn, and whose: given to `prepare` as `progress.branches`. */
+  readonly branches?: { readonly count: number; readonly by: 'policy' | 'reference' } | undefined;
 }
 
 /** What `prepare` knows beside the trajectories. */
@@ -36,6 +41,10 @@ export interface Progress {
   readonly updates: number;
   /** Which reward r(x, y) is. */
   readonly reward: RewardKind;
+  /** Rewards of the continuations from each turn, where the algorithm needs them. */
+  readonly branches?: Branches | undefined;
+  /** The value of a state from sampled returns, by the run's estimator of V*; the mean where none is given. */
+  readonly value?: (returns: readonly number[]) => number;
 }
 
 /**

@@ -7,14 +7,27 @@ import type { Algorithm, Loss, Needs, Prepared, Progress } from './algorithm.ts'
 import type { LossInput, PolicyTensors } from '../policy/transformer/batch.ts';
 import { astarPg } from './astar-pg.ts';
 import { astarPo } from './astar-po.ts';
+import { expertIteration } from './expert-iteration.ts';
 import { grpo } from './grpo.ts';
 import { hybrid } from './hybrid.ts';
+import { oapl } from './oapl.ts';
 import { ppo } from './ppo.ts';
 import { reinforceFixed } from './reinforce-fixed.ts';
 import { reinforce } from './reinforce.ts';
 import { weightedSft } from './weighted-sft.ts';
 
-export const builtInAlgorithms: readonly Algorithm[] = [astarPo, astarPg, weightedSft, reinforce, reinforceFixed, hybrid, ppo, grpo];
+export const builtInAlgorithms: readonly Algorithm[] = [
+  astarPo,
+  astarPg,
+  weightedSft,
+  reinforce,
+  reinforceFixed,
+  hybrid,
+  ppo,
+  grpo,
+  expertIteration,
+  oapl,
+];
 
 /** A catalog (main/config/catalog.ts), as far as algorithms go. */
 export interface Algorithms {

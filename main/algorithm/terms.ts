@@ -2,11 +2,29 @@
 // clipped surrogate and the weighted cross-entropy, and the settings that come with them. All are graph nodes; the golden test checks each algorithm that uses them.
 
 import { z } from 'zod';
-import { clip, exp, greater, less, minimum, mul, neg, sub, add, cast, square, maximum } from '../engine/graph/operators.ts';
+import {
+  add,
+  cast,
+  clip,
+  equal,
+  exp,
+  greater,
+  less,
+  matmul,
+  maximum,
+  minimum,
+  mul,
+  neg,
+  reshape,
+  square,
+  stopGradient,
+  sub,
+} from '../engine/graph/operators.ts';
 import type { Tensor } from '../engine/graph/graph.ts';
 import { between, knob, whole } from '../base/knob.ts';
 import type { Trajectory } from '../rollout/trajectory.ts';
 import { lengthInputs, tokenNumbers, type Inputs, type Loss, type LossInput, type Needs, type Prepared } from './algorithm.ts';
+import { toTokens, turnNumbers } from './credit.ts';
 import type { PolicyTensors } from '../policy/transformer/batch.ts';
 
 /** Log-ratios are cut here before they are exponentiated: e^20 is far past any useful ratio and far from overflow. */
@@ -46,6 +64,21 @@ export const klSettings = (coefficient: number) => ({
 /** What each shared term takes. */
 export type KlInputs = { reference?: Float32Array[] };
 export type ClippedInputs = { advantage: Float32Array[]; old: Float32Array[] };
+/** The number of each token's turn, from 1, and 1 / tokens of that turn. */
+export type TurnInputs = { turn: Float32Array[]; turnShare: Float32Array[] };
+
+/** The inputs of `perTurn` and of means over turns. */
+export function turnInputs(trajectories: readonly Trajectory[]): TurnInputs {
+  const shares = trajectories.map(({ steps }) => Float32Array.from(steps, ({ tokens }) => 1 / Math.max(1, tokens.ids.length)));
+  return { turn: turnNumbers(trajectories), turnShare: toTokens(trajectories, shares) };
+}
+
+/** At every token the sum of `x` over the tokens of its turn. [R, A]; a turn lies in one row. */
+export function perTurn(policy: PolicyTensors, x: Tensor, turn: Tensor): Tensor {
+  const [rows, tokens] = policy.weights.shape as [number, number];
+  const same = cast(equal(reshape(turn, [rows, tokens, 1]), reshape(turn, [rows, 1, tokens])), 'float32');
+  return reshape(matmul(same, reshape(mul(x, policy.weights), [rows, tokens, 1])), [rows, tokens]);
+}
 
 interface KlSettings {
   readonly klCoefficient: number;
@@ -88,19 +121,39 @@ function boundedLogRatio(policy: PolicyTensors, a: Tensor, b: Tensor): Tensor {
  * Also the share of tokens whose ratio was cut, and the k1 estimate of KL(π_old‖π).
  */
 export function clippedSurrogate(policy: PolicyTensors, input: LossInput<never, 'advantage' | 'old'>, low: number, high: number) {
-  const advantage = input('advantage', 'token');
   const logRatio = boundedLogRatio(policy, policy.logProbs, input('old', 'token'));
+  return clippedLoss(policy, input('advantage', 'token'), logRatio, logRatio, low, high);
+}
+
+/** GSPO's surrogate, a turn being the sequence: one ratio for all of its tokens, the geometric mean of theirs. */
+export function turnSurrogate(
+  policy: PolicyTensors,
+  input: LossInput<never, 'advantage' | 'old' | 'turn' | 'turnShare'>,
+  low: number,
+  high: number,
+) {
+  const tokens = boundedLogRatio(policy, policy.logProbs, input('old', 'token'));
+  const turns = mul(perTurn(policy, tokens, input('turn', 'token')), input('turnShare', 'token'));
+  return clippedLoss(policy, input('advantage', 'token'), turns, tokens, low, high);
+}
+
+/** CISPO's surrogate: −A · log π, weighted by the clipped ratio, through which no gradient flows; so no token is left out. */
+export function weightedSurrogate(policy: PolicyTensors, input: LossInput<never, 'advantage' | 'old'>, low: number, high: number) {
+  const logRatio = boundedLogRatio(policy, policy.logProbs, input('old', 'token'));
+  const weight = stopGradient(clip(exp(logRatio), 1 - low, 1 + high));
+  const loss = neg(policy.tokenMean(mul(mul(weight, input('advantage', 'token')), policy.logProbs)));
+  return { loss, metrics: ratioMetrics(policy, exp(logRatio), logRatio, low, high) };
+}
+
+function clippedLoss(policy: PolicyTensors, advantage: Tensor, logRatio: Tensor, perToken: Tensor, low: number, high: number) {
   const ratio = exp(logRatio);
   const surrogate = minimum(mul(ratio, advantage), mul(clip(ratio, 1 - low, 1 + high), advantage));
+  return { loss: neg(policy.tokenMean(surrogate)), metrics: ratioMetrics(policy, ratio, perToken, low, high) };
+}
+
+function ratioMetrics(policy: PolicyTensors, ratio: Tensor, logRatio: Tensor, low: number, high: number): Record<string, Tensor> {
   const outside = add(cast(less(ratio, 1 - low), 'float32'), cast(greater(ratio, 1 + high), 'float32'));
-  return {
-    loss: neg(policy.tokenMean(surrogate)),
-    metrics: {
-      'ratio.mean': policy.tokenMean(ratio),
-      'ratio.clipped': policy.tokenMean(outside),
-      'kl.old': neg(policy.tokenMean(logRatio)),
-    },
-  };
+  return { 'ratio.mean': policy.tokenMean(ratio), 'ratio.clipped': policy.tokenMean(outside), 'kl.old': neg(policy.tokenMean(logRatio)) };
 }
 
 /** ½·max((V − R)², (V_clipped − R)²), mean over tokens; V_clipped stays within `range` of the old value. */

@@ -1,6 +1,6 @@
 // The statistics the lab reports, each the textbook one and each checked against values computed elsewhere: Wilson's interval,
 // the inter-quartile mean with stratified bootstrap intervals (rliable), McNemar's exact test,
-// probability of improvement and pass@k. Resampling is seeded, so a report repeats to the last digit.
+// probability of improvement and pass@k. Resampling is seeded, so a report repeats to the last digit. The window computes with them too.
 
 import { Random } from './random.ts';
 
@@ -58,6 +58,9 @@ export function quantile(sorted: ArrayLike<number>, q: number): number {
   const high = sorted[Math.min(below + 1, sorted.length - 1)]!;
   return low + (position - below) * (high - low);
 }
+
+/** NaN of none. */
+export const median = (values: ArrayLike<number>): number => quantile(Float64Array.from(values).sort(), 0.5);
 
 const RESAMPLES = 2000;
 

@@ -4,9 +4,8 @@
 
 import { spawn } from 'node:child_process';
 import { closeSync, existsSync, fstatSync, mkdirSync, readdirSync } from 'node:fs';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { Readable } from 'node:stream';
-import { ArchiveReader, ArchiveRefused, FileRefused } from './archive.ts';
 import type { ClusterSettings } from './clusters.ts';
 import { ClusterError, folderHere } from './clusters.ts';
 import {
@@ -41,12 +40,12 @@ export interface Place {
   run(argv: readonly string[], input?: string): Promise<Answer>;
   /** The submissions that are there. */
   submissions(): Promise<string[]>;
-  /** The files of ours that a folder of a submission has there, relative to the folder of submissions. */
-  list(folder: string): Promise<string[]>;
   /** Brings files or folders (relative to the folder of submissions) to the cluster. */
   push(names: readonly string[]): Promise<void>;
   /** Brings files here; what does not exist is left out. Throws `RefusedFile` where one of them may not be brought. */
   pull(files: readonly WantedFile[]): Promise<void>;
+  /** Brings the files of ours here that a folder of a submission has, each of them of at most so many bytes, but for those to skip. */
+  pullFolder(folder: string, most: number, skip: (name: string) => boolean): Promise<void>;
   /** The last bytes of a file there; empty where there is none. */
   tail(name: string, bytes: number): Promise<string>;
 }
@@ -107,12 +106,7 @@ class LocalPlace implements Place {
   }
 
   submissions(): Promise<string[]> {
-    return Promise.resolve(namesIn(this.here).filter(isSubmission));
-  }
-
-  list(folder: string): Promise<string[]> {
-    const names = namesIn(join(this.here, checkedFolder(folder))).map((name) => `${folder}/${name}`);
-    return Promise.resolve(names.filter(isClusterFile));
+    return Promise.resolve(existsSync(this.here) ? readdirSync(this.here).filter(isSubmission) : []);
   }
 
   push(names: readonly string[]): Promise<void> {
@@ -122,6 +116,11 @@ class LocalPlace implements Place {
 
   pull(files: readonly WantedFile[]): Promise<void> {
     files.forEach(({ name }) => checkedFile(name));
+    return Promise.resolve();
+  }
+
+  pullFolder(folder: string): Promise<void> {
+    checkedFolder(folder);
     return Promise.resolve();
   }
 
@@ -137,18 +136,16 @@ class LocalPlace implements Place {
   }
 }
 
-const namesIn = (folder: string): string[] => (existsSync(folder) ? readdirSync(folder) : []);
-
 /** Names of what is in these folders, one a line, below the folder $1. */
 const LIST =
   'cd -- "$1" 2>/dev/null || exit 0; while IFS= read -r d; do for f in "$d"/*; do [ -e "$f" ] && printf "%s\\n" "$f"; done; done; exit 0';
 
 /**
  * An archive of those of the named files that are there, below the folder $1; none where there are none. A link is no file of ours. tar's 1 says
- * that a file grew meanwhile: its beginning is in the archive, the rest comes next time.
+ * that a file grew meanwhile: its beginning is in the archive, the rest comes next time. (No exclamation mark: csh would expand it.)
  */
 const PACK =
-  'cd -- "$1" 2>/dev/null || exit 0; while IFS= read -r f; do [ -f "$f" ] && [ ! -h "$f" ] && printf "%s\\n" "$f"; done | { IFS= read -r f || exit 0; { printf "%s\\n" "$f"; cat; } | tar -cf - -T - --ignore-failed-read; code=$?; [ $code -le 1 ] || exit $code; }';
+  'cd -- "$1" 2>/dev/null || exit 0; while IFS= read -r f; do [ -h "$f" ] || { [ -f "$f" ] && printf "%s\\n" "$f"; }; done | { IFS= read -r f || exit 0; { printf "%s\\n" "$f"; cat; } | tar -cf - -T - --ignore-failed-read; code=$?; [ $code -le 1 ] || exit $code; }';
 
 const UNPACK = 'umask 077; mkdir -p -- "$1" && tar -C "$1" -xf -';
 
@@ -173,8 +170,9 @@ class SshPlace implements Place {
     return submissionsIn(await this.#list('.'));
   }
 
-  async list(folder: string): Promise<string[]> {
-    return filesIn(await this.#list(checkedFolder(folder)), folder);
+  async pullFolder(folder: string, most: number, skip: (name: string) => boolean): Promise<void> {
+    const names = filesIn(await this.#list(checkedFolder(folder)), folder).filter((name) => !skip(basename(name)));
+    await this.pull(names.map((name) => ({ name, most })));
   }
 
   async #list(folder: string): Promise<string> {
@@ -194,6 +192,8 @@ class SshPlace implements Place {
   async pull(files: readonly WantedFile[]): Promise<void> {
     if (files.length === 0) return;
     const wanted = new Map(files.map(({ name, most }) => [checkedFile(name), most]));
+    // With the library that it needs only where it is needed: the lab starts without.
+    const { ArchiveReader, ArchiveRefused, FileRefused } = await import('./archive.ts');
     const archive = new ArchiveReader(this.here, wanted);
     let sent = 0;
     try {

@@ -1,7 +1,6 @@
 // The true state of every task, from three witnesses: what its attempts wrote, what the scheduler says, and what the journal knows. A task
 // is done only when its result is there; it is failed only when something says so; and while the scheduler is silent it is unknown.
 
-import { basename } from 'node:path';
 import type { AttemptNews, ProgressReader } from './progress.ts';
 import { type JobRecord, MOST_BYTES } from './incoming.ts';
 import type { SchedulerAnswer } from './slurm.ts';
@@ -64,10 +63,7 @@ export async function statusOf(to: Submitter, submission: Submission, reader: Pr
           createdAt,
         );
   // After the scheduler: whatever it says has ended has written its last line before.
-  if (!over) {
-    const growing = (await to.place.list(`${id}/progress`)).filter((name) => !reader.isDone(basename(name)));
-    await to.place.pull(growing.map((name) => ({ name, most: MOST_BYTES.progress })));
-  }
+  if (!over) await to.place.pullFolder(`${id}/progress`, MOST_BYTES.progress, (name) => reader.isDone(name));
   const attempts = reader.read();
   const records = new Map(answer?.jobs.map((job) => [`${job.name} ${job.index}`, job]));
   const places = new Map<string, { part: Part; index: number }>();

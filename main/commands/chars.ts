@@ -2,6 +2,7 @@
 // sources (resources/text/lab.txt) by next-character prediction, draws its loss curve in the terminal and writes a few lines.
 // The last tenth of the text is held out: the second number is the loss on characters it was never trained on.
 
+import { mean } from '../base/statistics.ts';
 import { readFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import type { Command } from 'commander';
@@ -162,5 +163,3 @@ async function write(
   await sampler.dispose();
   return written.trim();
 }
-
-const mean = (numbers: readonly number[]): number => numbers.reduce((sum, x) => sum + x, 0) / numbers.length;

@@ -345,10 +345,18 @@ const runSchema = (catalog: Catalog, algorithm: ReturnType<typeof algorithmSchem
       }
       if (config.policy.aids.similarIds && config.policy.kind !== 'model')
         refuse('policy.aids.similarIds', 'expected false: an id is one token for a small policy, so none begin alike');
+      if (config.algorithm.id === 'oapl' && config.device !== 'cpu')
+        refuse('device', 'expected cpu: a reference that follows the policy is kept in memory');
       if (config.training.minP > 0 && config.device !== 'cpu')
         refuse('training.minP', 'expected 0: min-p sampling is for the CPU (device cpu)');
       if (config.evaluation.beam.width > 1 && (kind === 'model' || config.device !== 'cpu'))
         refuse('evaluation.beam.width', 'expected 1: beam search is for small policies on the CPU (policy.kind scratch, device cpu)');
+      const { credit, group } = { credit: 'episode', group: 2, ...config.algorithm };
+      if (credit !== 'episode' && credit !== 'branch' && group < 2)
+        refuse(
+          'algorithm.group',
+          `expected 2 or more with algorithm.credit=${credit}, which compares the episodes of a task; found ${group}`,
+        );
       const { low, high } = config.reference.targetSuccess;
       if (low > high) refuse('reference.targetSuccess.low', `expected at most targetSuccess.high (${high}), found ${low}`);
     });

@@ -19,6 +19,8 @@ const PresetFile = z.strictObject({
   title: z.string().min(3).max(80),
   /** What it is for and what to expect of it. */
   description: z.string().min(40),
+  /** A built-in preset whose config this one changes. */
+  base: z.string().optional(),
   /** Where it departs from the system it is named after, and why. */
   adapted: z.array(z.string().min(10)).default([]),
   /** Settings of its quick and medium versions where the usual ones (`sized`) would not do. */
@@ -58,12 +60,35 @@ export function loadPreset(catalog: Catalog, id: string): Preset {
   }
   const parsed = PresetFile.safeParse(JSON.parse(readFileSync(file, 'utf8')));
   if (!parsed.success) throw new ConfigError(`Preset ${id} is damaged: ${z.prettifyError(parsed.error)}`);
-  const { config, ...rest } = parsed.data;
+  const { config: own, base, ...rest } = parsed.data;
+  const config = base === undefined ? own : changed(rawConfig(catalog, base), own);
   try {
     return { id, ...rest, config: readConfig(catalog, { name: id, ...config }) };
   } catch (error) {
     throw new ConfigError(`Preset ${id} does not fit the schema of a run:\n${error instanceof Error ? error.message : String(error)}`);
   }
+}
+
+/** The config of a preset's file as it stands there. */
+function rawConfig(catalog: Catalog, id: string): Readonly<Record<string, unknown>> {
+  const file = fileOf(catalog, id);
+  if (file === undefined) throw new ConfigError(`There is no preset "${id}" to start from. Presets: ${presetIds(catalog).join(', ')}`);
+  const { config, base } = PresetFile.parse(JSON.parse(readFileSync(file, 'utf8')));
+  return base === undefined ? config : changed(rawConfig(catalog, base), config);
+}
+
+const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+/** `base` with other values in the places that `changes` names; another algorithm takes the place of the whole algorithm. */
+function changed(base: Readonly<Record<string, unknown>>, changes: Readonly<Record<string, unknown>>): Record<string, unknown> {
+  const merged: Record<string, unknown> = { ...base };
+  for (const [key, value] of Object.entries(changes)) {
+    const before = merged[key];
+    const replaced = key === 'algorithm' && isObject(before) && isObject(value) && before.id !== value.id;
+    merged[key] = isObject(before) && isObject(value) && !replaced ? changed(before, value) : value;
+  }
+  return merged;
 }
 
 /** What is left of a preset's work in its smaller versions: parts of updates and cloning, and most tasks of an evaluation. */
@@ -118,8 +143,8 @@ export function sized(catalog: Catalog, { config, sizes }: Pick<Preset, 'config'
   const own = Object.entries(sizes[size === 'small' ? 'medium' : size]).map(
     ([key, value]) => `${key}=${Array.isArray(value) ? value.join(',') : String(value)}`,
   );
-  const changed = applyOverrides(catalog, small, own);
-  return size === 'small' ? shrunk(changed) : changed;
+  const adjusted = applyOverrides(catalog, small, own);
+  return size === 'small' ? shrunk(adjusted) : adjusted;
 }
 
 export const allPresets = (catalog: Catalog): Preset[] => presetIds(catalog).map((id) => loadPreset(catalog, id));

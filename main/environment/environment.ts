@@ -139,6 +139,8 @@ export interface Environment<State extends Plain = Plain> {
   /** `level` limits the world itself (e.g. the catalog) where the world supports it. */
   reset(task: Task, seed: number, level?: number): Turn<State>;
   step(state: State, action: string): Turn<State>;
+  /** The same state with another chance ahead of it, for worlds with `chance`: continuations from it then differ in chance too. */
+  reseed?(state: State, seed: number): State;
   /** What may be said now. `admits(grammar, action)` of grammar.ts is true exactly for the actions that `step` answers with
    * `valid: true`; both look at the action in its tidy form. A finished episode's grammar is empty. */
   grammar(state: State): Grammar;

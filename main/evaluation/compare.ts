@@ -4,6 +4,7 @@
 import { type Mismatch, mismatches } from './comparable.ts';
 import { diffConfigs, type Difference } from '../config/overrides.ts';
 import { type Arm, type ArmPair, compareArms } from './arms.ts';
+import { byConfiguration } from '../base/arms.ts';
 import { points, pValue, signedPoints } from '../base/format.ts';
 import { ALPHA, clusteredDifference } from './inference.ts';
 import type { ClusteredResult } from './clusters.ts';
@@ -221,11 +222,7 @@ function pairWords(a: Contender, b: Contender, outcome: Outcome): string {
 
 /** Runs that differ in their seed only, where they were evaluated. */
 function seedGroups(contenders: readonly Contender[]): SeedGroup[] {
-  const byGroup = Map.groupBy(
-    contenders.filter((contender) => contender.results.length > 0),
-    (contender) => contender.group,
-  );
-  return [...byGroup.values()].map((members) => ({
+  return byConfiguration(contenders.filter(({ results }) => results.length > 0)).map((members) => ({
     name: `${members[0]!.variant} (${members.map((member) => member.run).join(', ')})`,
     runs: members.map((member) => member.run),
     success: aggregate(scoresByCategory(members)),

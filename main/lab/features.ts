@@ -7,6 +7,7 @@ export const FEATURES = {
   charts: () => import('./features/charts.ts'),
   clusters: () => import('./features/clusters.ts'),
   compare: () => import('./features/compare.ts'),
+  credit: () => import('./features/credit.ts'),
   devices: () => import('./features/devices.ts'),
   episodes: () => import('./features/episodes.ts'),
   metrics: () => import('./features/metrics.ts'),

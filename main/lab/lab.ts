@@ -12,13 +12,14 @@ import { writerOptions } from '../queue/new-run.ts';
 import { RunQueue } from '../queue/queue.ts';
 import type { RunSummary } from '../store/runs.ts';
 import { Store } from '../store/store.ts';
+import { stageOf } from '../training/progress.ts';
 import { CallFailure } from './definition.ts';
 import type { Desktop } from './desktop.ts';
 import { ExternalWrites } from './external-writes.ts';
 import type { EventName, Payload } from './features.ts';
 import { readPreferences } from './features/preferences.ts';
 import { News } from './news.ts';
-import { rowOf } from './rows.ts';
+import { type LiveProgress, rowOf, type RunRow } from './rows.ts';
 import { createNotices } from './run-notices.ts';
 
 /** Sends an event to every window. */
@@ -33,6 +34,8 @@ export interface Lab {
   /** Opened when first asked for, together with the queue. Throws with a hint when the database cannot be opened. */
   readonly store: Store;
   readonly queue: RunQueue;
+  /** A run as the list shows it. */
+  row(run: RunSummary): RunRow;
   /** The worker process, for work that computes but does not train. */
   readonly worker: Supervisor;
   /** What runs can be made of: the built-in catalog, until the plug-ins are loaded. */
@@ -41,20 +44,28 @@ export interface Lab {
   /** Notifies the windows that rows of the list have changed, or are gone. */
   changed(...runs: readonly number[]): void;
   gone(runs: readonly number[]): void;
-  /** How many runs train now; opens nothing. */
-  active(): number;
   /** Called when the lab closes. */
   onClose(end: () => void): void;
   /** Training processes end first, so that their runs are stored as interrupted; then the store. */
   close(): Promise<void>;
 }
 
-export function createLab(dataFolder: string, desktop: Desktop, emit: Emit): Lab {
+export interface LabParts {
+  readonly desktop: Desktop;
+  readonly emit: Emit;
+  /** A lab before this one has ended unexpectedly: what it trained is trained again. */
+  readonly continues: boolean;
+  /** So many runs train now. */
+  readonly onTraining: (runs: number) => void;
+}
+
+export function createLab(dataFolder: string, parts: LabParts): Lab {
+  const { desktop, emit } = parts;
   let supervisor: Supervisor | undefined;
   let opened: Opened | undefined;
   let catalog = BUILT_IN;
   const ends: (() => void)[] = [];
-  const open = (): Opened => (opened ??= openRuns(dataFolder, catalog, desktop, emit));
+  const open = (): Opened => (opened ??= openRuns(dataFolder, catalog, parts));
   return {
     dataFolder,
     version: projectVersion(),
@@ -76,12 +87,12 @@ export function createLab(dataFolder: string, desktop: Desktop, emit: Emit): Lab
     get worker() {
       return (supervisor ??= new Supervisor({ spawn: spawnChild, onStatus: (status) => emit('worker.status', status) }));
     },
+    row: (run) => open().row(run),
     changed: (...runs) => {
       const { store, changed } = open();
       for (const run of runs) changed(store.runs.summary(run));
     },
     gone: (runs) => open().news.gone(runs),
-    active: () => opened?.store.runs.list().filter(({ state }) => state === 'running' || state === 'stopping').length ?? 0,
     onClose: (end) => ends.push(end),
     async close() {
       for (const end of ends) end();
@@ -95,48 +106,54 @@ interface Opened {
   readonly store: Store;
   readonly queue: RunQueue;
   readonly news: News;
+  row(run: RunSummary): RunRow;
   changed(run: RunSummary): void;
   close(): Promise<void>;
 }
 
 /** The store, the queue that writes to it, and the news of both for the windows. */
-function openRuns(dataFolder: string, catalog: Catalog, desktop: Desktop, emit: Emit): Opened {
+function openRuns(dataFolder: string, catalog: Catalog, { desktop, emit, continues, onTraining }: LabParts): Opened {
   const store = openStore(dataFolder, catalog);
   const notices = createNotices((run, title, body) => void desktop.notify(run, title, body));
-  const news = new News({
-    onRows: (rows, gone) => emit('runs.changed', { rows, gone }),
-    onNews: (one) => emit('runs.news', one),
-  });
+  const news = new News((changes) => emit('runs.changed', changes));
+  /** What the runs of this queue do at this moment; of a paused one, what it did last. */
+  const doing = new Map<number, LiveProgress>();
+  const row = (run: RunSummary): RunRow => rowOf(store, run, doing.get(run.id) ?? null);
   // A deleted run's process may still report its end; the list must not get the run back by that.
-  const changed = (run: RunSummary): void => {
-    if (run.deletedAt === null) news.changed(run.id, () => rowOf(store, store.runs.summary(run.id)));
+  const notify = (run: RunSummary, what: 'changed' | 'progressed'): void => {
+    if (run.deletedAt === null) news[what](run.id, () => row(store.runs.summary(run.id)));
   };
+  const changed = (run: RunSummary): void => notify(run, 'changed');
   const queue = new RunQueue({
     store,
     launch: launchWith(spawnChild, dataFolder),
     concurrent: readPreferences(store).concurrent,
     writer: writerOptions,
     onChange: (run) => {
+      if (run.state !== 'running' && run.state !== 'stopping' && run.state !== 'paused') doing.delete(run.id);
       changed(run);
+      onTraining(queue.training);
       notices.changed(run);
     },
     onReport: (run, report) => {
-      news.report(run, report);
+      if (report.type === 'progress') {
+        const { phase, done, total, secondsLeft } = report;
+        doing.set(run, { stage: stageOf(phase, report.update), phase, done, total, secondsLeft });
+      }
+      notify(store.runs.summary(run), report.type === 'progress' ? 'progressed' : 'changed');
       if (report.type === 'event' && report.kind === 'alert') notices.alert(store.runs.get(run), report.text);
     },
   });
-  if (!store.readOnly) queue.start();
+  if (!store.readOnly) queue.start({ continues });
   const external = new ExternalWrites(store, {
-    onChanged: (run) => {
-      changed(run);
-      if (!queue.trains(run.id)) news.outside(run.id);
-    },
+    onChanged: changed,
     onGone: (runs) => news.gone(runs),
   });
   return {
     store,
     queue,
     news,
+    row,
     changed,
     close: async () => {
       external.stop();

@@ -3,9 +3,19 @@
 import { z } from 'zod';
 import { proportion, type Proportion } from '../base/shapes.ts';
 import { wilson } from '../base/statistics.ts';
-import { runStates } from '../base/vocabulary.ts';
+import { runStates, stages } from '../base/vocabulary.ts';
 import type { RunSummary, Successes } from '../store/runs.ts';
 import type { Store } from '../store/store.ts';
+
+const liveProgress = z.object({
+  /** Null before the first stage, while the world is opened. */
+  stage: z.enum(stages).nullable(),
+  phase: z.string(),
+  done: z.number(),
+  total: z.number(),
+  secondsLeft: z.number().nullable(),
+});
+export type LiveProgress = z.infer<typeof liveProgress>;
 
 /** What the list shows of a run. */
 export const runRow = z.object({
@@ -29,6 +39,8 @@ export const runRow = z.object({
   seconds: z.number(),
   /** Seconds per update lately, while it trains or is paused. */
   pace: z.number().nullable(),
+  /** What it does at this moment, or did when it was paused; null unless this lab trains it. */
+  progress: liveProgress.nullable(),
   /** The final evaluation on test tasks, once there is one. */
   test: proportion.extend({ update: z.number(), temperature: z.number() }).nullable(),
   /** Evaluations during training: the latest, and the best. */
@@ -57,9 +69,9 @@ export function proportionOf({ k, n }: Successes): Proportion {
 }
 
 /** A run as the list shows it. Never throws: what cannot be shown of a damaged run is left out, and the row says so. */
-export function rowOf(store: Records, run: RunSummary): RunRow {
+export function rowOf(store: Records, run: RunSummary, progress: LiveProgress | null = null): RunRow {
   try {
-    const row = runRow.safeParse(soundRow(store, run));
+    const row = runRow.safeParse({ ...soundRow(store, run), progress });
     if (row.success) return row.data;
     return damagedRow(run, `its ${String(row.error.issues[0]?.path[0] ?? 'row')} cannot be shown`);
   } catch (error) {
@@ -79,7 +91,7 @@ function paceOf({ metrics }: Records, { id, state, updates }: RunSummary): numbe
   return values.length === 0 ? null : values.reduce((sum, value) => sum + value, 0) / values.length;
 }
 
-function soundRow(store: Records, run: RunSummary): RunRow {
+function soundRow(store: Records, run: RunSummary): Omit<RunRow, 'progress'> {
   const { uid: _uid, configHash: _config, groupHash: _group, pauseAt: _pause, deletedAt: _deleted, ...shown } = run;
   const { test, validation, best } = run;
   return {
@@ -115,6 +127,7 @@ function damagedRow({ id, state, deletedAt: _deleted, name, createdAt, damaged }
     tokens: 0,
     seconds: 0,
     pace: null,
+    progress: null,
     test: null,
     validation: null,
     best: null,

@@ -8,8 +8,6 @@ import { createLab } from './lab.ts';
 
 export interface LabServer {
   answer(name: unknown, input: unknown): Promise<Outcome<unknown>>;
-  /** How many runs train now. */
-  active(): number;
   /** Adds the runs of a file that the system asks to open, and shows them. */
   openFile(file: string): Promise<void>;
   close(): Promise<void>;
@@ -18,10 +16,20 @@ export interface LabServer {
 /** Features that neither list nor use what plug-ins can add: a start does not wait for those. */
 const WITHOUT_PLUGINS = ['system', 'runs'];
 
-export function openLab(dataFolder: string, desktop: Desktop, send: (name: string, payload: unknown) => void): LabServer {
+export interface LabOptions {
+  readonly desktop: Desktop;
+  /** A lab before this one has ended unexpectedly: what it trained is trained again. */
+  readonly continues: boolean;
+  /** Sends an event to every window. */
+  readonly send: (name: string, payload: unknown) => void;
+  /** So many runs train now. */
+  readonly onTraining: (runs: number) => void;
+}
+
+export function openLab(dataFolder: string, { desktop, continues, send, onTraining }: LabOptions): LabServer {
   const features: Readonly<Record<string, () => Promise<Feature>>> = FEATURES;
   const loaded = new Map<string, ReturnType<Source>>();
-  const lab = createLab(dataFolder, desktop, emit);
+  const lab = createLab(dataFolder, { desktop, emit, continues, onTraining });
 
   function emit<N extends EventName>(name: N, payload: Payload<N>): void {
     const feature = features[name.split('.')[0] ?? ''];
@@ -48,7 +56,6 @@ export function openLab(dataFolder: string, desktop: Desktop, send: (name: strin
 
   return {
     answer: (name, input) => answer(source, name, input),
-    active: () => lab.active(),
     openFile: async (file) => {
       const { importRuns } = await import('./features/transfer.ts');
       const { runs, study } = await importRuns(lab, file, () => {});

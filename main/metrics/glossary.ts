@@ -65,6 +65,15 @@ const rows: Record<Metric['group'], readonly Row[]> = {
       'nats',
       'down',
     ],
+    [
+      'branch.episodes',
+      'Continuations',
+      'Episodes played on from states of the update’s episodes, for credit by branches',
+      'episodes',
+      'neither',
+    ],
+    ['branch.steps', 'Steps of continuations', 'Environment steps of these continuations', 'steps', 'neither'],
+    ['branch.tokens', 'Tokens of continuations', 'Agent tokens of these continuations', 'tokens', 'neither'],
     ['rollout.level', 'Curriculum level', 'Level of the world the update’s tasks came from; 0 is the easiest', 'level', 'up'],
   ],
   learning: [
@@ -151,6 +160,13 @@ const rows: Record<Metric['group'], readonly Row[]> = {
   vstar: [
     ['vstar', 'V* of the tasks', 'Distribution of V* over the training tasks', 'reward', 'neither'],
     ['vstar.mean', 'Mean V*', 'Mean of V* over all tasks that have one', 'reward', 'neither'],
+    [
+      'vstar.group',
+      'V of the groups',
+      'Mean over the update’s tasks of β·ln mean exp(r/β) over the group just drawn (OAPL)',
+      'reward',
+      'neither',
+    ],
     ['vstar.unsolved', 'Unsolved tasks', 'Tasks that no reference sample solved (k = 0) ÷ tasks with a V*', 'share', 'down'],
     ['vstar.samples', 'Reference samples', 'Samples per task that V* of a new task is estimated from now', 'episodes', 'neither'],
     [
@@ -190,6 +206,7 @@ const rows: Record<Metric['group'], readonly Row[]> = {
     ],
   ],
   time: [
+    ['system/time.branch', 'Time: continuations', 'Seconds spent on playing on from the states of the update’s episodes', 's', 'down'],
     ['system/time.rollout', 'Time: rollouts', 'Seconds spent on playing the update’s episodes, the world’s steps included', 's', 'down'],
     ['system/time.environment', 'Time: world', 'Seconds spent in the world’s steps', 's', 'down'],
     ['system/time.scoring', 'Time: scoring', 'Seconds spent on log-probabilities of the reference and values of the critic', 's', 'down'],

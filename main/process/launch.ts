@@ -1,5 +1,4 @@
-// Starts a run in a separate process and speaks with it. How a process is made comes in as a function: a forked child
-// under the command line, a utility process in the window.
+// Starts a run in a separate process and exchanges messages with it.
 
 import { join } from 'node:path';
 import { fromWorker } from './messages.ts';

@@ -29,6 +29,15 @@ const job = z.discriminatedUnion('kind', [
     attempt: z.number(),
     rollouts: z.number(),
   }),
+  /** Which step of a stored episode earned or lost its reward (replay/credit.ts). */
+  z.object({
+    kind: z.literal('credit'),
+    dataFolder: z.string(),
+    episode: z.number(),
+    group: z.number(),
+    branches: z.number(),
+    temperature: z.number(),
+  }),
   /** A language model continues a game (replay/model-player.ts). The world's settings are parsed by the job. */
   z.object({
     kind: z.literal('play'),

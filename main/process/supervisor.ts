@@ -1,11 +1,11 @@
 // Keeps the worker process alive: starts it, listens to its heartbeat, notices a crash or a hang, says why, and
-// starts it again, with a limit so that a process that dies at once does not spin. It knows nothing of Electron: how a
-// process is made comes in as a function (utilityProcess in the window, child_process under the command line).
+// starts it again, with a limit so that a process that dies at once does not spin. How a process is made comes in as a
+// function.
 
 import { fromWorker } from './messages.ts';
 import type { FromWorker, Job, JobResult, ToWorker } from './messages.ts';
 
-/** What a utility process and a child process have in common. */
+/** A process that takes jobs. */
 export interface WorkerProcess {
   readonly pid: number | undefined;
   send(message: ToWorker): void;
@@ -97,11 +97,6 @@ export class Supervisor {
       this.#pending.set(id, { job, resolve, reject });
       this.#process?.send({ kind: 'job', id, job });
     });
-  }
-
-  /** A word to the running process that is not a job: pause, step, stop. */
-  tell(message: ToWorker): void {
-    this.#process?.send(message);
   }
 
   #spawn(): void {

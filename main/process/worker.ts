@@ -1,35 +1,20 @@
-// The program of every process beside the lab: a loop over messages, the same as Electron's utility process
-// (process.parentPort) and as a forked child (process.send). Each job is one function. A process that is given a run to train
-// is that run's training process and ends with it; the others (self-test, resampling, import) are worker processes.
+// The program of every process that the lab forks: a loop over messages. Each job is one function. A process that is given a run to
+// train is that run's training process and ends with it; the others (self-test, resampling, import) are worker processes.
 
 import { toWorker } from './messages.ts';
 import type { FromWorker, Job, JobResult } from './messages.ts';
 import { runSelfTest } from './self-test.ts';
 import { runTraining } from './train-job.ts';
 
-interface ParentPort {
-  postMessage(message: unknown): void;
-  on(event: 'message', listener: (event: { data: unknown }) => void): void;
-}
-
 const HEARTBEAT_MS = 500;
-const parentPort: ParentPort | undefined = Reflect.get(process, 'parentPort');
 
-function tell(message: FromWorker): void {
-  if (parentPort) parentPort.postMessage(message);
-  else process.send?.(message);
+function send(message: FromWorker): void {
+  process.send?.(message);
 }
 
-/** How long a utility process, which does not learn when its messages were sent, waits before it goes. */
-const FAREWELL_MS = 2000;
-
-/** Says the last word of a training job and ends the process, once everything said before has left it: a full pipe may take long. */
+/** Sends the last message of a training job and ends the process, once everything before has left it: a full pipe may take long. */
 function leaveWith(message: FromWorker): void {
-  if (process.send) process.send(message, () => process.exit(0));
-  else {
-    tell(message);
-    setTimeout(() => process.exit(0), FAREWELL_MS);
-  }
+  process.send?.(message, () => process.exit(0));
 }
 
 /** Aborted when the run that this process trains should save and end. */
@@ -41,9 +26,11 @@ function run(job: Job): Promise<JobResult> {
     case 'self-test':
       return runSelfTest(job);
     case 'train':
-      return runTraining(job, (report) => tell({ kind: 'report', report }), stopping.signal);
+      return runTraining(job, (report) => send({ kind: 'report', report }), stopping.signal);
     case 'resample':
       return resample(job);
+    case 'credit':
+      return credit(job);
     case 'play':
       return play(job);
     case 'import':
@@ -65,6 +52,12 @@ const catalogOf = async (dataFolder: string) => (await import('../plugin/load.ts
 async function resample(job: Extract<Job, { kind: 'resample' }>): Promise<JobResult> {
   const { runResample } = await import('../replay/resample.ts');
   return { ...(await runResample(await catalogOf(job.dataFolder), job)) };
+}
+
+async function credit(job: Extract<Job, { kind: 'credit' }>): Promise<JobResult> {
+  const { episodeCredit } = await import('../replay/credit.ts');
+  const catalog = await catalogOf(job.dataFolder);
+  return { ...(await episodeCredit(catalog, { ...job, progress: (done, total) => send({ kind: 'progress', done, total }) })) };
 }
 
 async function play({ world: name, settings, task: id, most, ...player }: Extract<Job, { kind: 'play' }>): Promise<JobResult> {
@@ -101,7 +94,7 @@ async function importRuns({ dataFolder, file }: Extract<Job, { kind: 'import' }>
   const store = Store.open(dataFolder);
   try {
     const { runs, study } = importFile(store, file, {
-      progress: (done, total) => tell({ kind: 'progress', done, total }),
+      progress: (done, total) => send({ kind: 'progress', done, total }),
       ceiling: IMPORT_CEILING,
     });
     return { runs, study };
@@ -129,7 +122,7 @@ async function changeModel({ dataFolder, action, path, name }: Extract<Job, { ki
   let last = -1;
   const progress = (share: number, what: string): void => {
     const percent = Math.floor(share * 50) + (what === 'reading' ? 0 : 50);
-    if (percent !== last) tell({ kind: 'progress', done: percent, total: 100 });
+    if (percent !== last) send({ kind: 'progress', done: percent, total: 100 });
     last = percent;
   };
   return { ...(action === 'locate' ? registry.locate(name, path, progress) : registry.add(path, name || undefined, progress)) };
@@ -142,7 +135,7 @@ function receive(raw: unknown): void {
       stopping.abort();
       return;
     case 'job': {
-      const answer = message.job.kind === 'train' ? leaveWith : tell;
+      const answer = message.job.kind === 'train' ? leaveWith : send;
       run(message.job).then(
         (result) => answer({ kind: 'done', id: message.id, result }),
         (error: unknown) => answer({ kind: 'failed', id: message.id, message: error instanceof Error ? error.message : String(error) }),
@@ -153,13 +146,10 @@ function receive(raw: unknown): void {
 
 // Ctrl-C and the loss of the terminal reach every process of it at once, as does the end of a batch job. What they mean is decided by
 // whoever started this one, who then sends a command or ends it; when that one is gone, so is this.
-if (!parentPort) for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => {});
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => {});
 // The terminal it once wrote to may be gone; that is no reason to end.
 for (const output of [process.stdout, process.stderr]) output.on('error', () => {});
-if (parentPort) parentPort.on('message', ({ data }) => receive(data));
-else {
-  process.on('message', receive);
-  process.on('disconnect', () => process.exit(0));
-}
-tell({ kind: 'heartbeat' });
-setInterval(() => tell({ kind: 'heartbeat' }), HEARTBEAT_MS);
+process.on('message', receive);
+process.on('disconnect', () => process.exit(0));
+send({ kind: 'heartbeat' });
+setInterval(() => send({ kind: 'heartbeat' }), HEARTBEAT_MS);

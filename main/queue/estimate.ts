@@ -5,6 +5,7 @@
 import { availableParallelism } from 'node:os';
 import { type Algorithms, algorithmOf } from '../algorithm/registry.ts';
 import { contentHash } from '../base/canonical.ts';
+import { median } from '../base/statistics.ts';
 import { freeBytes } from '../store/disk-space.ts';
 import { estimate as diskEstimate, measuredBytesPerStep } from '../store/maintenance.ts';
 import type { Store } from '../store/store.ts';
@@ -101,14 +102,14 @@ function similarRuns(store: Store, config: RunConfig): SimilarRun[] {
     if (!same(other.policy, config.policy) || other.algorithm.id !== config.algorithm.id) continue;
     const { training } = other;
     const series = store.metrics.many(id, ['system/time.total', 'system/time.rollout', 'system/memory', 'rollout.steps']);
-    const median = (name: string): number => middle([...(series[name]?.values ?? [])]);
+    const medianOf = (name: string): number => median(series[name]?.values ?? []);
     const sameReference = same(other.reference, config.reference) && same(other.world, config.world);
     const measured: Measurement = {
-      secondsPerEpisode: median('system/time.rollout') / training.batch,
-      secondsPerUpdateEpisode: median('system/time.total') / training.batch,
+      secondsPerEpisode: medianOf('system/time.rollout') / training.batch,
+      secondsPerUpdateEpisode: medianOf('system/time.total') / training.batch,
       secondsPerCloningStep: cloningSeconds(store, id, other.reference.steps),
       memoryBytes: Math.max(0, ...(series['system/memory']?.values ?? [])) * 1e6,
-      stepsPerEpisode: median('rollout.steps'),
+      stepsPerEpisode: medianOf('rollout.steps'),
     };
     if (Number.isFinite(measured.secondsPerUpdateEpisode)) found.push({ id, measured, sameReference, threads: other.threads });
     if (found.length === ENOUGH) break;
@@ -146,20 +147,15 @@ function vstarEpisodes(catalog: Algorithms, config: RunConfig): number {
 }
 
 function medians(all: readonly Measurement[]): Measurement {
-  const of = (value: (one: Measurement) => number): number => middle(all.map(value));
+  const of = (value: (one: Measurement) => number): number => median(all.map(value));
   const clonings = all.flatMap(({ secondsPerCloningStep: seconds }) => seconds ?? []);
   return {
     secondsPerEpisode: of((one) => one.secondsPerEpisode),
     secondsPerUpdateEpisode: of((one) => one.secondsPerUpdateEpisode),
-    secondsPerCloningStep: clonings.length > 0 ? middle(clonings) : null,
+    secondsPerCloningStep: clonings.length > 0 ? median(clonings) : null,
     memoryBytes: Math.max(...all.map((one) => one.memoryBytes)),
     stepsPerEpisode: of((one) => one.stepsPerEpisode),
   };
-}
-
-function middle(values: readonly number[]): number {
-  const sorted = values.toSorted((a, b) => a - b);
-  return sorted[Math.floor(sorted.length / 2)] ?? Number.NaN;
 }
 
 const same = (a: unknown, b: unknown): boolean => contentHash(a) === contentHash(b);

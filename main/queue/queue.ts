@@ -13,7 +13,7 @@ import { type RunReport, runReport } from '../training/reports.ts';
 import type { RunState } from '../base/vocabulary.ts';
 import { withCard } from './cards.ts';
 import { recover } from './recover.ts';
-import { begin, checkResumable, NoSoundCheckpoint, type StartingPoint } from './resume.ts';
+import { startRun, checkResumable, NoSoundCheckpoint, type StartingPoint } from './start.ts';
 
 /** A training process as the queue sees it. */
 export interface Launched {
@@ -78,6 +78,8 @@ export class RunQueue {
   readonly #restarts = new Set<number>();
   /** Runs that continue on the CPU although their config names a device. */
   readonly #onCpu = new Set<number>();
+  /** Runs that the lab before this one trained when it ended. */
+  readonly #left = new Set<number>();
   #watch: NodeJS.Timeout | undefined;
   #concurrent: number;
   #open = false;
@@ -88,13 +90,27 @@ export class RunQueue {
     this.#concurrent = options.concurrent ?? 1;
   }
 
-  /** Opens the queue: what a crash left is marked, then waiting runs start. Returns the interrupted runs. */
-  start(): Run[] {
-    const interrupted = recover(this.#store);
+  /**
+   * Opens the queue: what a crash left is marked, then waiting runs start. Returns the interrupted runs. `continues`: the lab before this one
+   * ended unexpectedly, so what it trained is trained again, as soon as its training processes have gone.
+   */
+  start({ continues = false } = {}): Run[] {
+    if (continues)
+      for (const { id } of this.#store.runs.list({ states: ['running'] })) if (this.#store.locks.orphaned(id)) this.#left.add(id);
     keepReserve(this.#store.dataFolder);
     this.#open = true;
+    const interrupted = this.#recover();
     this.#keepWatch();
     this.#fill();
+    return interrupted;
+  }
+
+  /** Marks what a crash left; what the lab before trained waits to be continued. */
+  #recover(): Run[] {
+    const interrupted = recover(this.#store);
+    const continued = interrupted.filter(({ id }) => this.#left.delete(id));
+    for (const { id, pauseAt } of continued) this.#enqueueFirst(id, pauseAt);
+    if (continued.length > 0) this.#fill();
     return interrupted;
   }
 
@@ -215,6 +231,11 @@ export class RunQueue {
     this.#watch = undefined;
   }
 
+  /** How many runs train now. */
+  get training(): number {
+    return this.#live.size;
+  }
+
   /** Whether a process of this queue trains it. */
   trains(run: number): boolean {
     return this.#live.has(run);
@@ -243,7 +264,7 @@ export class RunQueue {
     const { pauseAt } = this.#store.runs.get(id);
     let start: StartingPoint;
     try {
-      start = begin(this.#store, id, this.#restarts.delete(id));
+      start = startRun(this.#store, id, this.#restarts.delete(id));
     } catch (error) {
       if (error instanceof RunLocked) return error;
       if (error instanceof NoSoundCheckpoint) {
@@ -298,7 +319,7 @@ export class RunQueue {
     switch (report.type) {
       case 'finished':
         live.end = report.outcome === 'done' ? { state: 'done', reason: null } : this.#stopped(id, live);
-        return live.process.kill(); // it has nothing left to do, but may wait until its messages have surely left
+        return;
       case 'failed':
         if (report.diskFull) releaseReserve(this.#store.dataFolder);
         live.end = report.diskFull
@@ -320,7 +341,8 @@ export class RunQueue {
   #keepWatch(): void {
     this.#watch ??= setInterval(() => {
       if (this.#live.size > 0 && !this.#store.present()) this.#folderGone();
-      else if (this.#open) for (const run of this.#store.present() ? recover(this.#store) : []) this.#options.onChange?.(run);
+      else if (this.#open && this.#store.present())
+        for (const { id } of this.#recover()) this.#options.onChange?.(this.#store.runs.get(id));
     }, WATCH_MS).unref();
   }
 

@@ -14,14 +14,23 @@ export interface Budget {
   readonly tokens: number;
   /** Episodes of the reference policy that V* was estimated from. */
   readonly vstarSamples: number;
+  /** Continuations played for credit by branches. */
+  readonly branchEpisodes: number;
 }
 
-export const BUDGETS = ['episodes', 'optimizerSteps', 'tokens', 'vstarSamples'] as const satisfies readonly (keyof Budget)[];
+export const BUDGETS = [
+  'episodes',
+  'optimizerSteps',
+  'tokens',
+  'vstarSamples',
+  'branchEpisodes',
+] as const satisfies readonly (keyof Budget)[];
 export const BUDGET_NAMES: Readonly<Record<keyof Budget, string>> = {
   episodes: 'episodes',
   optimizerSteps: 'optimizer steps',
   tokens: 'tokens',
   vstarSamples: 'V* samples',
+  branchEpisodes: 'continuations',
 };
 
 export function budgetOf(store: Pick<Store, 'metrics' | 'vstar'>, run: Run): Budget {
@@ -30,6 +39,7 @@ export function budgetOf(store: Pick<Store, 'metrics' | 'vstar'>, run: Run): Bud
     optimizerSteps: stepsSoFar(store, run).values.at(-1) ?? 0,
     tokens: run.tokens,
     vstarSamples: store.vstar.samplesOf(run.id),
+    branchEpisodes: store.metrics.series(run.id, 'branch.episodes').values.reduce((sum, count) => sum + count, 0),
   };
 }
 
@@ -40,7 +50,13 @@ export const stepsSoFar = (store: Pick<Store, 'metrics'>, { id }: Pick<Run, 'id'
 export function meanBudget(budgets: readonly Budget[]): Budget | null {
   if (budgets.length === 0) return null;
   const of = (key: keyof Budget): number => mean(budgets.map((budget) => budget[key]));
-  return { episodes: of('episodes'), optimizerSteps: of('optimizerSteps'), tokens: of('tokens'), vstarSamples: of('vstarSamples') };
+  return {
+    episodes: of('episodes'),
+    optimizerSteps: of('optimizerSteps'),
+    tokens: of('tokens'),
+    vstarSamples: of('vstarSamples'),
+    branchEpisodes: of('branchEpisodes'),
+  };
 }
 
 /** Budgets count as different from this ratio on. */

@@ -1,6 +1,7 @@
 // Many runs in a report: the seeds of one arm put together, so that a figure has a line and a table a row for each arm and
 // not for each run. Bands and ranges reach from the lowest to the highest seed, which needs no assumption about their spread.
 
+import { mean } from '../base/statistics.ts';
 import type { ComparedRun } from '../evaluation/compare.ts';
 import type { FigureLine, FigureLook } from './figures.ts';
 
@@ -20,28 +21,13 @@ export interface ReportView {
   readonly baseline: string | null;
 }
 
-/** The groups of a view, of whatever stands for its runs. */
-export function viewed<T extends { readonly name: string; readonly variant: string }>(
+/** The groups of a view. */
+export function viewed<T extends { readonly run: number; readonly name: string; readonly variant: string }>(
   view: ReportView,
   runs: readonly T[],
-  idOf: (run: T) => number,
 ): RunGroup<T>[] {
-  return view.groups.map(({ key, runs: ids, look }) => ({ key, look, members: runs.filter((run) => ids.includes(idOf(run))) }));
+  return view.groups.map(({ key, runs: ids, look }) => ({ key, look, members: runs.filter(({ run }) => ids.includes(run)) }));
 }
-
-/** By name where one algorithm goes by several (the arms of a study), else by algorithm; the window groups in the same way. */
-export function grouped<T extends { readonly name: string; readonly variant: string }>(runs: readonly T[]): RunGroup<T>[] {
-  const names = new Map<string, Set<string>>();
-  for (const { name, variant } of runs) names.set(variant, (names.get(variant) ?? new Set()).add(name));
-  const byName = [...names.values()].some((own) => own.size > 1);
-  const ambiguous = new Set(
-    [...Map.groupBy(runs, ({ name }) => name)].flatMap(([name, own]) => (new Set(own.map(({ variant }) => variant)).size > 1 ? name : [])),
-  );
-  const key = ({ name, variant }: T): string => (!byName ? variant : ambiguous.has(name) ? `${name} (${variant})` : name);
-  return [...Map.groupBy(runs, key)].map(([own, members]) => ({ key: own, members }));
-}
-
-const mean = (values: readonly number[]): number => values.reduce((sum, value) => sum + value, 0) / values.length;
 
 /** The lines of the members as one: mean and range at every x that all of them have. */
 export function meanLine(label: string, lines: readonly FigureLine[], look: FigureLook = {}): FigureLine {

@@ -14,6 +14,8 @@ export const comparedRun = z.object({
   variant: z.string(),
   world: z.string(),
   seed: z.number(),
+  /** Equal for runs that differ in their seed only. */
+  group: z.string(),
   state: z.string(),
   updates: z.number(),
   planned: z.number(),

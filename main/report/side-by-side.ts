@@ -97,7 +97,7 @@ export function armBudgets(store: Store, groups: readonly Grouped[]): { budgets:
 }
 
 function comparedRun(store: Store, { run: id, results }: StoredContender): ComparedRun {
-  const { name, variant, world, seed, state, updates, planned, seconds, episodes, best } = store.runs.get(id);
+  const { name, variant, world, seed, groupHash: group, state, updates, planned, seconds, episodes, best } = store.runs.get(id);
   const all = store.evaluations.list(id);
   const shown = store.evaluations.finalOrLatest(id);
   // Tasks of the periodic evaluations: they make the curve; the final one may be on another split.
@@ -116,6 +116,7 @@ function comparedRun(store: Store, { run: id, results }: StoredContender): Compa
     variant,
     world,
     seed,
+    group,
     state,
     updates,
     planned,

@@ -8,6 +8,7 @@ import type { Run } from '../store/runs.ts';
 import type { Store } from '../store/store.ts';
 import { episodesJsonLines } from '../interchange/tables.ts';
 import { presetBase, trainCommands } from '../config/command.ts';
+import { diffConfigs } from '../config/overrides.ts';
 import { compare, type Comparison, type Contender } from '../evaluation/compare.ts';
 import { BUDGET_NAMES, BUDGETS, type Budgets, budgetsOf, meanBudget, unequalBudgets } from './budget.ts';
 import { contenderOf } from './contenders.ts';
@@ -15,10 +16,11 @@ import { tabulate } from '../evaluation/evaluate.ts';
 import { failureMeaning, inOrder } from '../evaluation/failures.ts';
 import { barFigure, type FigureLine, lineFigure } from './figures.ts';
 import { readReplay } from '../replay/replay.ts';
+import { groupIntoArms, usualGrouping } from '../base/arms.ts';
 import { codeLine, interval, markdown, percent, pValue, signedPoints } from '../base/format.ts';
 import { csv, latexTable, markdownTable, mismatchText } from './report.ts';
 import { armBars, type ComparedArms, armComparison, armCsv, armTable } from './report-arms.ts';
-import { grouped, meanLine, MOST_RUNS, type ReportView, type RunGroup, viewed } from './report-groups.ts';
+import { meanLine, MOST_RUNS, type ReportView, type RunGroup, viewed } from './report-groups.ts';
 import { armProfiles, scoredArms, TAUS } from './profiles.ts';
 import { reportHtml, slidesHtml } from './report-html.ts';
 import { wilson } from '../base/statistics.ts';
@@ -76,7 +78,7 @@ export function studyReport(store: Store, ids: readonly number[], title: string,
   if (without.length === contenders.length) {
     throw new Error(`None of the runs ${ids.join(', ')} has been evaluated yet: let them train on, or evaluate them with "lab eval RUN"`);
   }
-  const groups = groupsOf(contenders, view);
+  const groups = groupsOf(runs, contenders, view);
   const arms = armComparison(groups, contenders, view?.baseline ?? null);
   const base = groups.find(({ key }) => key === arms.baseline)?.members[0]?.run;
   // Against the baseline on screen; else every pair up to six runs, and beyond, each against the first.
@@ -85,9 +87,8 @@ export function studyReport(store: Store, ids: readonly number[], title: string,
   const many = view ? view.groups.length < runs.length : comparison.runs.length > MOST_RUNS;
   const lines = (): FigureLine[] => {
     if (!many && !view) return runs.map((run) => learningLine(store, run));
-    const arms = view ? viewed(view, runs, ({ id }) => id) : grouped(runs);
-    return arms.map(({ key, members, look }) => {
-      const own = members.map((run) => learningLine(store, run));
+    return groups.map(({ key, members, look }) => {
+      const own = members.map(({ run }) => learningLine(store, store.runs.get(run)));
       return own.length === 1 && own[0] ? { ...own[0], ...look, label: key } : meanLine(key, own, look);
     });
   };
@@ -148,8 +149,10 @@ function learningTitle(many: boolean, lines: number): string {
 }
 
 /** As on screen; else by name or algorithm. */
-function groupsOf(contenders: readonly ReturnType<typeof contenderOf>[], view: ReportView | undefined): RunGroup<Contender>[] {
-  return view ? viewed(view, contenders, ({ run }) => run) : grouped(contenders);
+function groupsOf(runs: readonly Run[], contenders: readonly Contender[], view: ReportView | undefined): RunGroup<Contender>[] {
+  if (view) return viewed(view, contenders);
+  const differing = diffConfigs(contenders.map(({ config }) => config));
+  return groupIntoArms(contenders, usualGrouping(runs), differing);
 }
 
 function finalFigure(

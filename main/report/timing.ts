@@ -2,6 +2,7 @@
 // The parts add up to the whole; only the world's share lies inside rollout, V* and evaluation, which step through it.
 
 import { bytes, duration } from '../base/format.ts';
+import { median } from '../base/statistics.ts';
 import type { Run } from '../store/runs.ts';
 import type { Store } from '../store/store.ts';
 import { memoryLimit } from '../training/batching/session-pool.ts';
@@ -67,7 +68,7 @@ const WHOLE = 'system/time.total';
 /** Undefined for runs on the CPU. `idle`: seconds that the card waits for the host; `onCpu`: updates without it, after it was lost. */
 export function deviceSpent(store: Pick<Store, 'metrics'>, run: number): DeviceSpent | undefined {
   const series = store.metrics.many(run, [WHOLE, ...SPENT.map((name) => `system/device.${name}`)]);
-  const middle = (name: (typeof SPENT)[number]): number => median(series[`system/device.${name}`]?.values ?? []);
+  const middle = (name: (typeof SPENT)[number]): number => median(series[`system/device.${name}`]?.values ?? []) || 0;
   const whole = new Map([...(series[WHOLE]?.updates ?? [])].map((update, index) => [update, series[WHOLE]?.values[index]]));
   const waiting = series['system/device.waiting'];
   const idle = [...(waiting?.values ?? [])].map((seconds, index) => {
@@ -80,20 +81,13 @@ export function deviceSpent(store: Pick<Store, 'metrics'>, run: number): DeviceS
     up: middle('up'),
     down: middle('down'),
     waiting: middle('waiting'),
-    idle: median(idle),
+    idle: median(idle) || 0,
     perToken: middle('perToken'),
     learning: middle('learning'),
     updates: whole.size,
     onCpu: Math.max(0, whole.size - idle.length),
   };
   return spent.calls > 0 ? spent : undefined;
-}
-
-/** Of none: 0. */
-function median(values: Iterable<number>): number {
-  const sorted = [...values].sort((a, b) => a - b);
-  const half = sorted.length / 2;
-  return ((sorted[Math.ceil(half) - 1] ?? 0) + (sorted[Math.floor(half)] ?? 0)) / 2;
 }
 
 /** In one line. */

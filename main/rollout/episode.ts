@@ -28,10 +28,15 @@ export interface EpisodeRequest {
   readonly level: number | undefined;
   /** The world is not asked at once: the action waits until `answer` brings its turn. */
   readonly batched?: boolean;
+  /** Turns that are played as given before the first one is drawn. */
+  readonly before?: readonly { readonly thought: string; readonly action: string }[];
+  /** Decides what is drawn, and where the world allows it also its chance after `before`; by default `seed` does. */
+  readonly drawSeed?: number;
 }
 
-/** A finished episode: the record to keep, and the rows to learn from. */
+/** A finished episode: what was asked for, the record to keep, and the rows to learn from. */
 export interface Episode {
+  readonly request: EpisodeRequest;
   readonly trajectory: Trajectory;
   readonly rows: readonly EncodedRow[];
 }
@@ -59,10 +64,13 @@ export class EpisodeInPlay {
     this.#finished = finished;
     this.#environment = environment;
     this.#request = request;
-    this.random = Random.from('sample', request.seed);
+    this.random = Random.from('sample', request.drawSeed ?? request.seed);
     this.#text = textOf(codec, request);
     this.#turn = environment.reset(request.task, request.seed, request.level);
     this.#observe();
+    for (const step of request.before ?? []) this.#replay(step);
+    if (request.before && request.drawSeed !== undefined && environment.reseed && !this.#turn.done)
+      this.#turn = { ...this.#turn, state: environment.reseed(this.#turn.state, request.drawSeed) };
   }
 
   get done(): boolean {
@@ -129,6 +137,12 @@ export class EpisodeInPlay {
     for (const token of tokens) this.accept({ token, policyLogProb: 0, entropy: 0, top: [] });
   }
 
+  /** Forces a step and has the world answer at once. */
+  #replay(step: { readonly thought: string; readonly action: string }): void {
+    this.force(step);
+    if (this.waiting) this.answer(this.#environment.step(this.move.state, this.move.action));
+  }
+
   /** The record of the episode, once it is over. */
   finish(): Episode {
     if (!this.#turn.done) throw new Error('The episode is still being played');
@@ -149,7 +163,7 @@ export class EpisodeInPlay {
       advantage: null,
       failure: null,
     };
-    return { trajectory, rows: this.#text.rows };
+    return { request: this.#request, trajectory, rows: this.#text.rows };
   }
 
   /** Shows the policy what the world says now. */

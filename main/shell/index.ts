@@ -4,15 +4,15 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { app, BrowserWindow, crashReporter, dialog, nativeTheme } from 'electron';
-import { addressOf, fileOf, PROTOCOL } from './links.ts';
+import { addressOf, fileOf, PROTOCOL } from '../base/links.ts';
 import { buildMenu } from './menu.ts';
 import { defaultDataFolder, projectFolder, windowFolder } from '../base/paths.ts';
-import type { Outcome } from '../../preload/contract.ts';
-import type { LabServer } from '../lab/server.ts';
-import { answerCalls, relay, send } from './bridge.ts';
+import type { Payload } from '../../preload/contract.ts';
+import { answerCalls, broadcast, relay, send } from './bridge.ts';
 import { electronDesktop } from './desktop.ts';
 import { hardenProcess, hardenSession } from './security.ts';
 import { SettingsFile } from '../base/settings.ts';
+import { LabProcess } from './lab-process.ts';
 import { openWindow } from './window.ts';
 
 hardenProcess();
@@ -43,13 +43,13 @@ function start(): void {
   const first = process.argv.map(addressOf).find((address) => address !== null);
   ask(open(first ?? undefined));
   const desktop = electronDesktop(settings, (address) => ask(open(address)));
-  let lab: LabServer | undefined;
-  const opening = import('../lab/server.ts').then(({ openLab }) => (lab = openLab(dataFolder, desktop, relay)));
-  answerCalls(async (name, input): Promise<Outcome<unknown>> => (await opening).answer(name, input));
+  const onStatus = (status: Payload<'system.labStatus'>): void => broadcast('system.labStatus', status);
+  const lab = new LabProcess({ dataFolder, desktop, onEvent: relay, onStatus });
+  answerCalls((name, input) => lab.call(name, input));
   buildMenu(settings, () => ask(open('/')));
   function ask(window: BrowserWindow): void {
     window.on('close', (event) => {
-      if (BrowserWindow.getAllWindows().length <= 1 && !mayQuit(lab?.active() ?? 0)) event.preventDefault();
+      if (BrowserWindow.getAllWindows().length <= 1 && !mayQuit(lab.training)) event.preventDefault();
     });
   }
   const front = (): BrowserWindow => {
@@ -59,7 +59,7 @@ function start(): void {
     window.focus();
     return window;
   };
-  const openThing = (thing: string): void => openOutside(thing, front(), opening);
+  const openThing = (thing: string): void => void openOutside(thing, front(), lab);
   for (const word of process.argv) if (fileOf(word) !== null) openThing(word);
   app.on('second-instance', (_event, words) => {
     front();
@@ -80,10 +80,7 @@ function start(): void {
     // Training processes end first, so that their runs are stored as interrupted and not as running. Windows are gone by
     // now and nothing else waits, so the application then ends without asking again.
     event.preventDefault();
-    void opening
-      .then((server) => server.close())
-      .catch(console.error)
-      .finally(() => setImmediate(() => app.exit(0)));
+    void lab.close().finally(() => setImmediate(() => app.exit(0)));
   });
 }
 
@@ -104,17 +101,11 @@ function mayQuit(active: number): boolean {
 }
 
 /** A link leads the window somewhere; a file's runs are added. */
-function openOutside(thing: string, window: BrowserWindow, opening: Promise<LabServer>): void {
-  const address = addressOf(thing);
-  if (address !== null) {
-    send(window, 'system.navigate', { address });
-    return;
+async function openOutside(thing: string, window: BrowserWindow, lab: LabProcess): Promise<void> {
+  const [address, file] = [addressOf(thing), fileOf(thing)];
+  if (address !== null) send(window, 'system.navigate', { address });
+  else if (file !== null && existsSync(file)) {
+    const outcome = await lab.openFile(file);
+    if (!outcome.ok) dialog.showErrorBox('The file was not imported', outcome.error.message);
   }
-  const file = fileOf(thing);
-  if (file === null || !existsSync(file)) return;
-  opening
-    .then((lab) => lab.openFile(file))
-    .catch((error: unknown) => {
-      dialog.showErrorBox('The file was not imported', error instanceof Error ? error.message : String(error));
-    });
 }

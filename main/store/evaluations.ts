@@ -1,6 +1,7 @@
 // Evaluations with the outcome of every task, so that two runs can be compared task by task, and the numbers on the
 // runs themselves: the test, the latest and the best validation.
 
+import { mean } from '../base/statistics.ts';
 import type { Trajectory } from '../rollout/trajectory.ts';
 import type { EvaluationReport, EvaluationResult } from '../evaluation/evaluation-report.ts';
 import type { Statement } from 'better-sqlite3';
@@ -84,8 +85,6 @@ export class EvaluationStore {
   add(run: number | null, report: Omit<EvaluationReport, 'episodes'>, episodes: readonly (number | null)[]): number {
     return this.#dictionary.write(() => {
       const { results } = report;
-      const mean = (value: (result: EvaluationResult) => number): number =>
-        results.length === 0 ? 0 : results.reduce((sum, result) => sum + value(result), 0) / results.length;
       const id = Number(
         this.#db
           .prepare(
@@ -103,8 +102,8 @@ export class EvaluationStore {
             report.temperature,
             results.filter((result) => result.success).length,
             results.length,
-            toColumn(mean((result) => result.return)),
-            mean((result) => result.steps),
+            toColumn(mean(results.map((result) => result.return))),
+            mean(results.map(({ steps }) => steps)),
             report.seconds,
             Date.now(),
           ).lastInsertRowid,

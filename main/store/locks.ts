@@ -67,6 +67,12 @@ export class RunLocks {
     this.#db.prepare('DELETE FROM run_locks WHERE run_id = ? AND owner_pid = ?').run(run, process.pid);
   }
 
+  /** Whether the lab that took the lock is gone; its training process may still be ending. */
+  orphaned(run: number): boolean {
+    const row = this.#db.prepare<[number], Row>('SELECT * FROM run_locks WHERE run_id = ?').get(run);
+    return row !== undefined && !lives(row.owner_pid, row.owner_started);
+  }
+
   /** Who holds the lock, if anyone who still lives. */
   holder(run: number): LockHolder | undefined {
     const row = this.#db.prepare<[number], Row>('SELECT * FROM run_locks WHERE run_id = ?').get(run);

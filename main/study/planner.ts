@@ -3,7 +3,8 @@
 
 import { armDifferences } from '../evaluation/arms.ts';
 import { armsOf } from '../report/side-by-side.ts';
-import { quantile } from '../base/statistics.ts';
+import { byConfiguration } from '../base/arms.ts';
+import { median } from '../base/statistics.ts';
 import type { Store } from '../store/store.ts';
 import { resultsOf } from './findings.ts';
 import { ALPHA, type Components, componentsOf, type DifferenceTable, powerOf, type Size } from '../evaluation/inference.ts';
@@ -27,8 +28,8 @@ const MOST_RUNS = 100;
 export function worldComponents(store: Store, world: string): ReturnType<typeof spreadOf> {
   const tested = store.runs.list().filter((run) => run.world === world && run.state === 'done' && run.test !== null);
   const latest = tested.toSorted((a, b) => b.id - a.id).slice(0, MOST_RUNS);
-  const groups = [...Map.groupBy(latest, ({ groupHash }) => groupHash)]
-    .map(([key, runs]) => ({ key, runs: runs.map(({ id }) => id) }))
+  const groups = byConfiguration(latest.map(({ id, groupHash: group }) => ({ id, group })))
+    .map((runs) => ({ key: runs[0]?.group ?? '', runs: runs.map(({ id }) => id) }))
     .filter(({ runs }) => runs.length > 1)
     .toSorted((a, b) => b.runs.length - a.runs.length);
   const [baseline] = groups;
@@ -42,16 +43,12 @@ export function spreadOf(tables: readonly DifferenceTable[]): (Components & { re
     return components ? [{ ...components, clusterSize: table.clusters.length / new Set(table.clusters).size }] : [];
   });
   if (found.length === 0) return undefined;
-  const median = (of: (one: (typeof found)[number]) => number): number =>
-    quantile(
-      found.map(of).sort((x, y) => x - y),
-      0.5,
-    );
+  const of = (value: (one: (typeof found)[number]) => number): number => median(found.map(value));
   return {
-    seed: median(({ seed }) => seed),
-    cluster: median(({ cluster }) => cluster),
-    rest: median(({ rest }) => rest),
-    clusterSize: median(({ clusterSize }) => clusterSize),
+    seed: of(({ seed }) => seed),
+    cluster: of(({ cluster }) => cluster),
+    rest: of(({ rest }) => rest),
+    clusterSize: of(({ clusterSize }) => clusterSize),
   };
 }
 

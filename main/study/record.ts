@@ -23,7 +23,13 @@ const ArmRecord = z.object({
   iqm: estimate.nullable(),
   /** Spent by one run on average; null where it was not counted. */
   budget: z
-    .object({ episodes: z.number(), optimizerSteps: z.number(), tokens: z.number(), vstarSamples: z.number() })
+    .object({
+      episodes: z.number(),
+      optimizerSteps: z.number(),
+      tokens: z.number(),
+      vstarSamples: z.number(),
+      branchEpisodes: z.number().default(0),
+    })
     .nullable()
     .default(null),
 });

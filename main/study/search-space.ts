@@ -21,6 +21,8 @@ export const SEARCH_SPACES: Readonly<Record<string, readonly SearchKnob[]>> = {
   hybrid: [LEARNING_RATE, log('algorithm.klCoefficient', 2e-3, 0.1), linear('algorithm.partialCredit', 0.1, 0.9)],
   ppo: [LEARNING_RATE, log('algorithm.entropyBonus', 1e-4, 3e-2), linear('algorithm.clipHigh', 0.1, 0.4)],
   grpo: [LEARNING_RATE, log('algorithm.klCoefficient', 1e-4, 3e-2), linear('algorithm.clipHigh', 0.1, 0.4)],
+  'expert-iteration': [LEARNING_RATE],
+  oapl: [LEARNING_RATE, log('algorithm.beta', 0.02, 0.5)],
 };
 
 /** Steps of the sequence in each dimension: powers of 1/g with g⁴ = g + 1, the generalised golden ratio of three. */

@@ -56,7 +56,7 @@ export class RunRecord {
   /** Saves everything that the run needs to continue from its latest event, unless it did that before. */
   async checkpoint(): Promise<void> {
     if (!this.#changed) return;
-    const { trainer, reporter, files, setup, config } = this.#parts;
+    const { trainer, reporter, files, setup, config, lagged } = this.#parts;
     const memory = this.#memory;
     const { update } = memory;
     const pending = memory.evaluated < update;
@@ -64,7 +64,7 @@ export class RunRecord {
     const state = await trainer.download();
     const notes = { model: JSON.stringify(describeModel(setup.model)), tokenizer: JSON.stringify(setup.codec.tokenizer.json) };
     await reporter.checkpoint(update, kept, () =>
-      files.save(update, (path) => saveState(path, setup.layout, state, memory, notes), pending),
+      files.save(update, (path) => saveState(path, setup.layout, state, memory, { notes, lagged }), pending),
     );
     this.#changed = false;
     if (!pending) this.#saved = update;

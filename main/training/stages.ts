@@ -2,15 +2,18 @@
 // learned from. What they mean together is in train.ts.
 
 import type { Prepared } from '../algorithm/algorithm.ts';
+import { type Branches, turnRewards } from '../algorithm/credit.ts';
 import { Random } from '../base/random.ts';
 import type { Task } from '../environment/environment.ts';
 import { diagnoseTrajectory } from '../evaluation/evaluate.ts';
 import { at } from '../base/indexed.ts';
+import { playBranches } from '../rollout/branch.ts';
 import type { Episode } from '../rollout/episode.ts';
 import { drawAt, rollout } from '../rollout/rollout.ts';
 import type { LearningReport } from './batching/minibatch.ts';
 import { groupNames } from './group-names.ts';
 import type { TrainingRun } from './training-run.ts';
+import { adopt } from './weights.ts';
 import { drawableTasks, valueTasks } from './vstar-stage.ts';
 
 /** The names of the random streams that a batch is drawn from: the same names, the same batch. */
@@ -26,6 +29,14 @@ export interface Play {
   readonly level: number;
   readonly temperature: number;
   readonly streams: Streams;
+}
+
+/** Makes the reference the policy as it is now, where it follows the policy and that is due. */
+export async function followPolicy({ setup, trainer, lagged }: TrainingRun, update: number): Promise<void> {
+  const { referenceLag } = setup.algorithm.needs;
+  if (!lagged || referenceLag === undefined || (update - 1) % referenceLag !== 0) return;
+  const { values } = await trainer.download();
+  adopt(setup.layout, values, lagged.layout, lagged.weights);
 }
 
 /** The tasks of a batch, each with a V* where the algorithm needs one. */
@@ -58,6 +69,31 @@ export async function playTasks(run: TrainingRun, tasks: readonly Task[], play: 
     if (needs.vstar) trajectory.vstar = vstar.of(trajectory.task, level).value;
   }
   return episodes;
+}
+
+/** Plays on from the state before every turn, where the algorithm gives credit by what that collects. */
+export async function playBranchesOf(run: TrainingRun, episodes: readonly Episode[], play: Play): Promise<Branches | undefined> {
+  const { branches, vstar } = run.setup.algorithm.needs;
+  if (!branches) return undefined;
+  const { training } = run.config;
+  const ofPolicy = branches.by === 'policy';
+  const { continuations, cost } = await run.recorder.time('system/time.branch', () =>
+    playBranches(
+      ofPolicy ? run.policy : run.reference,
+      episodes,
+      {
+        count: branches.count,
+        first: vstar ? 1 : 0, // the value of the beginning is V*
+        name: [...play.streams.episodes],
+        draw: ofPolicy ? drawAt(play.temperature, training.minP) : drawAt(1),
+      },
+      { signal: run.signal },
+    ),
+  );
+  run.recorder.record({ 'branch.episodes': cost.episodes, 'branch.steps': cost.steps, 'branch.tokens': cost.tokens });
+  return continuations.map((turns) =>
+    turns.map((list, turn) => list.map(({ steps, success }) => turnRewards({ steps: steps.slice(turn), success }, training.reward))),
+  );
 }
 
 /** log π_ref and the critic's values of every token, as far as the algorithm needs them. */

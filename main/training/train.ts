@@ -4,11 +4,12 @@
 // done again, with the same numbers.
 
 import type { Prepared } from '../algorithm/algorithm.ts';
+import { vstarOf } from '../algorithm/vstar.ts';
 import { type RunConfig, learningRateAt, temperatureAt } from '../config/config.ts';
 import type { Episode } from '../rollout/episode.ts';
 import { isAbort, neverAborted } from './abort.ts';
 import type { TrainingHost } from './host.ts';
-import { type Play, type Streams, drawTasks, learn, playTasks, scoreEpisodes } from './stages.ts';
+import { type Play, type Streams, drawTasks, followPolicy, learn, playBranchesOf, playTasks, scoreEpisodes } from './stages.ts';
 import { type TrainingRun, openTraining } from './training-run.ts';
 import { evaluate } from './validation.ts';
 import { stageOne } from './vstar-stage.ts';
@@ -43,6 +44,7 @@ export async function train(config: RunConfig, host: TrainingHost, signal = neve
 async function trainUpdate(run: TrainingRun, update: number): Promise<void> {
   const { training, seed } = run.config;
   run.clock.start();
+  await followPolicy(run, update); // a reference that lags behind the policy
   const { episodes, prepared, level, temperature } = await collect(run, update, {
     tasks: ['tasks', seed, update],
     names: [seed, update],
@@ -70,7 +72,10 @@ export async function collect(run: TrainingRun, update: number, streams: Streams
 
   const tasks = await drawTasks(run, play); // V* of those that have none yet is estimated now
   const episodes = await playTasks(run, tasks, play);
+  const branches = await playBranchesOf(run, episodes, play); // where credit comes from continuations
   await scoreEpisodes(run, episodes); // log π_ref, the critic's values
-  const prepared = run.learner.prepare(episodes, { update, updates: training.updates, reward: training.reward });
+  const { updates, reward } = training;
+  const value = (returns: readonly number[]): number => vstarOf(returns, run.config.vstar);
+  const prepared = run.learner.prepare(episodes, { update, updates, reward, branches, value });
   return { ...play, episodes, prepared };
 }

@@ -24,7 +24,7 @@ import type { RunSetup } from './run-setup.ts';
 import { takenBytes } from './batching/session-pool.ts';
 import { TaskSampler, trainingPool } from './tasks.ts';
 import { VstarStage } from './vstar-stage.ts';
-import { adopt, branchState, loadState } from './weights.ts';
+import { adopt, branchState, type LaggedReference, loadLagged, loadState } from './weights.ts';
 
 /** Seconds of an update, and those of them spent inside the environment. */
 export interface UpdateTime {
@@ -38,10 +38,14 @@ export interface RunParts {
   readonly setup: RunSetup;
   /** The policy that is trained, ready to play. */
   readonly policy: Actor;
+  /** The reference, ready to play. */
+  readonly reference: Actor;
   readonly trainer: Trainer;
   /** Weights and optimizer state; on a device they are current after `trainer.download()`. */
   readonly state: TrainingState;
   readonly learner: Learner;
+  /** The reference of the loss, where it follows the policy. */
+  readonly lagged: LaggedReference | undefined;
   readonly vstar: VstarStage;
   /** The training tasks of the run, and which of them come up in an update. */
   readonly pool: readonly Task[];
@@ -82,8 +86,9 @@ export async function openTraining(config: RunConfig, host: TrainingHost, signal
   const network = networkOf(setup.model);
   const lanes = lanesFor(setup.config, network);
   const trainer = new Trainer({ layout: setup.layout, state, optimizer: adam(training), session, sessions: SESSIONS, pool, lanes });
+  const lagged = laggedReference(setup, reference.weights, host);
   const weights = trainedWeights(setup.model, state.values, trainer.parameters);
-  const learner = new Learner(setup, trainer, weights, shared.placed, {
+  const learner = new Learner(setup, trainer, weights, lagged?.weights ?? shared.placed, {
     threads,
     sessions: SESSIONS,
     pool,
@@ -95,9 +100,11 @@ export async function openTraining(config: RunConfig, host: TrainingHost, signal
     config,
     setup,
     policy,
+    reference: actor,
     trainer,
     state,
     learner,
+    lagged,
     reporter,
     counters,
     signal,
@@ -151,6 +158,16 @@ function initialState(setup: RunSetup, reference: Flat, { resumeFrom, branchFrom
   if (branchFrom === undefined) return { state: freshState(setup.layout, values), memory };
   const { state, tasks, optimizer } = branchState(branchFrom, setup.layout, values);
   return { state, memory: { ...memory, tasks }, branched: { optimizer } };
+}
+
+/** Begins as the reference, or as the checkpoint has it. */
+function laggedReference(setup: RunSetup, reference: Flat, { resumeFrom }: TrainingHost): LaggedReference | undefined {
+  if (setup.algorithm.needs.referenceLag === undefined) return undefined;
+  const layout = setup.referenceLayout;
+  const lagged = { layout, weights: layout.zeros() };
+  adopt(layout, reference, layout, lagged.weights);
+  if (resumeFrom !== undefined) loadLagged(resumeFrom, lagged);
+  return lagged;
 }
 
 const adam = ({ adamBeta1, adamBeta2, weightDecay, clip }: RunConfig['training']) => ({

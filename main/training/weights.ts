@@ -39,11 +39,18 @@ export function adopt(from: ParameterLayout, weights: Flat, to: ParameterLayout,
 }
 
 /** Weights and optimizer state: all that an optimizer needs to continue exactly. */
-export function saveOptimizer(file: string, layout: ParameterLayout, state: TrainingState, notes: Readonly<Record<string, string>>): void {
+export function saveOptimizer(
+  file: string,
+  layout: ParameterLayout,
+  state: TrainingState,
+  notes: Readonly<Record<string, string>>,
+  lagged?: LaggedReference,
+): void {
   const tensors = new Map([
     ...named(layout, state.values, ''),
     ...named(layout, state.first, 'optimizer.first.'),
     ...named(layout, state.second, 'optimizer.second.'),
+    ...(lagged ? named(lagged.layout, lagged.weights, 'reference.') : []),
   ]);
   writeCheckpoint(file, { tensors, step: state.step, notes });
 }
@@ -57,15 +64,26 @@ export function loadOptimizer(file: string, layout: ParameterLayout): { state: T
   return { state, notes };
 }
 
+/** A reference that follows the policy, with its parameters. */
+export interface LaggedReference {
+  readonly layout: ParameterLayout;
+  readonly weights: Flat;
+}
+
 /** The whole state of a run. */
 export function saveState(
   file: string,
   layout: ParameterLayout,
   state: TrainingState,
   memory: TrainingMemory,
-  notes: Readonly<Record<string, string>>,
+  { notes, lagged }: { readonly notes: Readonly<Record<string, string>>; readonly lagged?: LaggedReference | undefined },
 ): void {
-  saveOptimizer(file, layout, state, { ...notes, memory: JSON.stringify(memory) });
+  saveOptimizer(file, layout, state, { ...notes, memory: JSON.stringify(memory) }, lagged);
+}
+
+/** Takes a lagged reference as a checkpoint has it. */
+export function loadLagged(file: string, { layout, weights }: LaggedReference): void {
+  fill(layout, weights, readCheckpoint(file).tensors, 'reference.');
 }
 
 export function loadState(file: string, layout: ParameterLayout): { state: TrainingState; memory: TrainingMemory } {

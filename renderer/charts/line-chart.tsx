@@ -65,6 +65,7 @@ const tooMany = (series: readonly Series[]): ReadonlySet<string> =>
 /** Where many lines are shown, only their lines. */
 const withoutBands = (series: readonly Series[]): readonly Series[] =>
   series.length <= MOST_BANDS ? series : series.map(({ low: _low, high: _high, ...line }) => line);
+const lineWords = ({ label, x }: Series): string => `${label} (${x.length} ${x.length === 1 ? 'point' : 'points'})`;
 const plainX = (x: number): string => formatTick(x);
 
 export function LineChart(props: LineChartProps) {
@@ -134,7 +135,7 @@ function Plot(props: LineChartProps & { onFullScreen?: () => void }) {
             {...pointer}
             onBlur={() => group.point(null)}
           >
-            <canvas ref={canvas} role="img" aria-label={`${title}: ${visible.map(({ label }) => label).join(', ')}`} />
+            <canvas ref={canvas} role="img" aria-label={`${title}: ${visible.map(lineWords).join(', ')}`} />
           </div>
           {legend === 'beside' && <SideLegend {...names} height={height} />}
         </div>

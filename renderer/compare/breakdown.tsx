@@ -16,7 +16,8 @@ import { formatValue } from '../format.ts';
 import { runStyle } from '../theme/runs.ts';
 import { useView } from '../state/view.ts';
 import { useGroupLooks } from './curves.tsx';
-import { type Group, meanCurve, shown } from './groups.ts';
+import { shownValue } from '../../main/base/arms.ts';
+import { type Group, meanCurve } from './groups.ts';
 import util from '../theme/utilities.module.css';
 import { Scrolled } from './scrolled.tsx';
 import styles from './compare.module.css';
@@ -171,7 +172,7 @@ export function ConfigDiff({ data, groups }: { data: Answer<'compare.open'>; gro
             key,
             head: <code>{key}</code>,
             cells: columns.map(({ indices }) => {
-              const own = [...new Set(indices.map((index) => shown(values[index])))];
+              const own = [...new Set(indices.map((index) => shownValue(values[index])))];
               return own.length > 3 ? `${own.length} values` : own.join(', ');
             }),
           }))}

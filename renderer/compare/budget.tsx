@@ -7,8 +7,14 @@ import { Cell, Head, Row, Table } from '../components/table.tsx';
 import type { Group } from './groups.ts';
 import { Scrolled } from './scrolled.tsx';
 
-const NAMES = { episodes: 'Episodes', optimizerSteps: 'Optimizer steps', tokens: 'Tokens', vstarSamples: 'V* samples' } as const;
-const KEYS = ['episodes', 'optimizerSteps', 'tokens', 'vstarSamples'] as const;
+const NAMES = {
+  episodes: 'Episodes',
+  optimizerSteps: 'Optimizer steps',
+  tokens: 'Tokens',
+  vstarSamples: 'V* samples',
+  branchEpisodes: 'Continuations',
+} as const;
+const KEYS = ['episodes', 'optimizerSteps', 'tokens', 'vstarSamples', 'branchEpisodes'] as const;
 const whole = new Intl.NumberFormat('en', { maximumFractionDigits: 0 });
 
 export function BudgetTable({ groups }: { groups: readonly Group[] }) {

@@ -23,7 +23,8 @@ import { Categories, ConfigDiff, Failures } from './breakdown.tsx';
 import { Claims } from './claims.tsx';
 import { Curves, useGroupLooks } from './curves.tsx';
 import { ExportButton } from './export-button.tsx';
-import { type Group, groupRuns, usualGrouping } from './groups.ts';
+import { usualGrouping } from '../../main/base/arms.ts';
+import { type Group, groupRuns } from './groups.ts';
 import { ParameterView } from './parameter-view.tsx';
 import { Planner } from './planner.tsx';
 import { Profiles } from './profiles.tsx';
@@ -156,7 +157,7 @@ function useOpened(runs: readonly number[]) {
 
 /** What the reader chose, where these runs have it, else what tells them apart. */
 function groupingOf({ runs, diff }: Answer<'compare.open'>, chosen: string): string {
-  const known = ['run', 'variant', 'name', ...diff.map(({ key }) => key)].includes(chosen);
+  const known = ['config', 'run', 'variant', ...diff.map(({ key }) => key)].includes(chosen);
   return known ? chosen : usualGrouping(runs);
 }
 
@@ -165,7 +166,7 @@ const asked = (groups: readonly Group[]) => groups.map(({ key, runs }) => ({ key
 /** The runs as arms. */
 function useGroups(data: Answer<'compare.open'> | undefined) {
   const [chosen, setGrouping] = useView('compare.grouping', groupingSchema, '');
-  const grouping = data ? groupingOf(data, chosen) : 'variant';
+  const grouping = data ? groupingOf(data, chosen) : 'config';
   const groups = useMemo(() => (data ? groupRuns(data.runs, grouping, data.diff) : []), [data, grouping]);
   const looks = useGroupLooks(data?.runs ?? NO_RUNS, groups);
   return { grouping, setGrouping, groups, looks };
@@ -197,8 +198,8 @@ function Grouping({ data, grouping, setGrouping, arms }: GroupingProps) {
         id="compare-group"
         value={grouping}
         options={[
-          { value: 'variant', label: 'algorithm (mean over seeds)' },
-          { value: 'name', label: 'name (mean over seeds)' },
+          { value: 'config', label: 'configuration (mean over seeds)' },
+          { value: 'variant', label: 'algorithm (mean over its runs)' },
           { value: 'run', label: 'run (no grouping)' },
           ...data.diff.map(({ key }) => ({ value: key, label: key })),
         ]}

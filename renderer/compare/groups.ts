@@ -1,6 +1,7 @@
-// Runs into groups (by variant, by any setting that differs, or each for itself), and the curves of a group into one: the
-// mean with its 95% interval over the group's runs. No React in here.
+// The arms of a comparison, and the curves of an arm as one: the mean with its 95% interval over the arm's runs. No React in here.
 
+import { type DifferingSetting, groupIntoArms } from '../../main/base/arms.ts';
+import { deviation, mean, studentQuantile } from '../../main/base/statistics.ts';
 import type { ComparedRun } from '../../main/lab/features/compare.ts';
 
 export interface Curve {
@@ -17,40 +18,9 @@ export interface Group {
   readonly runs: readonly number[];
 }
 
-interface Differing {
-  readonly key: string;
-  readonly values: readonly unknown[];
-}
-
-/** `by`: `run`, `variant`, `name`, or a config key out of `diff`. In the order of the first run of each group. */
-export function groupRuns(runs: readonly ComparedRun[], by: string, diff: readonly Differing[]): Group[] {
-  const values = diff.find(({ key }) => key === by)?.values;
-  const variants = Map.groupBy(runs, ({ name }) => name);
-  const keyOf = (run: ComparedRun, index: number): string => {
-    if (by === 'run') return `#${run.run} ${run.name}, seed ${run.seed}`;
-    if (by === 'variant') return run.variant;
-    if (by !== 'name') return `${by} = ${shown(values?.[index])}`;
-    const ambiguous = new Set(variants.get(run.name)?.map(({ variant }) => variant)).size > 1;
-    return ambiguous ? `${run.name} (${run.variant})` : run.name;
-  };
-  const groups = new Map<string, number[]>();
-  runs.forEach((run, index) => {
-    const key = keyOf(run, index);
-    groups.set(key, [...(groups.get(key) ?? []), run.run]);
-  });
-  return [...groups].map(([key, members]) => ({ key, runs: members }));
-}
-
-/** Where one variant goes by several names (the arms of a study), the names say what is compared; else the variants do. */
-export function usualGrouping(runs: readonly ComparedRun[]): 'name' | 'variant' {
-  const names = Map.groupBy(runs, ({ variant }) => variant);
-  return [...names.values()].some((same) => new Set(same.map(({ name }) => name)).size > 1) ? 'name' : 'variant';
-}
-
-export function shown(value: unknown): string {
-  if (value === undefined) return '–';
-  return typeof value === 'string' ? value : JSON.stringify(value);
-}
+/** The arms on screen: `by` is one of base/arms.ts. */
+export const groupRuns = (runs: readonly ComparedRun[], by: string, diff: readonly DifferingSetting[]): Group[] =>
+  groupIntoArms(runs, by, diff).map(({ key, members }) => ({ key, runs: members.map(({ run }) => run) }));
 
 export interface MeanCurve {
   readonly x: number[];
@@ -62,12 +32,6 @@ export interface MeanCurve {
   /** How many runs stand behind the first and the last point: less at the end when some are still training. */
   readonly n: number;
 }
-
-/** 97.5% quantile of Student's t for 1 … 30 degrees of freedom; beyond, the normal one. */
-const T = [
-  12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228, 2.201, 2.179, 2.16, 2.145, 2.131, 2.12, 2.11, 2.101, 2.093, 2.086,
-  2.08, 2.074, 2.069, 2.064, 2.06, 2.056, 2.052, 2.048, 2.045, 2.042,
-];
 
 /** Mean and Student's 95% interval at every update that all curves have, at their mean place on the axis; one curve has no interval. */
 export function meanCurve(curves: readonly Curve[]): MeanCurve {
@@ -89,15 +53,15 @@ export function meanCurve(curves: readonly Curve[]): MeanCurve {
   const n = known.length;
   const shared = [...byUpdate].filter(([, { values }]) => values.length === n).sort(([a], [b]) => a - b);
   const result: MeanCurve = { x: [], y: [], low: [], high: [], updates: [], n };
+  const t = n > 1 ? studentQuantile(0.025, n - 1) : 0;
   for (const [update, { x, values }] of shared) {
-    const mean = values.reduce((sum, value) => sum + value, 0) / n;
-    const variance = n > 1 ? values.reduce((sum, value) => sum + (value - mean) ** 2, 0) / (n - 1) : 0;
-    const half = n > 1 ? (T[n - 2] ?? 1.96) * Math.sqrt(variance / n) : 0;
+    const middle = mean(values);
+    const half = (t * deviation(values)) / Math.sqrt(n);
     result.updates.push(update);
     result.x.push(x / n);
-    result.y.push(mean);
-    result.low.push(mean - half);
-    result.high.push(mean + half);
+    result.y.push(middle);
+    result.low.push(middle - half);
+    result.high.push(middle + half);
   }
   return result;
 }

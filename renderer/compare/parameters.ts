@@ -1,8 +1,9 @@
 // Settings against success, for sweeps: which settings can be put on an axis, where their values lie, and how strongly success goes
 // with them. No React in here.
 
+import { shownValue } from '../../main/base/arms.ts';
+import { rankCorrelation } from '../../main/base/statistics.ts';
 import type { ComparedRun } from '../../main/lab/features/compare.ts';
-import { shown } from './groups.ts';
 
 export interface Setting {
   readonly key: string;
@@ -13,7 +14,7 @@ export interface Setting {
 export function plottable(runs: readonly ComparedRun[], diff: readonly Setting[]): Setting[] {
   const evaluated = runs.flatMap(({ success }, index) => (success ? [index] : []));
   const distinct = ({ values }: Setting): number =>
-    new Set(evaluated.flatMap((index) => (values[index] === undefined ? [] : [shown(values[index])]))).size;
+    new Set(evaluated.flatMap((index) => (values[index] === undefined ? [] : [shownValue(values[index])]))).size;
   const numbers = ({ values }: Setting): number =>
     new Set(evaluated.flatMap((index) => (typeof values[index] === 'number' ? [values[index]] : []))).size;
   return diff
@@ -44,11 +45,11 @@ export function placeSetting(runs: readonly ComparedRun[], { values }: Setting):
   const evaluated = runs.flatMap(({ run, success }, index) => (success ? [{ run, y: success.rate, value: values[index] }] : []));
   const known = evaluated.filter(({ value }) => value !== undefined);
   const numeric = known.flatMap(({ value }) => (typeof value === 'number' ? [value] : []));
-  const all = [...new Set(known.map(({ value }) => shown(value)))].sort((a, b) => a.localeCompare(b, 'en', { numeric: true }));
+  const all = [...new Set(known.map(({ value }) => shownValue(value)))].sort((a, b) => a.localeCompare(b, 'en', { numeric: true }));
   const missing = evaluated.length - known.length;
   if (numeric.length < known.length || new Set(numeric).size < 2) {
     const at = (label: string): number => (all.indexOf(label) + 0.5) / Math.max(1, all.length);
-    const points = known.map(({ run, y, value }) => ({ run, y, x: at(shown(value)), value: shown(value) }));
+    const points = known.map(({ run, y, value }) => ({ run, y, x: at(shownValue(value)), value: shownValue(value) }));
     return { points, ticks: all.map((label) => ({ x: at(label), label })), log: false, missing, rho: null };
   }
   const [low, high] = [Math.min(...numeric), Math.max(...numeric)];
@@ -57,7 +58,7 @@ export function placeSetting(runs: readonly ComparedRun[], { values }: Setting):
     0.04 + 0.92 * (log ? Math.log(value / low) / Math.log(high / low) : (value - low) / (high - low));
   const distinct = [...new Set(numeric)].sort((a, b) => a - b);
   return {
-    points: known.map(({ run, y }, index) => ({ run, y, x: along(numeric[index] ?? low), value: shown(numeric[index]) })),
+    points: known.map(({ run, y }, index) => ({ run, y, x: along(numeric[index] ?? low), value: shownValue(numeric[index]) })),
     ticks: apart(distinct.map((value) => ({ x: along(value), label: String(Number(value.toPrecision(3))) }))),
     log,
     missing,
@@ -73,21 +74,4 @@ function apart(ticks: readonly { x: number; label: string }[]): { x: number; lab
   const kept: { x: number; label: string }[] = [];
   for (const tick of ticks) if (kept.length === 0 || tick.x - (kept.at(-1)?.x ?? 0) > 0.07) kept.push(tick);
   return kept;
-}
-
-/** Spearman's ρ, ties at their mean rank. */
-export function rankCorrelation(a: readonly number[], b: readonly number[]): number | null {
-  const [x, y] = [ranks(a), ranks(b)];
-  const mean = (a.length + 1) / 2;
-  const sum = (of: (index: number) => number): number => a.reduce((total, _, index) => total + of(index), 0);
-  const spread = Math.sqrt(sum((i) => ((x[i] ?? 0) - mean) ** 2) * sum((i) => ((y[i] ?? 0) - mean) ** 2));
-  return spread === 0 ? null : sum((i) => ((x[i] ?? 0) - mean) * ((y[i] ?? 0) - mean)) / spread;
-}
-
-function ranks(values: readonly number[]): number[] {
-  return values.map((value) => {
-    const below = values.filter((other) => other < value).length;
-    const same = values.filter((other) => other === value).length;
-    return below + (same + 1) / 2;
-  });
 }

@@ -13,9 +13,10 @@ import { nearest } from '../charts/series.ts';
 import type { Mark, Series } from '../charts/series.ts';
 import { scaleSchema, ScaleSwitch, smoothingSchema, SmoothingSelect } from '../charts/view-controls.tsx';
 import { Select } from '../components/field.tsx';
-import { ErrorState } from '../components/states.tsx';
+import { EmptyState, ErrorState } from '../components/states.tsx';
 import { Segmented } from '../components/tabs.tsx';
 import { formatDuration, formatTick } from '../format.ts';
+import { doingWords } from '../state/progress.ts';
 import { runName, useRuns } from '../state/runs.ts';
 import { useView } from '../state/view.ts';
 import { runStyle } from '../theme/runs.ts';
@@ -66,7 +67,7 @@ export function ChartsTab({ run, events, alerts, evaluations, onPoint }: ChartsT
   const [smoothing, setSmoothing] = useView('live.smoothing', smoothingSchema, 0);
   const [pinned, setPinned] = useView('live.pinned', pinnedSchema, NONE_PINNED);
   const [baseline, setBaseline] = useState<number | null>(null);
-  const { series, query } = useLiveSeries(run.id, axis);
+  const { series, query, zoomed } = useLiveSeries(run.id, axis);
   const under = useBaselineSeries(baseline, axis);
   const glossary = useGlossary();
 
@@ -96,7 +97,11 @@ export function ChartsTab({ run, events, alerts, evaluations, onPoint }: ChartsT
     toggle: () => setPinned(pinned.includes(id) ? pinned.filter((one) => one !== id) : [...pinned, id]),
   });
 
+  const withoutPoints =
+    series.size > 0 && !zoomed ? 'Not used by this algorithm' : zoomed ? 'No points in this part' : 'Waiting for the first update';
+
   if (query.isError) return <ErrorState title="Could not read the metrics" error={query.error} retry={() => void query.refetch()} />;
+  if (run.updates === 0 && !zoomed && query.data && charts.every(({ lines }) => lines.length === 0)) return <Beginning run={run} />;
   return (
     <>
       <Controls {...{ run, axis, setAxis, scale, setScale, smoothing, setSmoothing, baseline, setBaseline }} />
@@ -116,7 +121,7 @@ export function ChartsTab({ run, events, alerts, evaluations, onPoint }: ChartsT
               marks={chartMarks}
               group={rangeGroup(run.id, axis)}
               height={HEIGHT}
-              empty={run.updates > 0 ? 'Not used by this algorithm' : 'Waiting for the first update'}
+              empty={withoutPoints}
               pin={pinOf(plan.id)}
               {...(stale && { stale })}
               onPoint={open}
@@ -130,6 +135,23 @@ export function ChartsTab({ run, events, alerts, evaluations, onPoint }: ChartsT
         ))}
       </div>
     </>
+  );
+}
+
+const BEGINNING: Readonly<Record<string, string>> = {
+  reference:
+    'The policy first learns to imitate demonstrations until it solves part of the tasks. What comes out is the reference: training begins with it and is measured against it.',
+  vstar: 'Each task gets a value: how well the reference does on it in several attempts (V*).',
+};
+
+/** Instead of charts without a point: what happens before the first one. */
+function Beginning({ run }: { run: RunRow }) {
+  const words = run.state === 'queued' ? 'It starts when a place in the queue is free.' : doingWords(run);
+  return (
+    <EmptyState title="Curves begin with the first update">
+      <p>{`${words.charAt(0).toUpperCase()}${words.slice(1)}`}</p>
+      <p>{BEGINNING[run.progress?.stage ?? '']}</p>
+    </EmptyState>
   );
 }
 

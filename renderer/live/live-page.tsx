@@ -26,7 +26,6 @@ import { EpisodeList } from './episode-list.tsx';
 import { BranchButton, Lineage, branchUpdate } from './lineage.tsx';
 import { Log } from './log.tsx';
 import { Overview } from './overview.tsx';
-import { useProgress, useRunLists } from './use-live.ts';
 import { useSteering } from './use-steering.ts';
 import styles from './live.module.css';
 
@@ -69,8 +68,8 @@ export default function LivePage() {
 function Live({ run }: { run: RunRow }) {
   const [tab, setTab] = useView<z.infer<typeof tabSchema>>('live.tab', tabSchema, 'charts');
   const [point, setPoint] = useState<Point | null>(null);
-  const { events, evaluations } = useRunLists(run.id);
-  const progress = useProgress(run.id, run.state === 'running' || run.state === 'stopping');
+  const events = useCall('runs.events', { run: run.id });
+  const evaluations = useCall('runs.evaluations', { run: run.id });
   const { asked, ask } = useSteering(run);
   const steps = possible(run);
   const branch = branchUpdate(run, evaluations.data?.checkpoints);
@@ -105,7 +104,7 @@ function Live({ run }: { run: RunRow }) {
       }
     >
       <Lineage run={run} />
-      <Overview {...{ run, progress, asked }} />
+      <Overview {...{ run, asked }} />
       <Alerts alerts={alerts} action={<BranchButton run={run.id} update={branch} />} />
       <Tabs
         label="Run views"

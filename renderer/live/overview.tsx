@@ -1,15 +1,15 @@
 // The head of a run: its state, its progress through its stages with an estimate, and the numbers that sum it up.
 
 import type { Proportion } from '../../main/base/shapes.ts';
-import type { LiveProgress, RunRow, Stage } from '../../main/lab/features/runs.ts';
+import type { RunRow, Stage } from '../../main/lab/features/runs.ts';
 import { percent, points } from '../../main/base/format.ts';
 import { stages as allStages } from '../../main/base/vocabulary.ts';
+import { useCall } from '../bridge.ts';
 import { RunStateBadge } from '../components/run-state.tsx';
 import { Progress, Stat, Stats } from '../components/stat.tsx';
 import { formatDuration, formatValue } from '../format.ts';
-import { shareDone } from '../state/runs.ts';
-import { doingWords, stageProgress } from './stages.ts';
-import { useRunSummary } from './use-live.ts';
+import { doingWords, shareDone } from '../state/progress.ts';
+import { stageProgress } from './stages.ts';
 import styles from './live.module.css';
 
 const whole = new Intl.NumberFormat('en');
@@ -20,16 +20,16 @@ const LONG = 100;
 
 interface OverviewProps {
   run: RunRow;
-  /** What it does at this moment; null when it does not train. */
-  progress: LiveProgress | null;
   /** What was asked of it and has not happened yet. */
   asked: string | null;
 }
 
-export function Overview({ run, progress, asked }: OverviewProps) {
+export function Overview({ run, asked }: OverviewProps) {
   const live = run.state === 'running' || run.state === 'stopping';
-  const { stages = allStages, advice = [], device = null, validationTemperature = 0 } = useRunSummary(run.id) ?? {};
-  const words = live ? [doingWords(run, progress), asked].filter(Boolean).join(' · ') : (run.reason ?? '');
+  const { stages = allStages, advice = [], device = null, validationTemperature = 0 } = useCall('runs.get', { run: run.id }).data ?? {};
+  // A run that was paused before its first update says how far its stage was.
+  const stage = live || (run.state === 'paused' && run.updates === 0 && run.progress) ? doingWords(run) : '';
+  const words = [live ? '' : run.reason, stage, asked].filter(Boolean).join(' · ');
   const long = words.length > LONG;
   return (
     <section className={styles.overview} aria-label="Run status">
@@ -41,7 +41,7 @@ export function Overview({ run, progress, asked }: OverviewProps) {
           </span>
           {!long && <span className={styles.remark}>{words}</span>}
         </div>
-        {ENDED.includes(run.state) ? <Progress label="Run progress" value={shareDone(run)} /> : <Stages {...{ run, stages, progress }} />}
+        {ENDED.includes(run.state) ? <Progress label="Run progress" value={shareDone(run)} /> : <Stages {...{ run, stages }} />}
       </div>
       <Numbers {...{ run, validationTemperature }} />
       {long && <p className={styles.across}>{words}</p>}
@@ -61,10 +61,10 @@ export function Overview({ run, progress, asked }: OverviewProps) {
   );
 }
 
-function Stages({ run, stages, progress }: { run: RunRow; stages: readonly Stage[]; progress: LiveProgress | null }) {
+function Stages({ run, stages }: { run: RunRow; stages: readonly Stage[] }) {
   return (
     <ol className={styles.stages} aria-label="Stages">
-      {stageProgress(run, stages, progress).map(({ stage, name, share, current }) => (
+      {stageProgress(run, stages).map(({ stage, name, share, current }) => (
         <li key={stage} data-stage={stage} aria-current={current ? 'step' : undefined}>
           <Progress label={name} value={share} />
           <span>{name}</span>

@@ -9,8 +9,8 @@ import { Progress } from '../components/stat.tsx';
 import { EmptyState, ErrorState, Loading } from '../components/states.tsx';
 import { formatDuration } from '../format.ts';
 import { QueuePanel } from '../new-run/queue-panel.tsx';
-import { active, queued, shareDone, steer, useRuns } from '../state/runs.ts';
-import { secondsLeft } from '../state/seconds-left.ts';
+import { secondsLeft, shareDone, stageNow } from '../state/progress.ts';
+import { active, queued, steer, useRuns } from '../state/runs.ts';
 import util from '../theme/utilities.module.css';
 import styles from './queue.module.css';
 
@@ -67,9 +67,9 @@ function Lists({ runs }: { runs: readonly RunRow[] }) {
               <li key={run.id} className={styles.row}>
                 <RunStateBadge state={run.state} />
                 <RunLink run={run} />
-                <Progress label={`Run ${run.id}`} value={shareDone(run)} />
+                <Progress label={`Run ${run.id}`} value={stageNow(run).share} />
                 <span className={util.muted}>
-                  {run.updates} of {run.planned} updates{leftWords(run)}
+                  {run.updates} of {run.planned} updates, {stageNow(run).words}
                 </span>
                 <span className={styles.tools}>
                   <Button icon="pause" onClick={() => steer(run.id, 'pause')}>
@@ -125,9 +125,4 @@ function RunLink({ run }: { run: RunRow }) {
       #{run.id} <bdi>{run.name}</bdi>, seed {run.seed}
     </Link>
   );
-}
-
-function leftWords(run: RunRow): string {
-  const left = secondsLeft(run);
-  return left === null ? '' : `, about ${formatDuration(left)} left`;
 }

@@ -15,6 +15,7 @@ import { useView } from '../state/view.ts';
 import { Comment, CommentButton, StarButton } from './note.tsx';
 import type { Draft } from './note.tsx';
 import { PAINTS, scaleOf } from './paint.ts';
+import { CreditPanel } from './credit.tsx';
 import { Resample } from './resample.tsx';
 import { StepView } from './step-view.tsx';
 import { episodeText } from './text.ts';
@@ -61,6 +62,7 @@ function EpisodePlayer({ replay, note, start, onOpen }: EpisodePlayerProps) {
   const [drawing, setDrawing] = useView('replay.drawing', drawingSchema, 'page');
   const [paint, setPaint] = useView('replay.paint', paintSchema, 'probability');
   const [again, setAgain] = useState(false);
+  const [credit, setCredit] = useView('replay.credit', z.boolean(), false);
   const scale = useMemo(
     () =>
       scaleOf(
@@ -70,6 +72,7 @@ function EpisodePlayer({ replay, note, start, onOpen }: EpisodePlayerProps) {
     [replay, paint],
   );
   const toggleAgain = useCallback(() => setAgain((open) => !open), []);
+  const toggleCredit = (): void => setCredit(!credit);
   useActions([
     { id: 'replay.next', title: 'Next step', group: 'Replay', keys: 'ArrowRight', keyboardOnly: true, run: next },
     { id: 'replay.previous', title: 'Previous step', group: 'Replay', keys: 'ArrowLeft', keyboardOnly: true, run: back },
@@ -99,6 +102,7 @@ function EpisodePlayer({ replay, note, start, onOpen }: EpisodePlayerProps) {
             keys: 'r',
             run: toggleAgain,
           },
+          { id: 'replay.credit', title: 'Credit: which step earned or lost the reward', group: 'Replay', keys: 'v', run: toggleCredit },
         ]
       : []),
   ]);
@@ -106,8 +110,16 @@ function EpisodePlayer({ replay, note, start, onOpen }: EpisodePlayerProps) {
   return (
     <article className={styles.player} data-tour-id="episode" aria-label={`Episode: ${replay.instruction}`}>
       <SteadyHead replay={replay} note={note} />
-      <Transport replay={replay} steps={steps} again={again} onAgain={onOpen && toggleAgain} />
+      <Transport
+        replay={replay}
+        steps={steps}
+        again={again}
+        onAgain={onOpen && toggleAgain}
+        credit={credit}
+        onCredit={onOpen && toggleCredit}
+      />
       {onOpen && again && position < last && <Resample replay={replay} step={position} onClose={() => setAgain(false)} onOpen={onOpen} />}
+      {onOpen && credit && <CreditPanel key={replay.id} replay={replay} position={position} onStep={go} />}
       <StepView {...{ replay, position, drawing, paint, scale }} onDrawing={setDrawing} onPaint={setPaint} />
     </article>
   );
@@ -143,9 +155,11 @@ interface TransportProps {
   again: boolean;
   /** Absent where the episode cannot be branched off. */
   onAgain: (() => void) | undefined;
+  credit: boolean;
+  onCredit: (() => void) | undefined;
 }
 
-function Transport({ replay, steps, again, onAgain }: TransportProps) {
+function Transport({ replay, steps, again, onAgain, credit, onCredit }: TransportProps) {
   const { position, playing, go, back, next, togglePlay } = steps;
   const last = replay.steps.length;
   return (
@@ -160,6 +174,11 @@ function Transport({ replay, steps, again, onAgain }: TransportProps) {
       {onAgain && (
         <Button icon="replay" disabled={position === last} aria-expanded={again} onClick={onAgain}>
           What if…
+        </Button>
+      )}
+      {onCredit && (
+        <Button icon="chart" aria-expanded={credit} onClick={onCredit}>
+          Credit
         </Button>
       )}
     </div>

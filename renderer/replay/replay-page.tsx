@@ -1,11 +1,11 @@
 // Replay: any episode of any run, step by step and token by token. The list with its filters at the left, the player at the
 // right; the address holds run and episode, so that a chart point, a cell of a matrix or a copied link leads here.
 
-import { keepPreviousData, useQuery, useQueryClient } from '@tanstack/react-query';
-import { useCallback, useEffect, useRef, useState } from 'react';
+import { keepPreviousData, useQuery } from '@tanstack/react-query';
+import { useCallback, useState } from 'react';
 import { useLocation, useParams } from 'wouter';
 import { z } from 'zod';
-import { callOptions, useCall, useEvent } from '../bridge.ts';
+import { callOptions, useCall } from '../bridge.ts';
 import { Button, LinkButton } from '../components/button.tsx';
 import { Select } from '../components/field.tsx';
 import { Page } from '../components/page.tsx';
@@ -21,8 +21,6 @@ import { episodeLink } from './text.ts';
 import styles from './replay.module.css';
 
 const lastRun = z.int().nullable();
-/** Lists are read again at most this often: nobody reads faster. */
-const BETWEEN_MS = 1000;
 
 export default function ReplayPage() {
   const params = useParams();
@@ -101,7 +99,6 @@ function RunReplay({ run, episode, start, onEpisode }: RunReplayProps) {
   });
   const select = useCallback((id: number) => onEpisode(id), [onEpisode]);
   const all = found?.all ?? 0;
-  useFreshEpisodes(run);
   useActions([
     { id: 'replay.filters', title: 'Toggle filters', group: 'Replay', keys: 'f', run: () => setOpen(!open) },
     {
@@ -139,18 +136,4 @@ function RunReplay({ run, episode, start, onEpisode }: RunReplayProps) {
       </div>
     </div>
   );
-}
-
-/** Counts, filters and list are read again, all of them together, when the run has stored more or went back. */
-function useFreshEpisodes(run: number): void {
-  const client = useQueryClient();
-  const timer = useRef<ReturnType<typeof setTimeout> | null>(null);
-  useEffect(() => () => clearTimeout(timer.current ?? undefined), []);
-  useEvent('runs.news', ({ run: which, stored, rewound }) => {
-    if (which !== run || (!stored.episodes && !stored.evaluations && !rewound)) return;
-    timer.current ??= setTimeout(() => {
-      timer.current = null;
-      for (const name of ['episodes.list', 'episodes.facets']) void client.invalidateQueries({ queryKey: [name] });
-    }, BETWEEN_MS);
-  });
 }

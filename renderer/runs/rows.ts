@@ -1,5 +1,7 @@
 // Which rows the list shows and in which order: filter, sort, group. Pure, over thousands of rows, and tested as such.
 
+import { groupIntoArms } from '../../main/base/arms.ts';
+import { deviation, mean, studentQuantile } from '../../main/base/statistics.ts';
 import type { Json, RunRow } from '../../main/lab/features/runs.ts';
 import type { RunState } from '../../main/base/vocabulary.ts';
 
@@ -46,7 +48,9 @@ export function sortRuns(runs: readonly RunRow[], value: (run: RunRow) => SortVa
 export interface GroupMean {
   readonly n: number;
   readonly mean: number;
-  /** Null with a single run: one run has no spread. */
+  /** How many there are among these runs: seeds of one are a sample, several are a mixture. */
+  readonly configurations: number;
+  /** Null with a single run, which has no spread, and with several configurations. */
   readonly interval: readonly [number, number] | null;
 }
 
@@ -62,14 +66,29 @@ export type Item =
   | { readonly kind: 'run'; readonly run: RunRow }
   | { readonly kind: 'group'; readonly group: RunGroup; readonly open: boolean };
 
-export function groupRuns(runs: readonly RunRow[], valueOf: (run: RunRow) => Json | undefined): RunGroup[] {
+/** How the seeds of each configuration are called, by their `group`. */
+export function configurationLabels(runs: readonly RunRow[]): Map<string, string> {
+  const arms = groupIntoArms(
+    runs.map((row) => ({ ...row, run: row.id })),
+    'config',
+    [],
+  );
+  return new Map(arms.map(({ key, members }) => [members[0]?.group ?? '', key]));
+}
+
+/** `labels`: of values that do not speak for themselves. */
+export function groupRuns(
+  runs: readonly RunRow[],
+  valueOf: (run: RunRow) => Json | undefined,
+  labels: ReadonlyMap<string, string> = new Map(),
+): RunGroup[] {
   const groups = new Map<string, { label: string; runs: RunRow[]; order: number | string }>();
   for (const run of runs) {
     const value = valueOf(run);
     const key = JSON.stringify(value ?? null);
     let group = groups.get(key);
     if (!group) {
-      const label = value === undefined ? 'not set' : typeof value === 'string' ? value : key;
+      const label = value === undefined ? 'not set' : typeof value === 'string' ? (labels.get(value) ?? value) : key;
       groups.set(key, (group = { label, runs: [], order: typeof value === 'number' ? value : label }));
     }
     group.runs.push(run);
@@ -82,23 +101,13 @@ export function groupRuns(runs: readonly RunRow[], valueOf: (run: RunRow) => Jso
 }
 
 function meanOf(runs: readonly RunRow[]): GroupMean | null {
-  const rates = runs.flatMap(({ test }) => (test ? [test.rate] : []));
+  const tested = runs.filter(({ test }) => test !== null);
+  const rates = tested.flatMap(({ test }) => (test ? [test.rate] : []));
   const n = rates.length;
   if (n === 0) return null;
-  const mean = rates.reduce((sum, rate) => sum + rate, 0) / n;
-  if (n === 1) return { n, mean, interval: null };
-  const deviation = Math.sqrt(rates.reduce((sum, rate) => sum + (rate - mean) ** 2, 0) / (n - 1));
-  const half = (tQuantile(n - 1) * deviation) / Math.sqrt(n);
-  return { n, mean, interval: [Math.max(0, mean - half), Math.min(1, mean + half)] };
-}
-
-/** 97.5% points of Student's t for 1 … 30 degrees of freedom. */
-const T_TABLE = [
-  12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228, 2.201, 2.179, 2.16, 2.145, 2.131, 2.12, 2.11, 2.101, 2.093, 2.086,
-  2.08, 2.074, 2.069, 2.064, 2.06, 2.056, 2.052, 2.048, 2.045, 2.042,
-] as const;
-
-function tQuantile(freedom: number): number {
-  // Beyond the table: the Cornish–Fisher correction of the normal point, exact to three digits there.
-  return T_TABLE[freedom - 1] ?? 1.96 + (1.96 ** 3 + 1.96) / (4 * freedom);
+  const middle = mean(rates);
+  const configurations = new Set(tested.map(({ group }) => group)).size;
+  if (n === 1 || configurations > 1) return { n, mean: middle, configurations, interval: null };
+  const half = (studentQuantile(0.025, n - 1) * deviation(rates)) / Math.sqrt(n);
+  return { n, mean: middle, configurations, interval: [Math.max(0, middle - half), Math.min(1, middle + half)] };
 }

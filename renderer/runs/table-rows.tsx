@@ -94,7 +94,9 @@ export function GroupRow({
             <span className={util.faint}>
               {success.interval
                 ? `${formatValue(success.interval[0], 'share')}–${formatValue(success.interval[1], 'share')}, 95% interval over ${success.n} runs (Student’s t)`
-                : 'one run, no interval'}
+                : success.configurations > 1
+                  ? `${success.configurations} configurations, no interval`
+                  : 'one run, no interval'}
             </span>
           </span>
         )}

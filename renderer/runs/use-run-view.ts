@@ -12,7 +12,7 @@ import { useView } from '../state/view.ts';
 import { COLUMNS, configColumn } from './columns.tsx';
 import type { Column } from './columns.tsx';
 import { DEFAULT_COLUMNS } from './fit-columns.ts';
-import { filterRuns, groupRuns, NO_FILTER, sortRuns } from './rows.ts';
+import { configurationLabels, filterRuns, groupRuns, NO_FILTER, sortRuns } from './rows.ts';
 import type { Item, RunFilter } from './rows.ts';
 
 const filterSchema: z.ZodType<RunFilter> = z.object({
@@ -29,6 +29,7 @@ export const listSettings = z.object({ filter: filterSchema, columns: columnsSch
 export type ListSettings = z.infer<typeof listSettings>;
 const NEWEST_FIRST = { column: 'id', descending: true };
 const FIRST_COLUMNS = [...DEFAULT_COLUMNS];
+const SAME_CONFIG = 'same config';
 /** Grouping that needs no look into the configs. */
 export const GROUP_KEYS: Readonly<Record<string, (run: RunRow) => Json>> = {
   variant: ({ variant }) => variant,
@@ -36,7 +37,7 @@ export const GROUP_KEYS: Readonly<Record<string, (run: RunRow) => Json>> = {
   preset: ({ preset }) => preset ?? 'custom',
   seed: ({ seed }) => seed,
   state: ({ state }) => state,
-  'same config': ({ name, variant, group }) => `${name} · ${variant} · ${group.slice(0, 6)}`,
+  [SAME_CONFIG]: ({ group }) => group,
 };
 
 /** The remembered settings of the list. */
@@ -70,11 +71,12 @@ export function useRunView(runs: readonly RunRow[]) {
   }, [runs, filter, text, columns, sort]);
   const items = useMemo<Item[]>(() => {
     if (!valueOf) return shown.map((run) => ({ kind: 'run', run }));
-    return groupRuns(shown, valueOf).flatMap((group): Item[] => {
+    const labels = settings.groupKey === SAME_CONFIG ? configurationLabels(shown) : undefined;
+    return groupRuns(shown, valueOf, labels).flatMap((group): Item[] => {
       const open = !closed.has(group.key);
       return [{ kind: 'group', group, open }, ...(open ? group.runs.map((run) => ({ kind: 'run' as const, run })) : [])];
     });
-  }, [shown, valueOf, closed]);
+  }, [shown, valueOf, closed, settings.groupKey]);
   const toggleGroup = (key: string): void =>
     setClosed((before) => new Set(before.has(key) ? [...before].filter((other) => other !== key) : [...before, key]));
   return { ...settings, columns, shown, items, toggleGroup };

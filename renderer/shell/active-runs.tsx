@@ -4,9 +4,8 @@ import { Link } from 'wouter';
 import { Icon } from '../components/icons.tsx';
 import { Progress } from '../components/stat.tsx';
 import { Tooltip } from '../components/tooltip.tsx';
-import { formatDuration } from '../format.ts';
-import { active, queued, shareDone, useRuns } from '../state/runs.ts';
-import { secondsLeft } from '../state/seconds-left.ts';
+import { stageNow } from '../state/progress.ts';
+import { active, queued, useRuns } from '../state/runs.ts';
 import styles from './sidebar.module.css';
 
 const SHOWN = 3;
@@ -22,8 +21,8 @@ export function ActiveRuns() {
   return (
     <section className={styles.active} aria-label="Training now">
       {training.slice(0, SHOWN).map((run) => {
-        const left = secondsLeft(run);
-        const detail = `update ${run.updates} of ${run.planned}${left === null ? '' : `, about ${formatDuration(left)} left`}`;
+        const { share, words: now } = stageNow(run);
+        const detail = `update ${run.updates} of ${run.planned}, ${now}`;
         return (
           <Tooltip key={run.id} text={`#${run.id} ${run.name}: ${detail}`} side="right">
             <Link href={`/runs/${run.id}`} className={styles.run} aria-label={`Run ${run.id} ${run.name}, ${detail}`}>
@@ -33,8 +32,8 @@ export function ActiveRuns() {
                   #{run.id} <bdi>{run.name}</bdi>
                 </span>
               </span>
-              <Progress label={`Run ${run.id}`} value={shareDone(run)} />
-              <span className={styles.left}>{left === null ? 'before its first update' : `${formatDuration(left)} left`}</span>
+              <Progress label={`Run ${run.id}`} value={share} />
+              <span className={styles.left}>{now}</span>
             </Link>
           </Tooltip>
         );

@@ -1,24 +1,18 @@
-// The list of runs, kept fresh: asked for once, then changed row by row as events come. Every page reads this one list.
+// The list of runs, which every page reads (state/fresh.ts keeps it in step with the lab), and what can be done to runs from anywhere.
 
-import { useQueryClient } from '@tanstack/react-query';
-import type { QueryClient } from '@tanstack/react-query';
 import { useEffect, useRef } from 'react';
 import { z } from 'zod';
 import type { Input } from '../../preload/contract.ts';
 import type { RunRow } from '../../main/lab/features/runs.ts';
-import { call, CallError, callOptions, listen, useCall } from '../bridge.ts';
+import { call, CallError, useCall } from '../bridge.ts';
 import { useActions } from './actions.ts';
 import { toast, toastError, toastWithUndo } from './toasts.ts';
 import { readView, writeView } from './view.ts';
 
-const list = callOptions('runs.list', {});
-
 const IN_PALETTE = 50;
 
-/** Keeps the list in step with the main process and offers the newest runs in the palette. Shown once, around all pages. */
+/** Offers the newest runs in the palette, and interrupted ones for resuming. Shown once, around all pages. */
 export function RunWatch({ onOpen }: { onOpen: (address: string) => void }): null {
-  const client = useQueryClient();
-  useEffect(() => listen('runs.changed', ({ rows, gone }) => applyChanges(client, rows, gone)), [client]);
   const { data } = useRuns();
   useResumeOffer(data?.runs);
   const newest = data?.runs.slice(0, IN_PALETTE) ?? [];
@@ -55,21 +49,6 @@ function useResumeOffer(runs: readonly RunRow[] | undefined): void {
   }, [runs]);
 }
 
-function applyChanges(client: QueryClient, rows: readonly RunRow[], gone: readonly number[]): void {
-  client.setQueryData(list.queryKey, (before) => {
-    if (!before) return before;
-    const left = new Map(before.runs.map((run) => [run.id, run]));
-    for (const id of gone) left.delete(id);
-    let added = false;
-    for (const row of rows) {
-      added ||= !left.has(row.id);
-      left.set(row.id, row);
-    }
-    const runs = [...left.values()];
-    return { runs: added ? runs.sort((a, b) => b.id - a.id) : runs };
-  });
-}
-
 export function useRuns() {
   return useCall('runs.list', {});
 }
@@ -83,8 +62,6 @@ export function queued(runs: readonly RunRow[]): RunRow[] {
 export function active(runs: readonly RunRow[]): RunRow[] {
   return runs.filter(({ state }) => state === 'running' || state === 'stopping').sort((a, b) => a.id - b.id);
 }
-
-export const shareDone = ({ updates, planned }: RunRow): number | null => (planned > 0 ? Math.min(1, updates / planned) : null);
 
 /** A name that distinguishes runs with the same name. */
 export const runName = ({ id, name, seed }: RunRow): string => `#${id} ${isolated(name)}, seed ${seed}`;

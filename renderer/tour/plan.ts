@@ -3,7 +3,9 @@
 
 import type { Answer } from '../../preload/contract.ts';
 import type { ComparedRun } from '../../main/lab/features/compare.ts';
-import { type Group, groupRuns, meanCurve, type MeanCurve, usualGrouping } from '../compare/groups.ts';
+import { usualGrouping } from '../../main/base/arms.ts';
+import { mean } from '../../main/base/statistics.ts';
+import { type Group, groupRuns, meanCurve, type MeanCurve } from '../compare/groups.ts';
 
 type Compared = Pick<Answer<'compare.open'>, 'runs' | 'diff'> & Answer<'compare.tasks'>;
 
@@ -36,7 +38,8 @@ const MARGIN = 0.1;
 /** Undefined when fewer than two groups of runs were evaluated. */
 export function planTour(data: Compared): TourPlan | undefined {
   const evaluated = data.runs.filter(({ success }) => success !== null);
-  const sides = groupRuns(evaluated, usualGrouping(evaluated), data.diff).map((group) => sideOf(group, evaluated));
+  const arms = groupRuns(data.runs, usualGrouping(data.runs), data.diff);
+  const sides = arms.flatMap((arm) => sideOf(arm, evaluated) ?? []);
   const pairs = sides
     .flatMap((better) => sides.filter((worse) => better !== worse && better.rate >= worse.rate).map((worse) => ({ better, worse })))
     .sort((x, y) => y.better.rate - y.worse.rate - (x.better.rate - x.worse.rate));
@@ -47,15 +50,17 @@ export function planTour(data: Compared): TourPlan | undefined {
   return { ...shown, parting: partingOf(shown.better.curve, shown.worse.curve), example: exampleOf(data, shown.better, shown.worse) };
 }
 
-function sideOf({ key, runs }: Group, all: readonly ComparedRun[]): Side {
-  const own = all.filter(({ run }) => runs.includes(run));
+/** Undefined for an arm of which no run was evaluated. */
+function sideOf({ key, runs: members }: Group, evaluated: readonly ComparedRun[]): Side | undefined {
+  const own = evaluated.filter(({ run }) => members.includes(run));
+  if (own.length === 0) return undefined;
   const rates = own.map(({ success }) => success?.rate ?? 0);
   const curves = own.map(({ run, evaluations }) => ({
     run,
     x: evaluations.map(({ update }) => update),
     y: evaluations.map(({ success }) => success.rate),
   }));
-  return { key, runs, rate: rates.reduce((sum, rate) => sum + rate, 0) / rates.length, curve: meanCurve(curves) };
+  return { key, runs: own.map(({ run }) => run), rate: mean(rates), curve: meanCurve(curves) };
 }
 
 function partingOf(better: MeanCurve, worse: MeanCurve): TourPlan['parting'] {

@@ -69,17 +69,25 @@ export interface Trajectory {
 export interface Needs {
   readonly vstar: boolean;
   readonly reference: 'none' | 'tokens' | 'full';
+  /** Updates after which the reference becomes the policy as it is then; without it the reference stays frozen. */
+  readonly referenceLag?: number | undefined;
   readonly critic: boolean;
   /** Rollouts per task in one update. */
   readonly group: number;
   readonly epochs: number;
   readonly minibatches: number;
+  /** Continuations to play from the state before every turn, and by whom: `progress.branches`. */
+  readonly branches?: { readonly count: number; readonly by: 'policy' | 'reference' } | undefined;
 }
 
 export interface Progress {
   readonly update: number;
   readonly updates: number;
   readonly reward: 'binary' | 'shaped';
+  /** The rewards of the continuations: [trajectory][turn][continuation] → rewards of its turns. */
+  readonly branches?: readonly (readonly (readonly (readonly number[])[])[])[] | undefined;
+  /** The value of a state from sampled returns, by the run's estimator of V*. */
+  readonly value?: (returns: readonly number[]) => number;
 }
 
 /** Plain numbers, parallel to the trajectories. */

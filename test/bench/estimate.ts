@@ -12,7 +12,7 @@ import { launchWith } from '../../main/process/launch.ts';
 import { estimateRun, probeKey } from '../../main/queue/estimate.ts';
 import { probe } from '../../main/queue/probe.ts';
 import { Store } from '../../main/store/store.ts';
-import { secondsLeft } from '../../renderer/state/seconds-left.ts';
+import { secondsLeft } from '../../renderer/state/progress.ts';
 import { freshDataFolder } from '../e2e/app.ts';
 import { type BenchRow, report } from './report.ts';
 import { applyOverrides, loadPreset, newRun } from '../catalog.ts';

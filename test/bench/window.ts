@@ -132,9 +132,9 @@ const UPDATES_PER_SECOND = 50;
 const LIVE_SECONDS = 8;
 
 /**
- * Five runs report 50 updates a second each while the Live page of one of them is open. They are sent to the window as
- * the main process sends them (main/lab/news.ts: everything since the last time, four times a second, and the rows), from
- * inside that process; the page then asks for what it shows, as it always does. Frames are counted meanwhile.
+ * Five runs report 50 updates a second each while the Live page of one of them is open. The window is notified as the main
+ * process does it (main/lab/news.ts: the rows and which runs have stored something, four times a second), from inside that
+ * process; the page then asks for what it shows, as it always does. Frames are counted meanwhile.
  */
 async function live(lab: Lab, newest: number): Promise<{ longest: number; frames: number; seconds: number; behind: number }> {
   await visit(lab, `/runs/${newest}`);
@@ -144,28 +144,19 @@ async function live(lab: Lab, newest: number): Promise<{ longest: number; frames
     return answer.ok ? answer.value.runs.slice(0, 5) : [];
   });
   const telling = lab.app.evaluate(
-    async ({ BrowserWindow }, { first, names, perSecond, seconds, from }) => {
+    async ({ BrowserWindow }, { first, perSecond, seconds, from }) => {
       const page = BrowserWindow.getAllWindows()[0]?.webContents;
       const began = performance.now();
-      const told = first.map(() => from);
+      let last = from;
       while (performance.now() - began < seconds * 1000) {
         await new Promise((resolve) => setTimeout(resolve, 250));
-        const due = from + Math.floor(((performance.now() - began) / 1000) * perSecond);
-        first.forEach((row, index) => {
-          const points = Array.from({ length: due - (told[index] ?? from) }, (_, place) => {
-            const update = (told[index] ?? from) + place + 1;
-            return { update, values: Object.fromEntries(names.map((name, metric) => [name, Math.sin(update / (20 + metric)) / 2 + 0.5])) };
-          });
-          told[index] = due;
-          const stored = { episodes: true, evaluations: false, events: false };
-          page?.send('astrolab:event', 'runs.news', { run: row.id, points, progress: null, stored, rewound: false });
-        });
-        const changed = first.map((row) => ({ ...row, state: 'running', updates: due }));
-        page?.send('astrolab:event', 'runs.changed', { rows: changed, gone: [] });
+        last = from + Math.floor(((performance.now() - began) / 1000) * perSecond);
+        const changed = first.map((row) => ({ ...row, state: 'running', updates: last }));
+        page?.send('astrolab:event', 'runs.changed', { rows: changed, gone: [], stored: first.map(({ id }) => id) });
       }
-      return told[0] ?? from;
+      return last;
     },
-    { first: rows, names: METRICS, perSecond: UPDATES_PER_SECOND, seconds: LIVE_SECONDS, from: POINTS },
+    { first: rows, perSecond: UPDATES_PER_SECOND, seconds: LIVE_SECONDS, from: POINTS },
   );
   const seen = await lab.page.evaluate(async (seconds) => {
     const began = performance.now();

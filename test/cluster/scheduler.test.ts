@@ -56,7 +56,16 @@ function place(answers: Readonly<Record<string, Partial<Answer>>>): { place: Pla
   const moved = (): Promise<void> => Promise.resolve();
   return {
     asked,
-    place: { here: '/x', there: '/x', run, submissions: none, list: none, push: moved, pull: moved, tail: () => Promise.resolve('') },
+    place: {
+      here: '/x',
+      there: '/x',
+      run,
+      submissions: none,
+      push: moved,
+      pull: moved,
+      pullFolder: moved,
+      tail: () => Promise.resolve(''),
+    },
   };
 }
 

@@ -219,6 +219,8 @@ export async function pauseInTraining(submission: string, task: string, saved = 
   const { program } = processTree(submission, task);
   for (;;) {
     process.kill(program, 'SIGSTOP');
+    // A signal takes effect when the process is next scheduled.
+    await until(`task ${task} stands still`, () => standsStill(statusOf(program)));
     const now = news();
     if (now?.end) throw new Error(`task ${task} ended before it could be stopped: ${JSON.stringify(now.end)}`);
     if (now?.phase === 'training' && now.done < now.total && (now.saved ?? 0) >= saved) break;
@@ -227,9 +229,9 @@ export async function pauseInTraining(submission: string, task: string, saved = 
   }
   return {
     warned: () => {
-      const status = existsSync(`/proc/${program}/status`) ? readFileSync(`/proc/${program}/status`, 'latin1') : '';
+      const status = statusOf(program);
       const pending = BigInt(`0x${/^ShdPnd:\s*(\w+)/m.exec(status)?.[1] ?? '0'}`);
-      return !/^State:\s*T/m.test(status) || (pending & TERM_BIT) !== 0n;
+      return !standsStill(status) || (pending & TERM_BIT) !== 0n;
     },
     resume: () => {
       try {
@@ -242,6 +244,10 @@ export async function pauseInTraining(submission: string, task: string, saved = 
 }
 
 const TERM_BIT = 1n << 14n; // signal 15
+
+/** What the system says of a process; empty when it is gone. */
+const statusOf = (pid: number): string => (existsSync(`/proc/${pid}/status`) ? readFileSync(`/proc/${pid}/status`, 'latin1') : '');
+const standsStill = (status: string): boolean => /^State:\s*T/m.test(status);
 
 /** The step daemon of a task, the shell below it and the task's program. */
 function processTree(submission: string, task: string): { daemon: number; shell: number; program: number } {

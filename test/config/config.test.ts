@@ -15,7 +15,7 @@ import { BUILT_IN } from '../../main/config/catalog.ts';
 test('an empty config is a complete run of A*PO in the shop', () => {
   const config = parseConfig({});
   expect(config.world.name).toBe('shop');
-  expect(config.algorithm).toEqual({ id: 'astar-po', beta2: 0.03, group: 1, entropyBonus: 0.001 });
+  expect(config.algorithm).toMatchObject({ id: 'astar-po', beta2: 0.03, group: 1, entropyBonus: 0.001, credit: 'episode' });
   expect(config.vstar).toMatchObject({ estimator: 'smooth-max', beta1: 0.5, samples: [8], dropUnsolved: false });
   expect(parseConfig(config)).toEqual(config);
 });

@@ -1,6 +1,7 @@
 // Clusters in the real window, with a real Slurm on this machine that starts nothing (its jobs are held): added in Settings, in the
 // navigation from then on, the batch script shown in New run and Studies, a run submitted and cancelled.
 
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { SlurmCluster, slurmMissing } from '../cluster/slurm-cluster.ts';
@@ -73,6 +74,24 @@ describe.skipIf(missing !== null)(`clusters in the window${missing === null ? ''
     await page.getByRole('button', { name: 'Cancel all' }).click();
     await tasks.getByText('cancelled', { exact: true }).waitFor(patience);
     expect(slurm.run('squeue', '-h')).toBe('');
+    lab.noComplaints();
+  });
+
+  test('a submission that is damaged is a row that says so, beside the one that is sound', async () => {
+    const { page } = lab;
+    const folder = join(slurm.folder, 'shared', 'half');
+    mkdirSync(folder);
+    writeFileSync(join(folder, 'submission.json'), '{');
+    await visit(lab, '/clusters');
+    const row = page.getByRole('table', { name: 'Submissions' }).getByRole('row', { name: /^half here/ });
+    await row.waitFor(patience);
+    expect(await row.textContent()).toMatch(/submission\.json is not JSON.*damaged/);
+    await page.getByRole('table', { name: 'Submissions' }).getByText('1 cancelled').waitFor(patience);
+    expect(await accessibilityProblems(lab)).toEqual([]);
+    await resize(lab, 640, 400);
+    expect(await stickingOut(lab)).toEqual([]);
+    rmSync(folder, { recursive: true });
+    await row.waitFor({ ...patience, state: 'detached' });
     lab.noComplaints();
   });
 

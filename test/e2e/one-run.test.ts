@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { projectFolder } from '../../main/base/paths.ts';
+import { episodeCredit } from '../../main/replay/credit.ts';
 import { readReplay } from '../../main/replay/replay.ts';
 import { runResample } from '../../main/replay/resample.ts';
 import type { Step } from '../../main/rollout/trajectory.ts';
@@ -102,6 +103,29 @@ describe('one trained run', () => {
     expect(store.episodes.count(run), 'nothing is stored').toBe(before);
   }, 60_000);
 
+  test('credit: the numbers of the command line, kept when one leaves and comes back', async () => {
+    const expected = await episodeCredit(BUILT_IN, { dataFolder: lab.data, episode, group: 8, branches: 4, temperature: 1 });
+    await visit(lab, `/replay/${run}/${episode}`);
+    await lab.page.getByRole('button', { name: 'Credit' }).click();
+    const panel = lab.page.getByRole('region', { name: 'Credit' });
+    await panel.getByRole('combobox', { name: 'Continuations' }).selectOption('4');
+    await panel.getByRole('button', { name: 'Show credit' }).click();
+    const table = panel.getByRole('table', { name: 'Credit of each step' });
+    await table.waitFor();
+    const rows = await table.getByRole('row').allTextContents();
+    expect(rows).toHaveLength(expected.steps.length + 1);
+    for (const [index, { exact, action }] of expected.steps.entries()) {
+      expect(rows[index + 1]).toContain(action);
+      expect(rows[index + 1]).toContain(`${exact.k} of ${exact.n}`);
+    }
+    expect(await panel.getByText('lost here').count()).toBe(expected.lostAt === null ? 0 : 1);
+    expect(await accessibilityProblems(lab)).toEqual([]);
+    await visit(lab, '/runs');
+    await visit(lab, `/replay/${run}/${episode}`);
+    expect(await panel.getByRole('table', { name: 'Credit of each step' }).getByRole('row').allTextContents()).toEqual(rows);
+    await lab.page.getByRole('button', { name: 'Credit', exact: true }).click();
+  }, 60_000);
+
   test('an episode that was learned from has its advantage, and only one that was not says so', async () => {
     const [learned] = store.episodes.page(run, { purpose: 'train' }, 'time', true, 1).episodes;
     if (!learned || learned.advantage === null) throw new Error('Training stored no advantage');
@@ -167,7 +191,7 @@ describe('one trained run', () => {
   test('Live has the alert that holds, the one that cleared as cleared, and the log in order of time', async () => {
     await visit(lab, `/runs/${run}`);
     const active = lab.page.getByRole('list', { name: 'Active alerts' });
-    expect(await active.getByRole('listitem').allInnerTexts()).toEqual([expect.stringContaining('It was better.')]);
+    await expect.poll(() => active.getByRole('listitem').allInnerTexts()).toEqual([expect.stringContaining('It was better.')]);
     await lab.page.getByText('1 cleared alert', { exact: true }).click();
     expect(await lab.page.getByRole('list', { name: 'Cleared alerts' }).innerText()).toContain(
       'Echo trap: raised at update 1, cleared at update 2',

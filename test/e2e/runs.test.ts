@@ -127,8 +127,8 @@ const trainerOf = (run: number): number | null => stored((store) => store.locks.
 /** Lets the training process continue in short steps from its last update on, until the page hears of the final evaluation; it then stays stopped. */
 async function haltInFinalEvaluation(run: number): Promise<number> {
   await lab.page.evaluate((id) => {
-    window.astrolab.listen('runs.news', ({ run: of, progress }) => {
-      if (of === id && progress?.phase === 'evaluating on test tasks') document.body.dataset.evaluates = 'true';
+    window.astrolab.listen('runs.changed', ({ rows }) => {
+      if (rows.find((row) => row.id === id)?.progress?.phase === 'evaluating on test tasks') document.body.dataset.evaluates = 'true';
     });
   }, run);
   await until('the last update', async () => stored((store) => store.runs.get(run).updates) === UPDATES, 90_000);
@@ -226,8 +226,11 @@ describe('a run from preset to done', () => {
     const overview = lab.page.getByRole('region', { name: 'Run status' });
     await overview.getByText(percent(rate)).first().waitFor();
     await overview.getByText(`${(100 * low).toFixed(1)}–${(100 * high).toFixed(1)}%, ${k} of ${n}`).waitFor();
-    const drawn = await lab.page.getByRole('figure', { name: 'Loss' }).getByRole('button', { name: /^Loss/ }).innerText();
-    expect(Number(drawn.split('\n').at(-1)?.replace('−', '-'))).toBeCloseTo(loss.values.at(-1) ?? Number.NaN, 2);
+    const drawn = async (): Promise<number> => {
+      const entry = await lab.page.getByRole('figure', { name: 'Loss' }).getByRole('button', { name: /^Loss/ }).innerText();
+      return Number(entry.split('\n').at(-1)?.replace('−', '-'));
+    };
+    await expect.poll(drawn).toBeCloseTo(loss.values.at(-1) ?? Number.NaN, 2);
   });
 
   test('a point of a chart leads to exactly the episodes behind it', async () => {

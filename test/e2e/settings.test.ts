@@ -261,9 +261,10 @@ describe('diagnostics', () => {
     expect(before).toMatch(/^Runs: 0$/m);
     expect(before).toMatch(/^Crash reports: 0$/m);
     expect(await lab.app.evaluate(({ crashReporter }) => crashReporter.getUploadToServer())).toBe(false);
-    // A process of the application dies hard, as a native fault would end it.
-    const pid = await lab.app.evaluate(({ app }) => app.getAppMetrics().find(({ type }) => type === 'Utility')?.pid);
+    // The lab's process dies hard, as a native fault would end it; the next one answers.
+    const pid = await lab.app.evaluate(({ app }) => app.getAppMetrics().find(({ name }) => name === 'Astrolab lab')?.pid);
     process.kill(pid ?? 0, 'SIGSEGV');
+    await lab.page.getByText('The lab is running again', { exact: true }).first().waitFor();
     await expect.poll(copied, { timeout: 30_000 }).toMatch(/^Crash reports: [1-9]\d*\n\S+ .*\.dmp$/m);
   });
 });

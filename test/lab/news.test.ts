@@ -1,37 +1,59 @@
-// However fast a run reports, the windows hear of it at most four times a second, and no point is lost.
+// However fast a run reports, the windows hear of it at most four times a second, and no change is lost.
 
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { News } from '../../main/lab/news.ts';
-import type { RunNews } from '../../main/lab/features/runs.ts';
+import { rowOf } from '../../main/lab/rows.ts';
+import { Store } from '../../main/store/store.ts';
+import type { Payload } from '../../preload/contract.ts';
+import { newRun } from '../store/samples.ts';
 
-beforeEach(() => vi.useFakeTimers());
-afterEach(() => vi.useRealTimers());
+let folder: string;
+let store: Store;
+let sent: Payload<'runs.changed'>[];
+let news: News;
+beforeEach(() => {
+  vi.useFakeTimers();
+  folder = mkdtempSync(join(tmpdir(), 'astrolab-news-'));
+  store = Store.open(folder);
+  sent = [];
+  news = new News((one) => sent.push(one));
+});
+afterEach(() => {
+  news.stop();
+  store.close();
+  rmSync(folder, { recursive: true, force: true });
+  vi.useRealTimers();
+});
 
-test('a hundred updates in half a second arrive complete in three messages', () => {
-  const told: RunNews[] = [];
-  const news = new News({ onRows: () => undefined, onNews: (one) => told.push(one) });
+test('a hundred updates in half a second arrive in three messages, the last one with the last row', () => {
+  const { id } = store.runs.create(newRun());
   for (let update = 1; update <= 100; update++) {
-    news.report(1, {
-      type: 'update',
-      update,
-      metrics: { loss: update / 2 },
-      distributions: {},
-      episodes: [],
-      totals: { episodes: update, tokens: update, seconds: update },
-    });
+    store.runs.change(id, { updates: update });
+    news.changed(id, () => rowOf(store, store.runs.get(id)));
     vi.advanceTimersByTime(5);
   }
   news.flush();
-  expect(told.length).toBe(3);
-  expect(told.flatMap(({ points }) => points.map(({ update }) => update))).toEqual(Array.from({ length: 100 }, (_, index) => index + 1));
-  expect(told[0]?.points[0]?.values).toEqual({ loss: 0.5, 'system/time.elapsed': 1 });
-  news.stop();
+  expect(sent.map(({ rows, stored }) => [rows.length, stored])).toEqual([
+    [1, [id]],
+    [1, [id]],
+    [1, [id]],
+  ]);
+  expect(sent.at(-1)?.rows[0]?.updates).toBe(100);
+});
+
+test('how far a run is changes its row, and nothing that was read of its record', () => {
+  const { id } = store.runs.create(newRun());
+  const progress = { stage: 'reference' as const, phase: 'cloning', done: 3, total: 10, secondsLeft: 2 };
+  news.progressed(id, () => rowOf(store, store.runs.get(id), progress));
+  news.flush();
+  expect(sent).toMatchObject([{ rows: [{ id, progress }], stored: [] }]);
 });
 
 test('ten changes of a row cost one row, and a deleted run is reported as gone', () => {
   let made = 0;
-  const gone: number[] = [];
-  const news = new News({ onRows: (_rows, ids) => gone.push(...ids), onNews: () => undefined });
   const row = () => {
     made += 1;
     throw new Error('not asked for: the run is gone');
@@ -39,5 +61,5 @@ test('ten changes of a row cost one row, and a deleted run is reported as gone',
   for (let i = 0; i < 10; i++) news.changed(7, row);
   news.gone([7]);
   news.flush();
-  expect([made, gone]).toEqual([0, [7]]);
+  expect([made, sent]).toEqual([0, [{ rows: [], gone: [7], stored: [] }]]);
 });

@@ -2,7 +2,7 @@
 
 import { expect, test } from 'vitest';
 import { createNotices } from '../../main/lab/run-notices.ts';
-import { addressOf, fileOf } from '../../main/shell/links.ts';
+import { addressOf, fileOf } from '../../main/base/links.ts';
 
 const run = { id: 3, name: 'try', reason: null, test: { k: 9, n: 10, update: 5, temperature: 0 } };
 

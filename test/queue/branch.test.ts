@@ -2,7 +2,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { branchConfig, branchIssues } from '../../main/queue/branch.ts';
-import { begin } from '../../main/queue/resume.ts';
+import { startRun } from '../../main/queue/start.ts';
 import { purge } from '../../main/store/maintenance.ts';
 import { CheckpointFiles } from '../../main/store/checkpoints.ts';
 import { importFile } from '../../main/interchange/import.ts';
@@ -49,7 +49,7 @@ test('the checkpoint of a branch survives the pruning of old ones, and is where 
   const child = store.runs.create(newRun(branchConfig(store, 1, 1), null));
   store.checkpoints.prune(1, 1);
   expect(store.checkpoints.list(1).map(({ update }) => update)).toEqual([1, 2, 3]); // 1 of the branch, 2 the best, 3 the newest
-  expect(begin(store, child.id)).toMatchObject({ checkpoint: undefined, origin: { run: 1, update: 1 } });
+  expect(startRun(store, child.id)).toMatchObject({ checkpoint: undefined, origin: { run: 1, update: 1 } });
 });
 
 test('world, policy and reference stay; everything else may change', () => {
@@ -71,7 +71,7 @@ test('a branch whose checkpoint or run is gone says so', () => {
   expect(branchIssues(store, config)[0]?.message).toContain('missing or was changed');
   store.runs.delete([1]);
   purge(store);
-  expect(() => begin(store, child.id)).toThrow('is not in this data folder');
+  expect(() => startRun(store, child.id)).toThrow('is not in this data folder');
   expect(store.runs.get(child.id).origin).toMatchObject({ run: null, update: 3 });
 });
 

@@ -4,8 +4,9 @@ import { describe, expect, test } from 'vitest';
 import type { ComparedRun } from '../../main/report/schema.ts';
 import type { Replay } from '../../main/replay/schema.ts';
 import { align } from '../../renderer/compare/divergence.ts';
-import { groupRuns, meanCurve, runPairs, usualGrouping } from '../../renderer/compare/groups.ts';
-import { placeSetting, plottable, rankCorrelation } from '../../renderer/compare/parameters.ts';
+import { meanCurve, runPairs } from '../../renderer/compare/groups.ts';
+import { placeSetting, plottable } from '../../renderer/compare/parameters.ts';
+import { rankCorrelation } from '../../main/base/statistics.ts';
 import { assignLooks, runStyle } from '../../renderer/theme/runs.ts';
 import { planTour } from '../../renderer/tour/plan.ts';
 
@@ -19,9 +20,9 @@ describe('the mean curve of several seeds', () => {
     expect(n).toBe(3);
     expect(x).toEqual([0, 5, 10]);
     expect(y.map((value) => Number(value.toFixed(12)))).toEqual([0.2, 0.4, 0.8]);
-    // s = 0.1, n = 3: t(2) · s / √3 = 4.303 · 0.057735 = 0.248434…
-    expect((high[0] ?? 0) - 0.2).toBeCloseTo(0.2484338, 6);
-    expect(0.2 - (low[0] ?? 0)).toBeCloseTo(0.2484338, 6);
+    // s = 0.1, n = 3: t(2) · s / √3 = 4.302653 · 0.057735 = 0.248414…
+    expect((high[0] ?? 0) - 0.2).toBeCloseTo(0.2484138, 6);
+    expect(0.2 - (low[0] ?? 0)).toBeCloseTo(0.2484138, 6);
     expect([low[1], high[1]].map((value) => value?.toFixed(9))).toEqual(['0.400000000', '0.400000000']);
   });
 
@@ -56,6 +57,7 @@ const compared = (run: number, name: string, variant: string, rates: readonly nu
   variant,
   world: 'shop',
   seed: run,
+  group: `${name} ${variant}`,
   state: 'done',
   updates: 10,
   planned: 10,
@@ -69,25 +71,6 @@ const compared = (run: number, name: string, variant: string, rates: readonly nu
   evaluated: null,
   categories: {},
   evaluations: rates.map((rate, index) => ({ update: index * 5, success: { k: rate * 10, n: 10, rate, low: 0, high: 1 }, failures: {} })),
-});
-
-describe('groups of runs', () => {
-  const runs = [compared(1, 'plain', 'grpo', [0]), compared(2, 'no-kl', 'grpo', [0]), compared(3, 'plain', 'ppo', [0])];
-
-  test('go by name where a variant has several, and keep variants of one name apart', () => {
-    expect(usualGrouping(runs)).toBe('name');
-    expect(groupRuns(runs, 'name', [])).toEqual([
-      { key: 'plain (grpo)', runs: [1] },
-      { key: 'no-kl', runs: [2] },
-      { key: 'plain (ppo)', runs: [3] },
-    ]);
-  });
-
-  test('go by variant otherwise', () => {
-    const seeds = [compared(1, 'x', 'grpo', [0]), compared(2, 'x', 'grpo', [0]), compared(3, 'x', 'ppo', [0])];
-    expect(usualGrouping(seeds)).toBe('variant');
-    expect(groupRuns(seeds, 'variant', []).map((group) => group.runs)).toEqual([[1, 2], [3]]);
-  });
 });
 
 describe('two episodes on one task', () => {

@@ -5,7 +5,7 @@ import type { Knob } from '../../main/lab/features/setup.ts';
 import type { RunRow } from '../../main/lab/rows.ts';
 import { applyEdits, rangeValues } from '../../renderer/new-run/draft.ts';
 import { DEFAULT_COLUMNS, fitColumns } from '../../renderer/runs/fit-columns.ts';
-import { filterRuns, groupRuns, NO_FILTER, sortRuns } from '../../renderer/runs/rows.ts';
+import { configurationLabels, filterRuns, groupRuns, NO_FILTER, sortRuns } from '../../renderer/runs/rows.ts';
 
 function run(id: number, change: Partial<RunRow> = {}): RunRow {
   return {
@@ -26,6 +26,7 @@ function run(id: number, change: Partial<RunRow> = {}): RunRow {
     tokens: 1000,
     seconds: 10,
     pace: null,
+    progress: null,
     test: null,
     validation: null,
     best: null,
@@ -67,6 +68,26 @@ describe('the list', () => {
       () => 'all',
     );
     expect(five?.success?.interval?.[0]).toBeCloseTo(0.5 - (2.776 * 0.0158114) / Math.sqrt(5), 4);
+  });
+});
+
+describe('groups of the list', () => {
+  test('of several configurations have a mean and no interval', () => {
+    const mixed = [run(1, { test: rate(0.4), group: 'a' }), run(2, { test: rate(0.6), group: 'b' })];
+    expect(groupRuns(mixed, () => 'all')[0]?.success).toEqual({ n: 2, mean: 0.5, configurations: 2, interval: null });
+  });
+
+  test('of one configuration stay together when a run is renamed', () => {
+    const seeds = [run(1, { name: 'ppo', group: 'a' }), run(2, { name: 'renamed', group: 'a' }), run(3, { name: 'ppo', group: 'a' })];
+    const groups = groupRuns(
+      [...seeds, run(4, { name: 'other', group: 'b' })],
+      ({ group }) => group,
+      configurationLabels([...seeds, run(4, { name: 'other', group: 'b' })]),
+    );
+    expect(groups.map(({ label, runs }) => [label, runs.map(({ id }) => id)])).toEqual([
+      ['other', [4]],
+      ['ppo', [1, 2, 3]],
+    ]);
   });
 });
 

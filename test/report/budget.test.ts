@@ -31,7 +31,13 @@ function run(store: Store, id: string) {
 
 test('optimizer steps that were not recorded are counted from the episodes that each update kept', () => {
   const store = openStore();
-  expect(budgetOf(store, run(store, 'ppo'))).toEqual({ episodes: 640, optimizerSteps: 4 + 4 + 3 + 0 + 4, tokens: 9000, vstarSamples: 0 });
+  expect(budgetOf(store, run(store, 'ppo'))).toEqual({
+    episodes: 640,
+    optimizerSteps: 4 + 4 + 3 + 0 + 4,
+    tokens: 9000,
+    vstarSamples: 0,
+    branchEpisodes: 0,
+  });
   expect(budgetOf(store, run(store, 'astar-po'))).toMatchObject({ optimizerSteps: 4, vstarSamples: 16 });
 });
 
@@ -52,7 +58,7 @@ test('unequal budgets are named with the least and the most', () => {
     'V* samples from 0 (run 1, ppo) to 16 (run 2, astar-po)',
   ]);
   expect(budgetText(spent)).toContain('Unequal budgets: optimizer steps from 4');
-  const same = { episodes: 100, optimizerSteps: 10, tokens: 1000, vstarSamples: 0 };
+  const same = { episodes: 100, optimizerSteps: 10, tokens: 1000, vstarSamples: 0, branchEpisodes: 0 };
   expect(
     unequalBudgets([
       { name: 'a', budget: same },

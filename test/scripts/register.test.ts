@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { projectFolder, resourceFile } from '../../main/base/paths.ts';
-import { PROTOCOL } from '../../main/shell/links.ts';
+import { PROTOCOL } from '../../main/base/links.ts';
 
 const MIME = 'application/x-astrolab';
 

@@ -145,7 +145,8 @@ test('the old claims have ten seeds for the eight algorithms, fixed settings, a 
   expect(armsToTune(definition, null)).toEqual([]);
   const runs = planRuns(BUILT_IN, definition, { ...plan, updates: definition.updates, seeds: definition.seeds }, {});
   const stepsOf = (id: string): number[] => runs.flatMap(({ arm, config }) => (arm === id ? stepsPerUpdate(config) : []));
-  for (const { id } of builtInAlgorithms) expect(stepsOf(id)).toHaveLength(10);
+  const old = builtInAlgorithms.filter(({ id }) => id !== 'expert-iteration' && id !== 'oapl');
+  for (const { id } of old) expect(stepsOf(id)).toHaveLength(10);
   for (const id of ['ppo', 'grpo']) {
     expect(stepsOf(id)).toEqual(Array.from({ length: 10 }, () => 4));
     expect(stepsOf(`${id}-one-step`)).toEqual(Array.from({ length: 10 }, () => 1));

@@ -7,7 +7,7 @@ import { expect, test, vi } from 'vitest';
 import { projectFolder } from '../../main/base/paths.ts';
 import type { RunLocked } from '../../main/store/locks.ts';
 import { trainAll } from '../../main/study/work.ts';
-import { begin } from '../../main/queue/resume.ts';
+import { startRun } from '../../main/queue/start.ts';
 import { RunQueue } from '../../main/queue/queue.ts';
 import { openStore, temporaryFolder } from '../store/helpers.ts';
 import { launchPretend } from '../store/processes/launch.ts';
@@ -110,7 +110,7 @@ test('lab resume of a run that another lab trains says which process has it, and
   const folder = temporaryFolder();
   const store = openStore(folder);
   const { id } = store.runs.create(newRun());
-  begin(store, id);
+  startRun(store, id);
   const before = store.runs.get(id);
   const { status, stderr } = spawnSync(
     process.execPath,

@@ -114,6 +114,37 @@ test.each(builtInAlgorithms.map(({ id }) => id))('%s trains from the first updat
   expect(updates.map(({ metrics }) => metrics['rollout.level'])).toEqual([2, 3]);
 });
 
+test.each([
+  ['grpo', { id: 'grpo', group: 4, credit: 'branch', creditBranches: 2 }],
+  ['astar-po', { id: 'astar-po', group: 2, credit: 'branch', creditBranches: 2 }],
+])('%s with credit by branches plays on from every state, counts it, and repeats', async (_, algorithm) => {
+  const training = { updates: 2, batch: 8, tasks: 12, microBatch: 4096 };
+  const [first, again] = [host(), host()];
+  await train(smallest({ algorithm, training }), first);
+  await train(smallest({ algorithm, training }), again);
+  expect(again.numbers()).toEqual(first.numbers());
+  const updates = first.reports.flatMap((report) => (report.type === 'update' ? [report] : []));
+  for (const { metrics, episodes } of updates) {
+    expect(metrics['branch.episodes']).toBeGreaterThan(0);
+    expect(metrics['branch.steps']).toBeGreaterThanOrEqual(metrics['branch.episodes']!);
+    // Every turn has its advantage, for replay.
+    for (const { steps } of episodes) for (const { tokens } of steps) expect(tokens.advantages.length).toBe(tokens.ids.length);
+  }
+});
+
+test('a reference that follows the policy is in the checkpoint: stopped between two moves of it, a run ends with the same bits', async () => {
+  const config = smallest({ algorithm: { id: 'oapl', group: 4, lag: 3 }, training: { updates: 5, batch: 8, tasks: 12, microBatch: 4096 } });
+  const [whole, stepped] = [host(), host()];
+  await train(config, whole);
+  for (const until of [2, 3, 5]) {
+    stepped.until = until;
+    if (until > 2) stepped.rewind();
+    await train(config, stepped);
+  }
+  expect(stepped.numbers()).toEqual(whole.numbers());
+  expect(stepped.lastWeights()).toBe(whole.lastWeights());
+});
+
 test('training episodes are drawn with training.minP: at 1 every token is the likeliest, at 0 not', async () => {
   const likeliest = async (minP: number): Promise<boolean[]> => {
     const made = host();

@@ -14,6 +14,7 @@ import { ProgressReader } from '../../main/cluster/progress.ts';
 import { parseSacct, parseScontrol, parseSqueue, type Scheduler } from '../../main/cluster/slurm.ts';
 import { Submission } from '../../main/cluster/submission.ts';
 import { smallRuns } from '../cluster/outcome.ts';
+import { packed } from '../cluster/tar-entry.ts';
 import { openStore, temporaryFolder } from '../store/helpers.ts';
 
 const SEED = 20261119;
@@ -171,36 +172,6 @@ test('listings: only names of ours are taken, and what the scheduler prints has 
     drawn,
   );
 });
-
-interface Entry {
-  readonly name: string;
-  readonly type: string;
-  readonly link: string;
-  readonly content: Buffer;
-  /** What its header says; its content's length when null. */
-  readonly size: number | null;
-}
-
-function packed({ name, type, link, content, size }: Entry): Buffer {
-  const header = Buffer.alloc(512);
-  header.write(name, 0, 100, 'utf8');
-  header.write('0000644\0', 100, 'latin1');
-  header.write(`${(size ?? content.length).toString(8).padStart(11, '0')}\0`, 124, 'latin1');
-  header.write('00000000000\0', 136, 'latin1');
-  header.write('        ', 148, 'latin1');
-  header.write(type, 156, 'latin1');
-  header.write(link, 157, 100, 'utf8');
-  header.write('ustar\u000000', 257, 'latin1');
-  header.write(
-    `${header
-      .reduce((sum, byte) => sum + byte, 0)
-      .toString(8)
-      .padStart(6, '0')}\0 `,
-    148,
-    'latin1',
-  );
-  return Buffer.concat([header, content, Buffer.alloc((512 - (content.length % 512)) % 512)]);
-}
 
 test('archives: only regular files that were asked for are written, and nothing outside the folder', () => {
   const parent = temporaryFolder();

@@ -101,7 +101,12 @@ test('what a result is called never reaches a shell', async () => {
     await at.run('cluster', 'logs', id, '1');
     expect([name, existsSync(harm)]).toEqual([name, false]);
   }
-  for (const command of at.login.asked()) expect(command).not.toContain(harm);
+  expect(at.login.asked().length).toBeGreaterThan(10);
+  for (const command of at.login.asked()) {
+    expect(command).not.toContain(harm);
+    // What is not quoted is words alone.
+    expect(command.replace(/'[^']*'/g, '')).toMatch(/^[\w ./:=,@%+-]*$/);
+  }
 });
 
 test('names of files in the shared folder are no options of tar and no commands', async () => {

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { sha256 } from '../../main/base/canonical.ts';
 import { readCheckpoint, writeCheckpoint } from '../../main/engine/runtime/checkpoint.ts';
-import { begin } from '../../main/queue/resume.ts';
+import { startRun } from '../../main/queue/start.ts';
 import { CheckpointFiles } from '../../main/store/checkpoints.ts';
 import { purge } from '../../main/store/maintenance.ts';
 import { RunWriter } from '../../main/store/run-writer.ts';
@@ -57,7 +57,7 @@ class Lab {
   /** Trains until the end or the disturbance; resumes what is there. */
   async train(description = config, disturbance?: Disturbance): Promise<Outcome> {
     const store = this.#store;
-    const { run, checkpoint } = begin(store, this.run);
+    const { run, checkpoint } = startRun(store, this.run);
     store.locks.release(this.run);
     const writer = new RunWriter(store, this.run);
     const stages: string[] = [];

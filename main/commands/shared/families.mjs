@@ -59,6 +59,13 @@ export const families = [
     },
   },
   {
+    load: () => import('../credit.ts'),
+    commands: {
+      'credit [options] <run>':
+        'which step earned or lost the reward of an episode: every method of credit, and exact values by continuations',
+    },
+  },
+  {
     load: () => import('../compare.ts'),
     commands: {
       'compare <runs...>': 'compare runs on their test tasks: intervals, paired statistics, settings that differ',

@@ -1,6 +1,7 @@
 // The lane's side of wasm-lanes.ts: computes its share of a WebAssembly program, then listens for a moment.
 
 import { at } from '../../base/indexed.ts';
+import type { Kernel } from './load.ts';
 
 /** What a lane does: it has gone back to its messages, it listens, or it computes. */
 export const LaneState = { away: 0, listening: 1, computing: 2 } as const;
@@ -8,18 +9,9 @@ export const LaneState = { away: 0, listening: 1, computing: 2 } as const;
 export const Control = { state: 0, failed: 1, calls: 2, parameters: 3, first: 4 } as const;
 /** Milliseconds for which a lane listens: what happens between two calls of a rollout takes less. */
 export const LISTENING = 5;
-export type Run = (...parameters: number[]) => void;
-
-export function instantiate(module: WebAssembly.Module, memory: WebAssembly.Memory): Run {
-  const { run } = new WebAssembly.Instance(module, { lab: { memory } }).exports;
-  if (typeof run !== 'function') throw new TypeError('The program has no routine "run"');
-  return (...parameters) => {
-    run(...parameters);
-  };
-}
 
 /** The lane's side: computes what is asked until nothing more comes for a while. */
-export function assist(run: Run, control: Int32Array): void {
+export function assist(run: Kernel, control: Int32Array): void {
   do {
     try {
       const { calls, parameters, first } = Control;

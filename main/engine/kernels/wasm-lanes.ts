@@ -7,9 +7,10 @@ import { at } from '../../base/indexed.ts';
 import { laneNumber } from '../runtime/lanes.ts';
 import type { Lane } from '../runtime/lanes.ts';
 import { firstSession } from '../runtime/session.ts';
-import { Control, LaneState, type Run, instantiate } from './wasm-assist.ts';
+import { type Kernel, instantiate } from './load.ts';
+import { Control, LaneState } from './wasm-assist.ts';
 
-/** Parameters of one call of the program's routine `run`. */
+/** Parameters of one call of the program's kernel. */
 export type Call = readonly number[];
 
 /** Milliseconds of computing after which this thread looks at its messages: somebody may want to stop it. */
@@ -17,8 +18,15 @@ const AT_A_TIME = 20;
 /** Milliseconds after which this thread looks whether the lane is still there. */
 const PATIENCE = 200;
 
-/** Most calls of a share. */
-const MOST_CALLS = 4096;
+/** Most parameters of a share's calls. */
+const MOST_CALLS = 8192;
+
+/** A function of a module over a memory. */
+interface Source {
+  readonly module: WebAssembly.Module;
+  readonly kernel: string;
+  readonly memory: WebAssembly.Memory;
+}
 
 /** A lane that helps. */
 class Helper {
@@ -33,9 +41,9 @@ class Helper {
     this.#program = program;
   }
 
-  static async open(lane: Lane, module: WebAssembly.Module, memory: WebAssembly.Memory): Promise<Helper> {
+  static async open(lane: Lane, { module, kernel, memory }: Source): Promise<Helper> {
     const program = ++programs;
-    await lane.ask({ kind: 'load', program, module, memory });
+    await lane.ask({ kind: 'load', program, module, kernel, memory });
     return new Helper(lane, program);
   }
 
@@ -74,22 +82,20 @@ class Helper {
 let programs = 0;
 
 export class WasmProgram {
-  readonly #module: WebAssembly.Module;
-  readonly #memory: WebAssembly.Memory;
-  readonly #run: Run;
+  readonly #source: Source;
+  readonly #run: Kernel;
   readonly #helpers: Helper[] = [];
   #pause = performance.now() + AT_A_TIME;
 
-  private constructor(module: WebAssembly.Module, memory: WebAssembly.Memory) {
-    this.#module = module;
-    this.#memory = memory;
-    this.#run = instantiate(module, memory);
+  private constructor(source: Source) {
+    this.#source = source;
+    this.#run = instantiate(source.module, source.memory)(source.kernel);
   }
 
   /** Denormal numbers are rounded in this thread as in the lanes. */
-  static async open(code: Uint8Array<ArrayBuffer>, memory: WebAssembly.Memory): Promise<WasmProgram> {
+  static async open(module: WebAssembly.Module, kernel: string, memory: WebAssembly.Memory): Promise<WasmProgram> {
     await firstSession();
-    return new WasmProgram(new WebAssembly.Module(code), memory);
+    return new WasmProgram({ module, kernel, memory });
   }
 
   /** Every share's calls, one after the other; the shares side by side. */
@@ -99,8 +105,7 @@ export class WasmProgram {
       this.#pause = performance.now() + AT_A_TIME;
     }
     const [first = [], ...others] = shares;
-    while (this.#helpers.length < others.length)
-      this.#helpers.push(await Helper.open(laneNumber(this.#helpers.length), this.#module, this.#memory));
+    while (this.#helpers.length < others.length) this.#helpers.push(await Helper.open(laneNumber(this.#helpers.length), this.#source));
     const helpers = others.map((calls, i) => {
       const helper = at(this.#helpers, i);
       helper.begin(calls);

@@ -1,9 +1,6 @@
 // What can go wrong while a graph is computed, as classes that callers can tell apart. onnxruntime throws plain errors without codes, so its words are
 // read here, where they arrive, and nowhere else.
 
-import type { Graph } from '../graph/graph.ts';
-import { largestTensors } from '../graph/memory.ts';
-
 /** An error of the engine; `hint` says what to do about it. */
 export abstract class EngineError extends Error {
   abstract readonly hint: string;
@@ -40,14 +37,22 @@ const WORDS = {
 /** Whether a message of the runtime means this. */
 export const means = (message: string, what: keyof typeof WORDS): boolean => WORDS[what].test(message);
 
-/** What a failure of the runtime with this graph was; `doing` such as "could not be prepared". Errors that are already the engine's stay as they are. */
-export function engineError(error: unknown, graph: Graph, doing: string): Error {
-  if (error instanceof EngineError) return error;
-  const message = error instanceof Error ? error.message : String(error);
-  if (means(message, 'memory')) return outOfMemory(graph, message);
-  if (means(message, 'device')) return new DeviceLostError(`The device stopped while "${graph.name}" ran: ${message.replace(/\s+/g, ' ')}`);
-  return new Error(`"${graph.name}" ${doing}: ${message}`);
+/** The graph that something went wrong with. */
+export interface Subject {
+  readonly name: string;
+  /** Its largest tensors, as text. */
+  largest(): string;
 }
 
-export const outOfMemory = (graph: Graph, reason: string): OutOfMemoryError =>
-  new OutOfMemoryError(`Not enough memory for "${graph.name}": ${reason}. Largest tensors: ${largestTensors(graph)}`);
+/** What a failure of the runtime was; `what` such as "could not be prepared". Errors that are already the engine's stay as they are. */
+export function engineError(error: unknown, subject: Subject, what: string): Error {
+  if (error instanceof EngineError) return error;
+  const message = error instanceof Error ? error.message : String(error);
+  if (means(message, 'memory')) return outOfMemory(subject, message);
+  if (means(message, 'device'))
+    return new DeviceLostError(`The device stopped while "${subject.name}" ran: ${message.replace(/\s+/g, ' ')}`);
+  return new Error(`"${subject.name}" ${what}: ${message}`);
+}
+
+export const outOfMemory = ({ name, largest }: Subject, reason: string): OutOfMemoryError =>
+  new OutOfMemoryError(`Not enough memory for "${name}": ${reason}. Largest tensors: ${largest()}`);

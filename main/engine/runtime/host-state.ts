@@ -12,7 +12,7 @@ import { float, floats } from './session.ts';
 import type { Feeds, SessionOptions } from './session.ts';
 import { isShared } from './shared-memory.ts';
 import { type StepGraph, gradientGraph, takesApart } from '../graph/training-graphs.ts';
-import { addTo, sumOfSquares } from '../kernels/vector-loops.ts';
+import { addTo, sumOfSquares } from '../kernels/vectors.ts';
 import { readReport } from './training-report.ts';
 import type { MicroBatch, Poll, StateKeeper, StepReport, TrainingState } from './training-report.ts';
 

@@ -5,9 +5,9 @@ import type { InferenceSession } from 'onnxruntime-node';
 import type { LaneAnswer, LaneRequest, PlainValue, PlainValues } from './lanes.ts';
 import { nativeRun, nativeSession, nativeValue } from './native-session.ts';
 import type { Feeds, Fetches } from './native-session.ts';
-import { adamWLoop } from '../kernels/vector-loops.ts';
-import { assist, instantiate } from '../kernels/wasm-assist.ts';
-import type { Run } from '../kernels/wasm-assist.ts';
+import { adamWLoop } from '../kernels/vectors.ts';
+import { type Kernel, instantiate } from '../kernels/load.ts';
+import { assist } from '../kernels/wasm-assist.ts';
 
 interface Held {
   readonly session: InferenceSession;
@@ -15,7 +15,7 @@ interface Held {
 }
 
 const sessions = new Map<number, Held>();
-const programs = new Map<number, Run>();
+const programs = new Map<number, Kernel>();
 
 function sessionOf(number: number): Held {
   const held = sessions.get(number);
@@ -53,7 +53,7 @@ async function handle(request: LaneRequest): Promise<Omit<LaneAnswer, 'id'>> {
       sessions.delete(request.session);
       return {};
     case 'load':
-      programs.set(request.program, instantiate(request.module, request.memory));
+      programs.set(request.program, instantiate(request.module, request.memory)(request.kernel));
       return {};
     case 'assist': {
       const run = programs.get(request.program);

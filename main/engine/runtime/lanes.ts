@@ -9,7 +9,7 @@ import { Worker } from 'node:worker_threads';
 import type { InferenceSession } from 'onnxruntime-node';
 import { z } from 'zod';
 import { projectFolder } from '../../base/paths.ts';
-import type { AdamWFactors, AdamWVectors } from '../kernels/vector-loops.ts';
+import type { AdamWFactors, AdamWVectors } from '../kernels/vectors.ts';
 import { OutOfMemoryError } from './errors.ts';
 
 /** A value as it travels between threads: shared memory is shared, everything else is copied or handed over. */
@@ -39,6 +39,7 @@ export type LaneRequest =
       readonly kind: 'load';
       readonly program: number;
       readonly module: WebAssembly.Module;
+      readonly kernel: string;
       readonly memory: WebAssembly.Memory;
     }
   | { readonly id: number; readonly kind: 'assist'; readonly program: number; readonly control: Int32Array }

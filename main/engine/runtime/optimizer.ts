@@ -7,7 +7,7 @@ import { laneNumber } from './lanes.ts';
 import * as op from '../graph/operators.ts';
 import type { Group } from '../graph/parameters.ts';
 import { isShared } from './shared-memory.ts';
-import { type AdamWFactors, type AdamWVectors, adamWLoop } from '../kernels/vector-loops.ts';
+import { type AdamWFactors, type AdamWVectors, adamWLoop } from '../kernels/vectors.ts';
 
 export interface AdamWSettings {
   readonly beta1: number;

@@ -7,13 +7,13 @@ import type { DeviceCounters } from '../gpu/device-counters.ts';
 import { Graph, elementCount, showShape } from '../graph/graph.ts';
 import type { DType, Tensor } from '../graph/graph.ts';
 import { type Lane, LaneSession, type PlainValue } from './lanes.ts';
-import { megabytes, peakBytes } from '../graph/memory.ts';
+import { largestTensors, megabytes, peakBytes } from '../graph/memory.ts';
 import { encode, encodeCounted, externalFolder } from '../graph/onnx.ts';
 import { type Data, nativeRun, nativeSession, nativeValue, runtime } from './native-session.ts';
 import type { Feeds, Fetches, Value } from './native-session.ts';
 import type { Target } from '../graph/onnx.ts';
 import type { Half } from '../graph/onnx-products.ts';
-import { engineError, outOfMemory } from './errors.ts';
+import { type Subject, engineError, outOfMemory } from './errors.ts';
 import { isShared } from './shared-memory.ts';
 
 export { release, supportedBackends } from './native-session.ts';
@@ -152,7 +152,7 @@ export class Session {
       const session = await (options.lane ? options.lane.create(bytes, settings) : nativeSession(bytes, settings));
       return new Session(graph, session, options, kernels);
     } catch (error) {
-      throw engineError(error, graph, 'could not be prepared');
+      throw engineError(error, subjectOf(graph), 'could not be prepared');
     }
   }
 
@@ -187,7 +187,7 @@ export class Session {
       this.#count(feeds, wanted, results, (performance.now() - begin) / 1e3);
       return results;
     } catch (error) {
-      throw engineError(error, this.#graph, 'failed');
+      throw engineError(error, subjectOf(this.#graph), 'failed');
     }
   }
 
@@ -279,5 +279,7 @@ function mapped(graph: Graph): Record<string, unknown> {
 
 function refuseTooLarge(graph: Graph): void {
   const [needed, free] = [peakBytes(graph), freemem()];
-  if (needed > free) throw outOfMemory(graph, `about ${megabytes(needed)} are needed, ${megabytes(free)} are free`);
+  if (needed > free) throw outOfMemory(subjectOf(graph), `about ${megabytes(needed)} are needed, ${megabytes(free)} are free`);
 }
+
+const subjectOf = (graph: Graph): Subject => ({ name: graph.name, largest: () => largestTensors(graph) });

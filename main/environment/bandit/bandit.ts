@@ -136,6 +136,7 @@ export function createBandit(input: unknown): Bandit {
       return turn(settings, state, { observation: `TASK: ${describe(settings, state)}`, reason: 'start', facts: { kind: 'start' } });
     },
     step: (state, action) => pull(settings, chancesOf(state), state, action),
+    reseed: (state, seed) => ({ ...state, seed }),
     grammar: (state) => (state.done ? [] : grammar),
     ...(settings.view === 'short' && { view: (state: BanditState) => ({ text: inShort(settings, state), sayings }) }),
     oracle(state) {

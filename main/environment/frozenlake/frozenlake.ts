@@ -159,6 +159,7 @@ export function createFrozenLake(input: unknown): FrozenLake {
       },
     },
     chance: slippery,
+    reseed: (state, seed) => ({ ...state, seed }),
     diagnostics: { failures: LAKE_FAILURES },
     draw: (observation, context) => drawLakePage(observation, context, size),
     lakeAt,

@@ -26,7 +26,13 @@ export const groups = z
   .min(1)
   .max(400);
 
-const budget = z.object({ episodes: z.number(), optimizerSteps: z.number(), tokens: z.number(), vstarSamples: z.number() });
+const budget = z.object({
+  episodes: z.number(),
+  optimizerSteps: z.number(),
+  tokens: z.number(),
+  vstarSamples: z.number(),
+  branchEpisodes: z.number(),
+});
 
 export const calls = {
   'compare.open': {

@@ -2,7 +2,7 @@
 
 import { z } from 'zod';
 import { newRun } from '../../queue/new-run.ts';
-import { NoSoundCheckpoint } from '../../queue/resume.ts';
+import { NoSoundCheckpoint } from '../../queue/start.ts';
 import { CallFailure, type Handlers, nothing } from '../definition.ts';
 import type { Lab } from '../lab.ts';
 import { checked, fitted, order } from './setup.ts';

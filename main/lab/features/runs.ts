@@ -14,7 +14,7 @@ import { CallFailure, type Handlers, nothing } from '../definition.ts';
 import { existingRun } from '../existing.ts';
 import type { Lab } from '../lab.ts';
 import { plain } from '../plain.ts';
-import { proportionOf, rowOf, runRow } from '../rows.ts';
+import { proportionOf, runRow } from '../rows.ts';
 
 export type { RunRow } from '../rows.ts';
 
@@ -73,35 +73,9 @@ export type EpisodeRow = z.infer<typeof episode>;
 
 const page = z.object({ total: z.number(), episodes: z.array(episode) });
 
-const livePoint = z.object({ update: z.number(), values: z.record(z.string(), anyNumber) });
-export type LivePoint = z.infer<typeof livePoint>;
-
-const liveProgress = z.object({
-  /** Null before the first stage, while the world is opened. */
-  stage: stage.nullable(),
-  phase: z.string(),
-  done: z.number(),
-  total: z.number(),
-  secondsLeft: z.number().nullable(),
-});
-export type LiveProgress = z.infer<typeof liveProgress>;
-
-/** All that a run reported since the last time, at most four times a second. */
-const runNews = z.object({
-  run: runId,
-  points: z.array(livePoint),
-  progress: liveProgress.nullable(),
-  /** Episodes, evaluations, checkpoints or events were stored. */
-  stored: z.object({ episodes: z.boolean(), evaluations: z.boolean(), events: z.boolean() }),
-  /** The run went back to a checkpoint: what was read before may no longer be there. */
-  rewound: z.boolean(),
-});
-export type RunNews = z.infer<typeof runNews>;
-
 export const events = {
-  /** Rows that are new or different, and those that are gone. */
-  'runs.changed': z.object({ rows: z.array(runRow), gone: z.array(runId) }),
-  'runs.news': runNews,
+  /** At most four times a second: rows that are new or different, runs that are gone, and runs whose record has changed, so that older answers about them no longer hold. */
+  'runs.changed': z.object({ rows: z.array(runRow), gone: z.array(runId), stored: z.array(runId) }),
 };
 
 export const calls = {
@@ -161,13 +135,13 @@ export const calls = {
 export function handlers(lab: Lab): Handlers<typeof calls> {
   const found = (id: number): RunSummary => lab.store.runs.summary(existingRun(lab.store, id));
   return {
-    'runs.list': () => ({ runs: lab.store.runs.list().map((run) => rowOf(lab.store, run)) }),
+    'runs.list': () => ({ runs: lab.store.runs.list().map(lab.row) }),
 
     'runs.get': ({ run: id }) => {
       const run = lab.store.runs.get(found(id).id);
       const device = deviceSpent(lab.store, id);
       return {
-        run: rowOf(lab.store, run),
+        run: lab.row(run),
         config: plain(run.config),
         versions: { ...run.versions },
         stages: stagesOf(lab.catalog, run),

@@ -30,6 +30,8 @@ export const calls = {
   'system.copy': { input: z.strictObject({ text: z.string().max(20_000_000) }), answer: nothing },
   /** Another window on this address. */
   'system.openWindow': { input: z.strictObject({ address: z.string().startsWith('/').max(2000) }), answer: nothing },
+  /** Starts the lab's process again after it failed for good; the shell does so before this is answered. */
+  'system.startLab': { input: nothing, answer: nothing },
   /** Shows the data folder in the system's file manager. Takes no path: the page cannot open anything else. */
   'system.showDataFolder': { input: nothing, answer: nothing },
 };
@@ -37,6 +39,8 @@ export const calls = {
 export const events = {
   'system.menuCommand': z.object({ command: z.enum(MENU_COMMANDS) }),
   'system.themeChanged': z.object({ theme }),
+  /** The lab's process: `restarting` after an unexpected end, `failed` when it ends again and again. `reason`: how it ended last. */
+  'system.labStatus': z.object({ state: z.enum(['running', 'restarting', 'failed']), reason: z.string() }),
   /** A link, a notification or a file leads here. */
   'system.navigate': z.object({ address: z.string() }),
 };
@@ -70,6 +74,8 @@ export function handlers(lab: Lab): Handlers<typeof calls> {
       await lab.desktop.openWindow(address);
       return {};
     },
+
+    'system.startLab': () => ({}),
 
     'system.showDataFolder': async () => {
       const problem = await lab.desktop.showFolder(lab.dataFolder);

@@ -3,6 +3,8 @@
 
 import { lanesOf } from '../../engine/runtime/lanes.ts';
 import type { Flat } from '../../engine/graph/parameters.ts';
+import { kernelModule } from '../../engine/kernels/load.ts';
+import { rowStride } from '../../engine/kernels/packing.ts';
 import { WasmProgram } from '../../engine/kernels/wasm-lanes.ts';
 import type { Call } from '../../engine/kernels/wasm-lanes.ts';
 import { at } from '../../base/indexed.ts';
@@ -11,9 +13,7 @@ import type { PolicyNetwork } from '../transformer/network.ts';
 import type { Reader, ReadRow, SamplerOptions } from '../sampling/reader.ts';
 import type { ModelConfig } from '../transformer/transformer.ts';
 import { DecoderMemory, cacheBytes } from './memory.ts';
-import { RECORD, recordLength } from './parts.ts';
-import { stride } from './products.ts';
-import { type DecoderPlan, TOGETHER, addressOf, decodable, decoderProgram, planDecoder } from './program.ts';
+import { type DecoderPlan, RECORD, TOGETHER, decodable, planDecoder, recordLength } from './plan.ts';
 
 const BYTES = 4;
 /** Tokens that a row reads in one call at most: others should not wait longer for their next one. */
@@ -44,7 +44,6 @@ export class DecodingReader implements Reader {
   readonly capacity: number;
   readonly #model: ModelConfig;
   readonly #plan: DecoderPlan;
-  readonly #addressOf: (name: string) => number;
   readonly #weights: Flat;
   readonly #options: SamplerOptions;
   #opened: Opened | undefined;
@@ -55,7 +54,6 @@ export class DecodingReader implements Reader {
     this.capacity = options.capacity ?? 64;
     this.#model = model;
     this.#plan = planDecoder(model);
-    this.#addressOf = addressOf(this.#plan);
     this.#weights = weights;
     this.#options = options;
   }
@@ -101,7 +99,7 @@ export class DecodingReader implements Reader {
   async #open(): Promise<Opened> {
     const tokens = this.capacity * MOST_PER_ROW;
     const memory = new DecoderMemory(this.#plan, { capacity: this.capacity, lanes: lanesOf(this.#options.threads), tokens });
-    this.#opened = { memory, program: await WasmProgram.open(decoderProgram(this.#plan), memory.memory) };
+    this.#opened = { memory, program: await WasmProgram.open(kernelModule('decoder'), 'decode', memory.memory) };
     return this.#opened;
   }
 
@@ -147,13 +145,14 @@ export class DecodingReader implements Reader {
     const { scratch, records, logits, pointers, amounts } = memory.regions;
     const { scratchBytes, logitStride, pointerStride } = this.#plan;
     return [
+      this.#plan.address,
       scratch + lane * scratchBytes,
       records + from.token * recordLength(this.#model) * BYTES,
       to.token - from.token,
       to.wanted - from.wanted,
       logits + from.wanted * logitStride * BYTES,
       pointers + from.wanted * pointerStride * BYTES,
-      amounts + from.wanted * stride(1) * BYTES,
+      amounts + from.wanted * rowStride(1) * BYTES,
     ];
   }
 
@@ -181,7 +180,7 @@ export class DecodingReader implements Reader {
   /** Adds the pointer's share to the logits of the tokens it looks at. */
   #point({ numbers, regions }: DecoderMemory, logits: Float32Array, { tokens, position }: ReadRow, index: number): void {
     const weights = regions.pointers / BYTES + index * this.#plan.pointerStride;
-    const amount = numbers[regions.amounts / BYTES + index * stride(1)]! + numbers[this.#addressOf('pointer.amount') / BYTES]!;
+    const amount = numbers[regions.amounts / BYTES + index * rowStride(1)]! + numbers[this.#plan.pointer.amount / BYTES]!;
     for (let place = 0; place < position; place++) logits[tokens[place]!]! += amount * numbers[weights + place]!;
   }
 }

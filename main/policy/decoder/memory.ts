@@ -3,13 +3,12 @@
 
 import { at } from '../../base/indexed.ts';
 import type { Group, ParameterLayout } from '../../engine/graph/parameters.ts';
+import { pack, packedLength, roundUp, rowStride } from '../../engine/kernels/packing.ts';
 import { growTo, sharedMemory } from '../../engine/runtime/shared-memory.ts';
 import { embeddingRows, spellingRows } from '../text/spelling.ts';
 import { rotaryAngle } from '../transformer/transformer.ts';
 import { TIME_STEP, timeFor } from '../sampling/cache.ts';
-import { recordLength } from './parts.ts';
-import { pack, roundUp, stride } from './products.ts';
-import type { DecoderPlan } from './program.ts';
+import { type DecoderPlan, planWords, recordLength } from './plan.ts';
 
 const BYTES = 4;
 
@@ -54,13 +53,13 @@ export class DecoderMemory {
       records: take(tokens * recordLength(plan.config) * BYTES),
       logits: take(capacity * plan.logitStride * BYTES),
       pointers: take(capacity * plan.pointerStride * BYTES),
-      amounts: take(capacity * stride(1) * BYTES),
+      amounts: take(capacity * rowStride(1) * BYTES),
       cache: take(0),
     };
     this.memory = sharedMemory(this.#bytesFor(TIME_STEP));
     this.#numbers = new Float32Array(this.memory.buffer);
     this.#words = new Int32Array(this.memory.buffer);
-    this.#placeStreams();
+    this.#writePlan();
     this.#fillRotary();
   }
 
@@ -100,7 +99,7 @@ export class DecoderMemory {
       }
     }
     this.#time = time;
-    this.#placeStreams();
+    this.#writePlan();
   }
 
   /** Row `to` becomes a copy of row `from`. */
@@ -120,7 +119,7 @@ export class DecoderMemory {
     this.#embed(table, layout.view(weights, 'embedding'));
     for (const { address, name } of vectors) this.#numbers.set(layout.view(weights, name), address / BYTES);
     for (const { address, inputs, outputs, parts } of matrices) {
-      const packed = this.#numbers.subarray(address / BYTES, address / BYTES + stride(outputs) * inputs);
+      const packed = this.#numbers.subarray(address / BYTES, address / BYTES + packedLength(inputs, outputs));
       for (const { name, first } of parts) {
         const matrix = name === 'embedding' ? table : layout.view(weights, name);
         pack(packed, matrix, columnsOf(layout, name), inputs, first);
@@ -165,9 +164,8 @@ export class DecoderMemory {
     });
   }
 
-  #placeStreams(): void {
-    const { streams, config } = this.#plan;
-    this.#words.set([...this.#streamStarts(this.#time), (this.#time * config.width * BYTES) / config.heads], streams / BYTES);
+  #writePlan(): void {
+    this.#words.set(planWords(this.#plan, this.#streamStarts(this.#time), this.#time), this.#plan.address / BYTES);
   }
 
   #bytesFor(time: number): number {

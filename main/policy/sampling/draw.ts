@@ -4,7 +4,7 @@
 // logits and the same generator always give the same token.
 
 import { NotFiniteError } from '../../engine/runtime/errors.ts';
-import { DrawLoops, GROUP } from './draw-loops.ts';
+import { Softmax, GROUP } from './softmax.ts';
 
 /** How many alternatives are kept per token. */
 export const TOP_ALTERNATIVES = 4;
@@ -49,7 +49,7 @@ export class Drawer {
   readonly #greedy: boolean;
   readonly #minP: number;
   readonly #ids: Int32Array;
-  readonly #loops: DrawLoops;
+  readonly #softmax: Softmax;
   readonly #scores: Float64Array;
   readonly #weights: Float64Array;
 
@@ -60,9 +60,9 @@ export class Drawer {
     this.#minP = minP;
     this.#ids = new Int32Array(vocabulary);
     for (let id = 0; id < vocabulary; id++) this.#ids[id] = id;
-    this.#loops = new DrawLoops(vocabulary);
-    this.#scores = this.#loops.scores;
-    this.#weights = this.#loops.weights;
+    this.#softmax = new Softmax(vocabulary);
+    this.#scores = this.#softmax.scores;
+    this.#weights = this.#softmax.weights;
   }
 
   /** `allowed` holds token ids in ascending order (undefined: every token). `uniform` gives a number in [0, 1). */
@@ -113,7 +113,7 @@ export class Drawer {
     if (ids !== this.#ids) for (let i = 0; i < count; i++) scores[i] = logits[ids[i]!]! / temperature;
     else if (temperature === 1) for (let i = 0; i < count; i++) scores[i] = logits[i]!;
     else for (let i = 0; i < count; i++) scores[i] = logits[i]! / temperature;
-    const { most, total, moment } = this.#loops.soften(count);
+    const { most, total, moment } = this.#softmax.run(count);
     this.#total = total;
     this.#moment = moment;
     return most + Math.log(total);
@@ -148,7 +148,7 @@ export class Drawer {
   /** Places of the likeliest tokens, best first; the smaller id wins a tie. */
   #top(count: number): number[] {
     const weights = this.#weights;
-    const { largest } = this.#loops;
+    const { largest } = this.#softmax;
     const best: number[] = [];
     let threshold = 0;
     for (let start = 0; start < count; start += GROUP) {

@@ -45,6 +45,7 @@ export async function obtainReference(
   checkPagesFit(setup);
   const unfinished = new UnfinishedClone(host.dataFolder, setup, recipe);
   const clone = unfinished.open();
+  await progress.report(0, `${PHASES.reference}, preparing demonstrations`, clone.state.step, setup.config.reference.steps);
   let last = '';
   const report = async ({ step, steps, loss, success: measured }: CloningProgress): Promise<void> => {
     if (measured !== undefined) last = `, ${(100 * measured).toFixed(0)}% success at step ${step}`;

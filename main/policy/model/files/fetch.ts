@@ -10,6 +10,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { gunzipSync } from 'node:zlib';
 import { fromBinary } from '@bufbuild/protobuf';
+import { Parser } from 'tar/parse';
 import { ModelSchema } from '../../../engine/graph/onnx-schema.ts';
 import type { TensorProto } from '../../../engine/graph/onnx-schema.ts';
 import { parseModelConfig, weightSpecs } from '../architecture.ts';
@@ -85,13 +86,16 @@ async function pack(folder: string): Promise<Buffer> {
 /** The files of a tar archive by their path without the first folder. */
 function unpack(tar: Buffer): Map<string, Buffer> {
   const files = new Map<string, Buffer>();
-  for (let at = 0; at + 512 <= tar.length && tar[at] !== 0;) {
-    const text = (start: number, length: number): string => tar.toString('latin1', at + start, at + start + length).replace(/\0.*$/s, '');
-    const size = Number.parseInt(text(124, 12), 8);
-    if (!Number.isInteger(size)) throw new ModelError('The package is not a tar archive');
-    files.set(text(0, 100).replace(/^[^/]+\//, ''), tar.subarray(at + 512, at + 512 + size));
-    at += 512 + Math.ceil(size / 512) * 512;
-  }
+  const parser = new Parser({ strict: true });
+  parser.on('error', (error) => {
+    throw new ModelError(`The package is not a tar archive: ${String(error)}`);
+  });
+  parser.on('entry', (entry) => {
+    const parts: Buffer[] = [];
+    entry.on('end', () => files.set(entry.path.replace(/^[^/]+\//, ''), Buffer.concat(parts)));
+    entry.on('data', (data: Buffer) => parts.push(data));
+  });
+  parser.end(tar);
   return files;
 }
 

@@ -1,5 +1,5 @@
-// Going on exactly where a run stopped. Starting and resuming are one act: take the run's lock, take its record back to
-// the newest sound checkpoint, and say from where to train.
+// Starts or resumes a run from its newest sound checkpoint; a run without one starts from the beginning. Both are one act: take the
+// run's lock, cut its record back to the checkpoint, and say from where to train.
 
 import type { Checkpoint } from '../store/checkpoints.ts';
 import { rewind } from '../store/run-writer.ts';
@@ -37,7 +37,7 @@ export function checkResumable(store: Store, id: number): void {
 }
 
 /** Locks the run for this process and brings its record to where training continues. Throws `RunLocked` and `NoSoundCheckpoint`. */
-export function begin(store: Store, run: number, restart = false): StartingPoint {
+export function startRun(store: Store, run: number, restart = false): StartingPoint {
   store.locks.take(run);
   try {
     if (!restart) checkResumable(store, run);

@@ -1,7 +1,7 @@
 // The loops in WebAssembly give the very bits of plain loops, whatever the length.
 
 import { describe, expect, it } from 'vitest';
-import { addTo, adamWLoop, sumOfSquares } from '../../main/engine/kernels/vector-loops.ts';
+import { addTo, adamWLoop, sumOfSquares } from '../../main/engine/kernels/vectors.ts';
 import { Random } from '../../main/base/random.ts';
 
 const LENGTHS = [0, 1, 3, 4, 5, 16_383, 16_384, 16_387, 50_001];
