@@ -10,13 +10,13 @@ import { defineConfig } from 'electron-vite';
 const entries = {
   index: 'main/shell/index.ts',
   lab: 'main/lab/main.ts',
+  'lab-reader': 'main/lab/reader.ts',
   worker: 'main/process/worker.ts',
   cli: 'main/commands/cli.ts',
   'cluster-task': 'main/cluster/task-program.ts',
   'device-check': 'main/engine/gpu/device-check.ts',
   'engine-lane': 'main/engine/runtime/lane-thread.ts',
   'world-thread': 'main/environment/external/thread.ts',
-  'report-export': 'main/report/export-program.ts',
   'webshop-import': 'main/environment/webshop/search/import-program.ts',
 };
 

@@ -25,6 +25,7 @@ export default defineConfig({
     pool: 'forks',
     maxWorkers: Math.max(2, availableParallelism() - 1), // beside them the window's tests run
     env: { ORT_DISABLE_TELEMETRY: '1' },
+    expect: { poll: { timeout: 60_000 } }, // a limit for what never comes, not a measure of how fast it comes
     experimental: { viteModuleRunner: false }, // Node loads the sources itself, as in the lab, from its cache of compiled code
     projects: [
       { extends: true, test: { name: 'alone', include: [alone], exclude: [slow, e2e, page], ...withoutWindow } },
@@ -41,8 +42,8 @@ export default defineConfig({
           exclude: [slow],
           setupFiles: ['test/e2e/display.ts'],
           maxWorkers: process.env.ASTROLAB_DISPLAYS?.split(',').length ?? 1,
-          testTimeout: 120_000,
-          hookTimeout: 120_000,
+          testTimeout: 300_000,
+          hookTimeout: 300_000,
         },
       },
       {

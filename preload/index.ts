@@ -6,6 +6,9 @@ import { contextBridge, ipcRenderer, webUtils } from 'electron';
 import { CALL_CHANNEL, EVENT_CHANNEL } from './channels.ts';
 import type { Bridge } from './contract.ts';
 
+// One for each event that the page hears, of which there are more than ten.
+ipcRenderer.setMaxListeners(0);
+
 const bridge = {
   call: (name, input) => ipcRenderer.invoke(CALL_CHANNEL, name, input),
   listen: (name, listener) => {

@@ -1,7 +1,7 @@
 // The page's side of the contract: `call` asks the lab, `listen` hears its events, `useCall` does the former for a component with caching.
 // Answers and payloads were parsed on departure (main/lab/answer.ts). An answer that says "not ok" becomes a CallError with code, message and hint.
 
-import { queryOptions, useQuery } from '@tanstack/react-query';
+import { queryOptions, skipToken, useQuery } from '@tanstack/react-query';
 import type { UseQueryResult } from '@tanstack/react-query';
 import { useEffect, useRef } from 'react';
 import type { Answer, Bridge, CallName, EventName, Failure, Input, Payload } from '../preload/contract.ts';
@@ -76,6 +76,11 @@ export function useEvent<N extends EventName>(name: N, listener: (payload: Paylo
 /** The cache entry of a call, for prefetching, invalidating and setting. */
 export function callOptions<N extends CallName>(name: N, input: Input<N>) {
   return queryOptions<Answer<N>, Error>({ queryKey: [name, input], queryFn: () => call(name, input) });
+}
+
+/** What an event brought last, for progress (state/fresh.ts keeps it); undefined before. */
+export function useLatest<N extends EventName>(name: N): Payload<N> | undefined {
+  return useQuery<Payload<N>>({ queryKey: [name], queryFn: skipToken }).data;
 }
 
 export function useCall<N extends CallName>(name: N, input: Input<N>): UseQueryResult<Answer<N>, Error> {

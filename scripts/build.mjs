@@ -12,6 +12,7 @@ const SOURCES = ['main', 'preload', 'renderer', 'electron.vite.config.ts', 'pack
 const PRODUCTS = [
   'out/main/index.js',
   'out/main/lab.js',
+  'out/main/lab-reader.js',
   'out/main/worker.js',
   'out/main/cli.js',
   'out/main/cluster-task.js',

@@ -2,6 +2,7 @@
 // one file of features/. And the few shapes that several features share.
 
 import { z } from 'zod';
+import type { Store } from '../store/store.ts';
 import type { Lab } from './lab.ts';
 
 export interface CallDefinition {
@@ -14,10 +15,26 @@ export type Handlers<D extends Record<string, CallDefinition>> = {
   readonly [N in keyof D]: (input: z.output<D[N]['input']>) => z.input<D[N]['answer']> | Promise<z.input<D[N]['answer']>>;
 };
 
+/** How far a read is, from 0 to 1, and what comes next. */
+export type Progress = (share: number, what: string) => void;
+
+/**
+ * What takes long and only reads: functions of a read-only store and plain data, run in a reader's thread (readers.ts). One that has the name
+ * of a call answers it.
+ */
+export type Reads<D extends Record<string, CallDefinition>> = {
+  readonly [N in keyof D]?: (
+    store: Store,
+    input: z.output<D[N]['input']>,
+    progress: Progress,
+  ) => z.input<D[N]['answer']> | Promise<z.input<D[N]['answer']>>;
+};
+
 /** A file of features/ as the lab loads it. */
 export interface Feature {
   readonly calls: Readonly<Record<string, CallDefinition>>;
   readonly events?: Readonly<Record<string, z.ZodType>>;
+  readonly reads?: Readonly<Record<string, (store: Store, input: never, progress: Progress) => unknown>>;
   readonly handlers: (lab: Lab) => Readonly<Record<string, (input: never) => unknown>>;
 }
 

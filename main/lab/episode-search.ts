@@ -1,7 +1,5 @@
-// Looks for a text in everything that the world showed during a run. Observations are stored once and deflated, so each is unpacked
-// and read; a large run has tens of thousands, so this process answers other calls in between.
+// Looks for a text in everything that the world showed during a run. Observations are stored once and deflated, so each is unpacked and read.
 
-import { inSlices } from '../base/slices.ts';
 import type { EpisodeFilter } from '../store/episodes.ts';
 import type { Store } from '../store/store.ts';
 
@@ -11,40 +9,19 @@ export class EpisodeSearch {
   #found: { readonly key: string; readonly ids: readonly number[] } = { key: '', ids: [] };
 
   /** Ids of the episodes that pass the filter, its text looked for in observations and thoughts too. */
-  episodes(store: Store, run: number, filter: EpisodeFilter): Promise<readonly number[]> {
-    return inSlices(this.#episodes(store, run, filter));
-  }
-
-  *#episodes(store: Store, run: number, filter: EpisodeFilter): Generator<void, readonly number[]> {
-    const record = `${run} ${store.episodes.count(run)}`;
-    const observations = yield* this.#textsWith(store, run, record, filter.text ?? '');
-    const found: number[] = [];
-    for (const ids of store.episodes.matching(run, { ...filter, observations })) {
-      for (const id of ids) found.push(id);
-      yield;
-    }
-    return found;
+  episodes(store: Store, run: number, filter: EpisodeFilter): readonly number[] {
+    const observations = this.#textsWith(store, run, filter.text ?? '');
+    return [...store.episodes.matching(run, { ...filter, observations })].flat();
   }
 
   /** Ids of the texts that have the part. */
-  *#textsWith(store: Store, run: number, record: string, part: string): Generator<void, readonly number[]> {
+  #textsWith(store: Store, run: number, part: string): readonly number[] {
+    const record = `${run} ${store.episodes.count(run)}`;
     const key = `${record} ${part}`;
     if (this.#found.key === key) return this.#found.ids;
-    const all: number[] = [];
-    const found: number[] = [];
-    for (const batch of this.#texts.key === record ? [this.#texts.ids] : store.episodes.textsOf(run)) {
-      for (const id of batch) {
-        all.push(id);
-        if (store.episodes.textHas(id, part)) found.push(id);
-        if (all.length % FEW === 0) yield;
-      }
-      yield;
-    }
-    this.#texts = { key: record, ids: all };
-    this.#found = { key, ids: found };
-    return found;
+    const ids = this.#texts.key === record ? this.#texts.ids : [...store.episodes.textsOf(run)].flat();
+    this.#texts = { key: record, ids };
+    this.#found = { key, ids: ids.filter((id) => store.episodes.textHas(id, part)) };
+    return this.#found.ids;
   }
 }
-
-/** Texts between two looks at the clock. */
-const FEW = 50;

@@ -2,6 +2,7 @@
 // first asked for. The contract between window and lab is derived from this table.
 
 import type { z } from 'zod';
+import type { ReadOptions } from './readers.ts';
 
 export const FEATURES = {
   charts: () => import('./features/charts.ts'),
@@ -29,7 +30,8 @@ export const FEATURES = {
   worlds: () => import('./features/worlds.ts'),
 };
 
-type Loaded = Awaited<ReturnType<(typeof FEATURES)[keyof typeof FEATURES]>>;
+type Features = { [F in keyof typeof FEATURES]: Awaited<ReturnType<(typeof FEATURES)[F]>> };
+type Loaded = Features[keyof Features];
 /** All members of a union of objects in one object. */
 type Together<U> = (U extends unknown ? (each: U) => void : never) extends (all: infer All) => void ? All : never;
 
@@ -42,3 +44,15 @@ export type EventName = keyof Events;
 export type Input<N extends CallName> = z.input<Calls[N]['input']>;
 export type Answer<N extends CallName> = z.output<Calls[N]['answer']>;
 export type Payload<N extends EventName> = z.output<Events[N]>;
+
+/** The reads of a feature by name. */
+type ReadsOf<F extends keyof Features> = Features[F] extends { readonly reads: infer R } ? R : never;
+type ReadFunction = (store: never, input: never, progress: never) => unknown;
+
+/** Runs a read of a feature in a reader's thread. */
+export type Read = <F extends keyof Features, N extends keyof ReadsOf<F> & string>(
+  feature: F,
+  name: N,
+  input: ReadsOf<F>[N] extends ReadFunction ? Parameters<ReadsOf<F>[N]>[1] : never,
+  options?: ReadOptions,
+) => Promise<ReadsOf<F>[N] extends ReadFunction ? Awaited<ReturnType<ReadsOf<F>[N]>> : never>;

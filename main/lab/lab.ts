@@ -16,10 +16,11 @@ import { stageOf } from '../training/progress.ts';
 import { CallFailure } from './definition.ts';
 import type { Desktop } from './desktop.ts';
 import { ExternalWrites } from './external-writes.ts';
-import type { EventName, Payload } from './features.ts';
+import type { EventName, Payload, Read } from './features.ts';
 import { readPreferences } from './features/preferences.ts';
 import { News } from './news.ts';
-import { type LiveProgress, rowOf, type RunRow } from './rows.ts';
+import { Readers } from './readers.ts';
+import { listStudies, type LiveProgress, rowOf, type RunRow } from './rows.ts';
 import { createNotices } from './run-notices.ts';
 
 /** Sends an event to every window. */
@@ -36,6 +37,9 @@ export interface Lab {
   readonly queue: RunQueue;
   /** A run as the list shows it. */
   row(run: RunSummary): RunRow;
+  /** Runs a read of a feature in a thread with a read-only connection. */
+  readonly read: Read;
+  readonly readers: Pick<Readers, 'read' | 'renew'>;
   /** The worker process, for work that computes but does not train. */
   readonly worker: Supervisor;
   /** What runs can be made of: the built-in catalog, until the plug-ins are loaded. */
@@ -44,6 +48,8 @@ export interface Lab {
   /** Notifies the windows that rows of the list have changed, or are gone. */
   changed(...runs: readonly number[]): void;
   gone(runs: readonly number[]): void;
+  /** Sends the list of studies to the windows. */
+  studiesChanged(): void;
   /** Called when the lab closes. */
   onClose(end: () => void): void;
   /** Training processes end first, so that their runs are stored as interrupted; then the store. */
@@ -64,8 +70,11 @@ export function createLab(dataFolder: string, parts: LabParts): Lab {
   let supervisor: Supervisor | undefined;
   let opened: Opened | undefined;
   let catalog = BUILT_IN;
+  let readers: Readers | undefined;
   const ends: (() => void)[] = [];
   const open = (): Opened => (opened ??= openRuns(dataFolder, catalog, parts));
+  // The store first, so that there is a database to read.
+  const readersOf = (): Readers => (readers ??= new Readers(dataFolder, open().store.readOnly));
   return {
     dataFolder,
     version: projectVersion(),
@@ -88,15 +97,22 @@ export function createLab(dataFolder: string, parts: LabParts): Lab {
       return (supervisor ??= new Supervisor({ spawn: spawnChild, onStatus: (status) => emit('worker.status', status) }));
     },
     row: (run) => open().row(run),
+    get readers() {
+      return readersOf();
+    },
+    // A thread answers with what the feature's read returns, of which only the types know.
+    read: ((...asked: Parameters<Readers['read']>) => readersOf().read(...asked)) as Read,
     changed: (...runs) => {
       const { store, changed } = open();
       for (const run of runs) changed(store.runs.summary(run));
     },
     gone: (runs) => open().news.gone(runs),
+    studiesChanged: () => emit('studies.changed', listStudies(open().store)),
     onClose: (end) => ends.push(end),
     async close() {
       for (const end of ends) end();
       supervisor?.stop();
+      readers?.close();
       await opened?.close();
     },
   };
@@ -148,6 +164,7 @@ function openRuns(dataFolder: string, catalog: Catalog, { desktop, emit, continu
   const external = new ExternalWrites(store, {
     onChanged: changed,
     onGone: (runs) => news.gone(runs),
+    onStudies: () => emit('studies.changed', listStudies(store)),
   });
   return {
     store,

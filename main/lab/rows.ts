@@ -1,11 +1,14 @@
 // How stored things look on the wire: a run as a row of the list, k of n with its interval.
 
+import { existsSync } from 'node:fs';
 import { z } from 'zod';
+import { sampleStudyFile } from '../base/paths.ts';
 import { proportion, type Proportion } from '../base/shapes.ts';
 import { wilson } from '../base/statistics.ts';
 import { runStates, stages } from '../base/vocabulary.ts';
 import type { RunSummary, Successes } from '../store/runs.ts';
 import type { Store } from '../store/store.ts';
+import type { Study } from '../store/studies.ts';
 
 const liveProgress = z.object({
   /** Null before the first stage, while the world is opened. */
@@ -59,6 +62,17 @@ export const runRow = z.object({
   damaged: z.string().nullable(),
 });
 export type RunRow = z.infer<typeof runRow>;
+
+export const studyRow = z.object({ id: z.int(), name: z.string(), notes: z.string(), runs: z.array(z.int()), createdAt: z.number() });
+export type StudyRow = z.infer<typeof studyRow>;
+/** `sample`: there is a sample study to open. */
+export const studyList = z.object({ studies: z.array(studyRow), sample: z.boolean() });
+
+export const studyRowOf = ({ id, name, notes, runs, createdAt }: Study): StudyRow => ({ id, name, notes, runs: [...runs], createdAt });
+
+export function listStudies({ studies }: Pick<Store, 'studies'>): z.infer<typeof studyList> {
+  return { studies: studies.list().map(studyRowOf), sample: existsSync(sampleStudyFile()) };
+}
 
 /** A spark line is as wide as a word: more points would not be seen. */
 const SPARK_POINTS = 24;

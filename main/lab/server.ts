@@ -45,8 +45,9 @@ export function openLab(dataFolder: string, { desktop, continues, send, onTraini
     const feature = Object.hasOwn(features, name) ? features[name] : undefined;
     if (!feature) return undefined;
     if (!WITHOUT_PLUGINS.includes(name)) await (plugins ??= loadPlugins());
-    const { calls, handlers } = await feature();
-    return { calls, handlers: handlers(lab) };
+    const { calls, handlers, reads = {} } = await feature();
+    const threaded = Object.keys(reads).map((call) => [call, (input: unknown) => lab.readers.read(name, call, input)] as const);
+    return { calls, handlers: { ...Object.fromEntries(threaded), ...handlers(lab) } };
   };
   const source: Source = (name) => {
     let feature = loaded.get(name);

@@ -54,10 +54,6 @@ const job = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('import'), dataFolder: z.string(), file: z.string() }),
   /** Tries every device of this machine (engine/device.ts). */
   z.object({ kind: z.literal('devices') }),
-  /** Looks for damage in the data folder (store/check.ts). */
-  z.object({ kind: z.literal('check'), dataFolder: z.string() }),
-  /** Writes runs into one file, with or without their checkpoints. */
-  z.object({ kind: z.literal('export'), dataFolder: z.string(), file: z.string(), runs: z.array(z.number()), checkpoints: z.boolean() }),
   /** Adds a language model from a folder or GGUF file, points to one that has moved, or fetches the one that can be fetched. */
   z.object({
     kind: z.literal('model'),

@@ -37,10 +37,6 @@ function run(job: Job): Promise<JobResult> {
       return importRuns(job);
     case 'devices':
       return devices();
-    case 'check':
-      return check(job);
-    case 'export':
-      return exportToFile(job);
     case 'model':
       return changeModel(job);
   }
@@ -76,16 +72,6 @@ async function devices(): Promise<JobResult> {
   return { devices: await listDevices() };
 }
 
-async function check({ dataFolder }: Extract<Job, { kind: 'check' }>): Promise<JobResult> {
-  const [{ Store }, { checkStore }] = await Promise.all([import('../store/store.ts'), import('../interchange/check.ts')]);
-  const store = Store.read(dataFolder);
-  try {
-    return { damaged: checkStore(store) };
-  } finally {
-    store.close();
-  }
-}
-
 /** Resident memory of an import: what the engine-free worker takes, and several times what a large run needs. */
 const IMPORT_CEILING = 450 * 1024 * 1024;
 
@@ -98,16 +84,6 @@ async function importRuns({ dataFolder, file }: Extract<Job, { kind: 'import' }>
       ceiling: IMPORT_CEILING,
     });
     return { runs, study };
-  } finally {
-    store.close();
-  }
-}
-
-async function exportToFile({ dataFolder, file, runs, checkpoints }: Extract<Job, { kind: 'export' }>): Promise<JobResult> {
-  const [{ Store }, { exportRuns }] = await Promise.all([import('../store/store.ts'), import('../interchange/transfer.ts')]);
-  const store = Store.read(dataFolder);
-  try {
-    return { ...exportRuns(store, runs, file, { checkpoints }) };
   } finally {
     store.close();
   }

@@ -26,8 +26,8 @@ interface Opened {
   readonly metrics: string[];
 }
 
-/** Stops after each run: a hundred of them take a while. */
-export function* openingComparison(store: Store, ids: readonly number[]): Generator<void, Opened, void> {
+/** The runs themselves, with what may keep them from being compared. */
+export function openComparison(store: Store, ids: readonly number[]): Opened {
   const contenders: StoredContender[] = [];
   const runs: ComparedRun[] = [];
   const metrics = new Set<string>();
@@ -36,7 +36,6 @@ export function* openingComparison(store: Store, ids: readonly number[]): Genera
     contenders.push(contender);
     runs.push(comparedRun(store, contender));
     for (const name of store.metrics.names(id)) metrics.add(name);
-    yield;
   }
   return {
     runs,

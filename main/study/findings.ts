@@ -14,7 +14,6 @@ import type { ClaimRecord, StudyRecord, TestRecord } from './record.ts';
 import { TaskClusters } from '../evaluation/clusters.ts';
 import { ALPHA } from '../evaluation/inference.ts';
 import { type Chances, chancesOf, correctedChances, judge, LEAST_SEEDS, pairArms, type Paired, together } from './verdict.ts';
-import { atOnce } from '../base/slices.ts';
 import { points, pValue, signedPoints } from '../base/format.ts';
 import type { Verdict } from '../base/vocabulary.ts';
 
@@ -40,10 +39,7 @@ export function armRecord(store: Store, id: string, title: string, runs: readonl
 type Sides = Pick<StudyRecord, 'arms' | 'baselines' | 'seeds'>;
 
 /** The results of every arm by seed, and of every baseline under all seeds. */
-export const resultsOf = (store: Store, record: Sides): Map<string, ResultsBySeed> => atOnce(readingResults(store, record));
-
-/** As resultsOf, with a stop after each arm. */
-function* readingResults(store: Store, record: Sides): Generator<void, Map<string, ResultsBySeed>, void> {
+export function resultsOf(store: Store, record: Sides): Map<string, ResultsBySeed> {
   const sides = new Map<string, ResultsBySeed>();
   const clusters = new TaskClusters(store.catalog);
   const marked = (run: number, results: readonly StoredResult[]) => clusters.mark(store.runs.get(run).config, results);
@@ -54,7 +50,6 @@ function* readingResults(store: Store, record: Sides): Generator<void, Map<strin
       return results.length > 0 ? [[seed, results] as const] : [];
     });
     sides.set(id, new Map(bySeed));
-    yield;
   }
   const holder = record.baselines === null ? undefined : store.runs.findByUid(record.baselines);
   const evaluations = holder ? store.evaluations.list(holder.id) : [];
@@ -72,27 +67,18 @@ interface Claimed {
 }
 
 /** Every claim with the verdicts of its tests, each by itself and corrected for all tests of the study. */
-export const decide = (
-  catalog: Worlds,
-  claimed: Claimed,
-  sides: ReadonlyMap<string, ResultsBySeed>,
-  titles: (id: string) => string,
-): ClaimRecord[] => atOnce(deciding(catalog, claimed, sides, titles));
-
-/** As decide, with a stop after each test. */
-function* deciding(
+export function decide(
   catalog: Worlds,
   { claims, margin = null }: Claimed,
   sides: ReadonlyMap<string, ResultsBySeed>,
   titles: (id: string) => string,
-): Generator<void, ClaimRecord[], void> {
+): ClaimRecord[] {
   const asked: (Asked & { readonly claim: Claim })[] = [];
   for (const claim of claims) {
     for (const test of claim.tests) {
       const paired = pairArms(sides.get(test.a) ?? new Map(), sides.get(test.b) ?? new Map(), test.measure);
       const own = test.margin ?? margin;
       asked.push({ claim, test, paired, margin: own, chances: chancesOf(paired?.difference, test, own) });
-      yield;
     }
   }
   const corrected = correctedChances(asked.map(({ chances }) => chances));
@@ -118,14 +104,14 @@ function* deciding(
 
 /**
  * The record with its claims corrected for their number, where they were decided without.
- * The same record when there is nothing to do, or when none of its runs is here to decide by. Stops now and then: a hundred runs take a while.
+ * The same record when there is nothing to do, or when none of its runs is here to decide by.
  */
-export function* bringingUpToDate(store: Store, record: StudyRecord): Generator<void, StudyRecord, void> {
+export function redecide(store: Store, record: StudyRecord): StudyRecord {
   if (record.claims.every(({ corrected }) => corrected !== null)) return record;
-  const sides = yield* readingResults(store, record);
+  const sides = resultsOf(store, record);
   if ([...sides.values()].every(({ size }) => size === 0)) return record;
   const titles = (id: string): string => record.arms.find((arm) => arm.id === id)?.title ?? id;
-  return { ...record, claims: yield* deciding(store.catalog, { claims: record.claims.map(asClaim) }, sides, titles) };
+  return { ...record, claims: decide(store.catalog, { claims: record.claims.map(asClaim) }, sides, titles) };
 }
 
 function asClaim({ id, claim, source, experiment, discussion, tests }: ClaimRecord): Claim {

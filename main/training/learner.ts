@@ -22,7 +22,7 @@ import {
   type TrainingEpisode,
   minibatchSettings,
 } from './batching/minibatch.ts';
-import { neverAborted, pollOf } from './abort.ts';
+import { neverAborted } from './abort.ts';
 import type { RunSetup } from './run-setup.ts';
 
 /**
@@ -137,7 +137,7 @@ export class Learner {
       for (let part = 0; part < count; part++) {
         const from = Math.floor((part * order.length) / count);
         const to = Math.floor(((part + 1) * order.length) / count);
-        const early = reports.length === 0 ? pollOf(signal) : undefined;
+        const early = reports.length === 0 ? signal : undefined;
         try {
           reports.push(await this.#minibatches.step(order.slice(from, to), objective, learningRate, early));
         } finally {
@@ -198,7 +198,7 @@ export class Learner {
     await sideBySide({
       pieces: batches.map(({ shape }) => ({ key: Object.values(shape).join('×'), cost: (shape.trees ?? shape.rows) * shape.time })),
       lanes: scorer.lanes,
-      poll: pollOf(signal),
+      signal,
       compute: (index, lane) => {
         const { part, shape } = at(batches, index);
         return scorer.score(this.#minibatches.batch(part, shape), { only: wanted, lane });

@@ -34,7 +34,7 @@ const TONES = {
 
 export default function ClustersPage() {
   const { cluster, submission } = useParams<{ cluster?: string; submission?: string }>();
-  const all = useQuery({ ...callOptions('clusters.submissions', {}), refetchInterval: EVERY_MS });
+  const all = useQuery({ ...callOptions('clusters.submissions', {}), refetchInterval: EVERY_MS, refetchOnMount: 'always' });
   const chosen = all.data?.submissions.find((one) => (submission === undefined ? true : one.id === submission && one.cluster === cluster));
   return (
     <Page title="Clusters" subtitle="Runs that were sent to a Slurm cluster">
@@ -125,7 +125,7 @@ function Submissions({ all, damaged, chosen }: SubmissionsProps) {
 function Tasks({ submission: { cluster, id } }: { submission: SubmissionSummary }) {
   const client = useQueryClient();
   const options = callOptions('clusters.status', { cluster, id });
-  const { data, error, refetch } = useQuery({ ...options, refetchInterval: EVERY_MS });
+  const { data, error, refetch } = useQuery({ ...options, refetchInterval: EVERY_MS, refetchOnMount: 'always' });
   const [log, setLog] = useState<{ task: string; text: string } | null>(null);
   const act = async (name: 'clusters.cancel' | 'clusters.retry', tasks: string[] | null): Promise<void> => {
     try {

@@ -1,10 +1,11 @@
 // Exports the report of the selection as it is on screen: which formats, then a folder. It is written aside, with progress and
 // a way to stop; the message at the end opens the folder.
 
+import { useIsMutating, useMutation, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { z } from 'zod';
 import type { Input } from '../../preload/contract.ts';
-import { call, CallError, useEvent } from '../bridge.ts';
+import { call, CallError, useLatest } from '../bridge.ts';
 import { Button } from '../components/button.tsx';
 import { Dialog } from '../components/dialog.tsx';
 import { Checkbox } from '../components/field.tsx';
@@ -32,6 +33,9 @@ const FORMATS: readonly (readonly [Format, string, string])[] = [
 const formatsSchema = z.array(z.string());
 const AT_FIRST: string[] = ['html', 'slides', 'csv', 'svg'];
 
+const WRITING = ['report.export'];
+const PROGRESS = ['report.progress'];
+
 interface ExportButtonProps {
   runs: readonly number[];
   title: string;
@@ -41,31 +45,30 @@ interface ExportButtonProps {
 
 export function ExportButton({ runs, title, view }: ExportButtonProps) {
   const [asking, setAsking] = useState(false);
-  const [progress, setProgress] = useState<{ share: number; what: string } | null>(null);
-  useEvent('report.progress', (now) => setProgress((before) => before && now));
-  const write = async (formats: Format[]): Promise<void> => {
-    setAsking(false);
-    setProgress({ share: 0, what: 'choosing a folder' });
-    try {
-      const { written } = await call('report.export', { runs: [...runs], title, formats, view });
-      if (written) announce(written);
-    } catch (error) {
+  const client = useQueryClient();
+  const { mutate } = useMutation({
+    mutationKey: WRITING,
+    mutationFn: (formats: Format[]) => call('report.export', { runs: [...runs], title, formats, view }),
+    onMutate: () => client.removeQueries({ queryKey: PROGRESS }),
+    onSuccess: ({ written }) => written && announce(written),
+    onError: (error) => {
       if (error instanceof CallError && error.code === 'cancelled') toast({ title: 'Export cancelled' });
       else toastError('The report was not exported', error);
-    } finally {
-      setProgress(null);
-    }
-  };
+    },
+  });
+  // Also one that was begun before the page was left.
+  const busy = useIsMutating({ mutationKey: WRITING }) > 0;
+  const progress = useLatest('report.progress') ?? { share: 0, what: 'choosing a folder' };
   useActions([
     {
       id: 'compare.export',
       title: 'Export report',
       group: 'Compare',
       words: ['markdown', 'html', 'latex', 'csv', 'slides', 'pdf', 'png', 'svg'],
-      run: () => progress === null && setAsking(true),
+      run: () => !busy && setAsking(true),
     },
   ]);
-  if (progress) {
+  if (busy) {
     return (
       <span className={styles.busy} role="status">
         <span className={styles.what}>Exporting: {progress.what}</span>
@@ -79,7 +82,15 @@ export function ExportButton({ runs, title, view }: ExportButtonProps) {
       <Button icon="download" kind="primary" onClick={() => setAsking(true)}>
         Export report
       </Button>
-      {asking && <FormatDialog onClose={() => setAsking(false)} onDone={(formats) => void write(formats)} />}
+      {asking && (
+        <FormatDialog
+          onClose={() => setAsking(false)}
+          onDone={(formats) => {
+            setAsking(false);
+            mutate(formats);
+          }}
+        />
+      )}
     </>
   );
 }

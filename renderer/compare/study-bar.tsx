@@ -1,11 +1,10 @@
 // The selection: which runs are compared, and its name once it is saved as a study.
 
-import { useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { useLocation } from 'wouter';
-import type { Study } from '../../main/lab/features/studies.ts';
+import type { StudyRow } from '../../main/lab/features/studies.ts';
 import type { RunRow } from '../../main/lab/features/runs.ts';
-import { call, callOptions, useCall } from '../bridge.ts';
+import { call, useCall } from '../bridge.ts';
 import { Button } from '../components/button.tsx';
 import { Dialog } from '../components/dialog.tsx';
 import { Checkbox, Field, TextInput } from '../components/field.tsx';
@@ -18,21 +17,18 @@ import styles from './compare.module.css';
 
 interface StudyBarProps {
   runs: readonly number[];
-  study: Study | undefined;
+  study: StudyRow | undefined;
 }
 
 export function StudyBar({ runs, study }: StudyBarProps) {
   const [, navigate] = useLocation();
-  const client = useQueryClient();
   const studies = useCall('studies.list', {});
   const [choosing, setChoosing] = useState(false);
   const [naming, setNaming] = useState(false);
-  const refresh = () => client.invalidateQueries({ queryKey: callOptions('studies.list', {}).queryKey });
 
   const save = async (name: string): Promise<void> => {
     try {
       const saved = await call('studies.save', { id: study?.id ?? null, name, runs: [...runs] });
-      await refresh();
       setNaming(false);
       toast({ title: `Saved as “${saved.study.name}”`, tone: 'success' });
       navigate(`/compare/study-${saved.study.id}`);
@@ -43,16 +39,14 @@ export function StudyBar({ runs, study }: StudyBarProps) {
   const restore = async (id: number): Promise<void> => {
     try {
       const { study: restored } = await call('studies.restore', { id });
-      await refresh();
       navigate(`/compare/study-${restored.id}`);
     } catch (error) {
       toastError('The study was not restored', error);
     }
   };
-  const remove = async (gone: Study): Promise<void> => {
+  const remove = async (gone: StudyRow): Promise<void> => {
     try {
       await call('studies.delete', { id: gone.id });
-      await refresh();
       navigate(`/compare/${gone.runs.join(',')}`);
       toastWithUndo(`Study “${gone.name}” deleted`, () => void restore(gone.id));
     } catch (error) {

@@ -155,14 +155,16 @@ function Found({ credit, position, onStep }: { credit: EpisodeCredit; position: 
   );
 }
 
+/** Two digits after the point, so that columns line up. */
+const signed = (value: number): string => (Math.abs(value) < 0.005 ? '0' : `${value > 0 ? '+' : '−'}${Math.abs(value).toFixed(2)}`);
+
 function Advantage({ value, largest }: { value: number; largest: number }) {
   const tone = Math.abs(value) < 1e-6 ? undefined : value > 0 ? 'up' : 'down';
   const colour = tone === 'up' ? 'var(--success)' : 'var(--failure)';
   const background = tone && `color-mix(in srgb, ${colour} ${Math.round((30 * Math.abs(value)) / largest)}%, transparent)`;
   return (
     <td className={styles.advantage} style={{ background }}>
-      {value > 0 ? '+' : ''}
-      {formatValue(Math.round(value * 1000) / 1000)}
+      {signed(value)}
     </td>
   );
 }

@@ -4,7 +4,7 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useEffect, useState } from 'react';
 import type { ModelList, ModelRow } from '../../main/lab/features/models.ts';
-import { call, callOptions, CallError, useCall, useEvent } from '../bridge.ts';
+import { call, callOptions, CallError, useCall } from '../bridge.ts';
 import { Button } from '../components/button.tsx';
 import { Field, TextInput } from '../components/field.tsx';
 import { Card, Section } from '../components/page.tsx';
@@ -43,10 +43,8 @@ function useModelChange() {
 }
 
 export function Models() {
-  const client = useQueryClient();
   const { data, error, refetch } = useCall('models.list', {});
   useEffect(() => void refetch(), [refetch]); // a folder may have moved since the last look
-  useEvent('models.changed', (list) => client.setQueryData(stored.queryKey, list));
   const change = useModelChange();
   // Kept here, not in the form, which gives way to the progress bar: after a failure nothing has to be typed again.
   const [draft, setDraft] = useState<Draft>({ path: '', name: '' });

@@ -25,7 +25,11 @@ export function RunPreferences() {
   const client = useQueryClient();
   const { data, error, refetch } = useCall('preferences.read', {});
   const save = useMutation({
-    mutationFn: (next: Input<'preferences.change'>) => call('preferences.change', next),
+    scope: { id: 'preferences' }, // one after the other: each keeps what the one before it has changed
+    mutationFn: async (change: Partial<Input<'preferences.change'>>) => {
+      const { concurrent, retention } = await client.ensureQueryData(stored);
+      return call('preferences.change', { concurrent, retention, ...change });
+    },
     onSuccess: (answer: Preferences) => client.setQueryData(stored.queryKey, answer),
     onError: (problem) => toastError('Could not save the setting', problem),
   });
@@ -44,7 +48,7 @@ export function RunPreferences() {
               {...ids}
               value={String(concurrent)}
               options={Array.from({ length: MOST_CONCURRENT }, (_, index) => ({ value: String(index + 1), label: String(index + 1) }))}
-              onValue={(value) => save.mutate({ concurrent: Number(value), retention })}
+              onValue={(value) => save.mutate({ concurrent: Number(value) })}
             />
           )}
         </Field>
@@ -57,7 +61,7 @@ export function RunPreferences() {
               {...ids}
               value={retention ?? ''}
               options={KEEP}
-              onValue={(value) => save.mutate({ concurrent, retention: KEEP.find((option) => option.value === value)?.value || null })}
+              onValue={(value) => save.mutate({ retention: KEEP.find((option) => option.value === value)?.value || null })}
             />
           )}
         </Field>

@@ -4,7 +4,7 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { Fragment, useState } from 'react';
 import type { WorldData } from '../../main/lab/features/worlds.ts';
-import { call, callOptions, CallError, useCall, useEvent } from '../bridge.ts';
+import { call, callOptions, CallError, useCall } from '../bridge.ts';
 import { Button } from '../components/button.tsx';
 import { Field, TextInput } from '../components/field.tsx';
 import { Card, Section } from '../components/page.tsx';
@@ -17,9 +17,7 @@ import styles from './settings.module.css';
 const stored = callOptions('worlds.data', {});
 
 export function WorldDataSections() {
-  const client = useQueryClient();
   const { data, error, refetch } = useCall('worlds.data', {});
-  useEvent('worlds.dataChanged', (state) => client.setQueryData(stored.queryKey, state));
   if (data) return data.worlds.map((world) => <WorldDataSection key={world.world} data={world} />);
   return (
     <Section title="World data">

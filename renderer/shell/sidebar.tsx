@@ -1,11 +1,10 @@
 // The navigation: pages, and at the bottom the state of the worker process, the keys and the theme. Narrow windows
 // show icons only; their names stay for screen readers and as tooltips.
 
-import { useQueryClient } from '@tanstack/react-query';
 import { Link } from 'wouter';
 import type { Theme } from '../../main/base/vocabulary.ts';
 import type { WorkerStatus } from '../../main/lab/features/worker.ts';
-import { call, callOptions, useCall, useEvent } from '../bridge.ts';
+import { call, useCall } from '../bridge.ts';
 import { IconButton } from '../components/button.tsx';
 import { Icon, Mark } from '../components/icons.tsx';
 import type { IconName } from '../components/icons.tsx';
@@ -77,10 +76,8 @@ const STATES: Readonly<Record<WorkerStatus['state'], string>> = {
 
 /** One quiet line: is the worker process well? Details are in Settings. */
 function WorkerLine() {
-  const client = useQueryClient();
   const runs = useRuns();
   const { data } = useCall('worker.status', {});
-  useEvent('worker.status', (status) => client.setQueryData(callOptions('worker.status', {}).queryKey, status));
   if (!data) return null;
   const words = data.state === 'ready' && data.restarts > 0 ? `ready, restarted ${data.restarts}×` : STATES[data.state];
   // While something trains, that stands above, and a worker that is merely idle says nothing.
@@ -100,9 +97,7 @@ const THEME_ICONS: Readonly<Record<Theme, IconName>> = { system: 'system', light
 const THEME_WORDS: Readonly<Record<Theme, string>> = { system: 'system', light: 'light', dark: 'dark' };
 
 function ThemeButton() {
-  const client = useQueryClient();
   const theme = useCall('system.theme', {}).data?.theme ?? 'system';
-  useEvent('system.themeChanged', (change) => client.setQueryData(callOptions('system.theme', {}).queryKey, change));
   const next = NEXT_THEME[theme];
   return (
     <IconButton

@@ -4,7 +4,7 @@
 // where it is on screen, else when a page next needs it. Events and answers arrive in the order in which the lab sent them.
 
 import type { Query, QueryClient } from '@tanstack/react-query';
-import type { CallName } from '../../preload/contract.ts';
+import type { CallName, EventName } from '../../preload/contract.ts';
 import type { RunRow } from '../../main/lab/features/runs.ts';
 import { callOptions, listen } from '../bridge.ts';
 
@@ -19,9 +19,23 @@ const REST = 3;
 /** Answers that rest on all runs without naming them. */
 const OF_ALL_RUNS: readonly CallName[] = ['runs.configValues', 'setup.presets', 'setup.check', 'studies.plan', 'sources.table'];
 
+/** Events that bring the newest answer of a call. */
+const NEWEST = [
+  ['studies.changed', 'studies.list'],
+  ['models.changed', 'models.list'],
+  ['worlds.dataChanged', 'worlds.data'],
+  ['worker.status', 'worker.status'],
+  ['system.themeChanged', 'system.theme'],
+] as const satisfies readonly (readonly [EventName, CallName])[];
+/** Events that say how far something is. */
+const PROGRESS = ['studies.sampleProgress', 'report.progress'] as const satisfies readonly EventName[];
+
 const list = callOptions('runs.list', {});
 
 export function keepFresh(client: QueryClient): void {
+  for (const [event, call] of NEWEST) listen(event, (answer) => client.setQueryData<unknown>([call, {}], answer));
+  for (const event of PROGRESS) listen(event, (progress) => client.setQueryData<unknown>([event], progress));
+  listen('studies.changed', () => void client.invalidateQueries({ queryKey: ['studies.claims'] }));
   const refreshers = PAUSES.map(({ of, pause }) => new Refresher(client, of, pause));
   listen('runs.changed', ({ rows, gone, stored }) => {
     const others = applyRows(client, rows, gone);

@@ -5,7 +5,7 @@ import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { Link } from 'wouter';
 import type { StudyDefinitionRow, StudyJob, WantedStudy } from '../../main/lab/features/study-runs.ts';
-import { call, callOptions, useCall } from '../bridge.ts';
+import { call, callOptions } from '../bridge.ts';
 import { Button, LinkButton } from '../components/button.tsx';
 import { Field, Select, TextInput } from '../components/field.tsx';
 import { Card, Page, Section } from '../components/page.tsx';
@@ -24,8 +24,8 @@ const TONES = { running: 'accent', stopping: 'warning', done: 'success', failed:
 const jobOptions = callOptions('studyRuns.jobs', {});
 
 export default function StudiesPage() {
-  const { data, error, refetch } = useCall('studyRuns.definitions', {});
-  const jobs = useQuery({ ...jobOptions, refetchInterval: EVERY_MS });
+  const { data, error, refetch } = useQuery({ ...callOptions('studyRuns.definitions', {}), refetchOnMount: 'always' });
+  const jobs = useQuery({ ...jobOptions, refetchInterval: EVERY_MS, refetchOnMount: 'always' });
   return (
     <Page title="Studies" subtitle="Arms × seeds from a definition, with claims that are decided from the results">
       {error && <ErrorState title="Could not read the definitions" error={error} retry={() => void refetch()} />}

@@ -1,53 +1,52 @@
 // "Open the sample study": a real study, brought along with the lab, imported once; then Compare opens on it and the tour is
 // offered. Used by the empty states of Runs and Compare.
 
-import { useQueryClient } from '@tanstack/react-query';
-import { useState } from 'react';
+import { useIsMutating, useMutation, useQueryClient } from '@tanstack/react-query';
 import { useLocation } from 'wouter';
-import { call, callOptions, useCall, useEvent } from '../bridge.ts';
+import { call, useCall, useLatest } from '../bridge.ts';
 import { Button } from '../components/button.tsx';
 import { Progress } from '../components/stat.tsx';
-import { toastError } from '../state/toasts.ts';
+import { toast, toastError } from '../state/toasts.ts';
 import { offerTour } from './state.ts';
 import styles from './tour.module.css';
 
+const OPEN = ['studies.openSample'];
+const PROGRESS = ['studies.sampleProgress'];
+
+/** Under way in one place is under way in all, also for a page that is opened meanwhile. */
 export function useOpenSample() {
   const [, navigate] = useLocation();
   const client = useQueryClient();
-  const [busy, setBusy] = useState(false);
-  const open = async (): Promise<void> => {
-    setBusy(true);
-    try {
-      const { study } = await call('studies.openSample', {});
-      await Promise.all([
-        client.invalidateQueries({ queryKey: callOptions('studies.list', {}).queryKey }),
-        client.invalidateQueries({ queryKey: callOptions('runs.list', {}).queryKey }),
-      ]);
+  const { mutate } = useMutation({
+    mutationKey: OPEN,
+    mutationFn: async () => ({ from: window.location.hash, ...(await call('studies.openSample', {})) }),
+    onMutate: () => client.removeQueries({ queryKey: PROGRESS }),
+    onSuccess: ({ from, study }) => {
       offerTour(study.id);
-      navigate(`/compare/study-${study.id}`);
-    } catch (error) {
-      toastError('Could not open the sample study', error);
-    } finally {
-      setBusy(false);
-    }
-  };
-  return { busy, open };
+      const show = (): void => navigate(`/compare/study-${study.id}`);
+      // Whoever has gone elsewhere stays there.
+      if (window.location.hash === from) show();
+      else toast({ title: 'The sample study is open', tone: 'success', action: { label: 'Show', run: show } });
+    },
+    onError: (error) => toastError('Could not open the sample study', error),
+  });
+  const busy = useIsMutating({ mutationKey: OPEN }) > 0;
+  return { busy, open: () => mutate() };
 }
 
 export function SampleButton({ kind = 'normal' }: { kind?: 'primary' | 'normal' }) {
   const { data } = useCall('studies.list', {});
   const { busy, open } = useOpenSample();
-  const [progress, setProgress] = useState<{ done: number; total: number } | null>(null);
-  useEvent('studies.sampleProgress', setProgress);
+  const progress = useLatest('studies.sampleProgress');
   if (data?.sample !== true) return null;
   return (
     <span className={styles.sample}>
-      <Button kind={kind} icon="folder" disabled={busy} onClick={() => void open()}>
+      <Button kind={kind} icon="folder" disabled={busy} onClick={open}>
         {busy ? 'Opening the sample study…' : 'Open the sample study'}
       </Button>
       {busy && (
         <span className={styles.progress}>
-          <Progress label="Opening the sample study" value={progress && progress.done / progress.total} />
+          <Progress label="Opening the sample study" value={progress ? progress.done / progress.total : null} />
         </span>
       )}
       {busy && progress && (

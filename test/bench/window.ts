@@ -13,7 +13,7 @@ import { electronExecutable, freshDataFolder, launch, launchEnvironment, SWITCHE
 import type { Lab } from '../e2e/app.ts';
 import { newRun } from '../store/samples.ts';
 import { median, report } from './report.ts';
-import { exportRows, fillExport } from './window-export.ts';
+import { eventLoopRows, exportRows, fillExport } from './window-export.ts';
 import { fillReplay, replayRows, studyRows } from './window-replay.ts';
 
 const POINTS = 10_000;
@@ -238,6 +238,7 @@ try {
       { ...bound, name: 'memory, all processes, 1,000 runs', ours: used, unit: 'MB', goal: 400 },
       ...(await replayRows(fillReplay())),
       ...(await exportRows(fillExport())),
+      ...(await eventLoopRows(fillExport())),
       ...(await studyRows()),
     ],
     `none: bounds in absolute numbers; drawn in software (--disable-gpu)`,

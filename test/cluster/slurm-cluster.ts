@@ -125,7 +125,7 @@ function end(pid: number): void {
 }
 
 /** Waits for a condition; fails with its name. */
-export async function until(what: string, condition: () => boolean | Promise<boolean>, patienceMs = 60_000): Promise<void> {
+export async function until(what: string, condition: () => boolean | Promise<boolean>, patienceMs = 300_000): Promise<void> {
   const begin = performance.now();
   while (!(await condition())) {
     if (performance.now() - begin > patienceMs) throw new Error(`Still not after ${patienceMs / 1000} s: ${what}`);

@@ -8,7 +8,7 @@ import { lab } from './lab.ts';
 
 test('lab eval answers with success, return, steps, categories and failures', async () => {
   const { code, out, err } = await lab('eval', '--world', 'shop', '--agent', 'oracle', '--tasks', '40', '--json');
-  expect(code, err + out).toBe(0);
+  expect(code, out + err).toBe(0);
   const answer = JSON.parse(out);
   expect(answer).toMatchObject({ agent: 'oracle', world: 'shop', split: 'test', tasks: 40, success: { k: 40, n: 40, rate: 1, high: 1 } });
   expect(answer.success.low).toBeCloseTo(0.9124, 4);

@@ -22,6 +22,9 @@ export interface Lab {
   close(options?: { keep?: boolean }): Promise<void>;
 }
 
+/** A limit for what never comes, not a measure of how fast it comes. */
+const PATIENCE_MS = 100_000;
+
 /** As root Chromium's sandbox must be off; elsewhere the tests run with it. */
 export const SWITCHES: readonly string[] = [...(process.getuid?.() === 0 ? ['--no-sandbox'] : []), '--disable-gpu', '--log-level=3'];
 
@@ -51,17 +54,25 @@ export function launchEnvironment(data: string): Record<string, string> {
   return { ...environment, ASTROLAB_DATA: data };
 }
 
-export async function launch(options: { data?: string; switches?: readonly string[] } = {}): Promise<Lab> {
+export interface LaunchOptions {
+  readonly data?: string;
+  readonly switches?: readonly string[];
+  readonly environment?: Readonly<Record<string, string>>;
+}
+
+export async function launch(options: LaunchOptions = {}): Promise<Lab> {
   if (!existsSync(join(projectFolder(), 'out/main/index.js'))) throw new Error('There is no bundle in out/: npm test builds it first');
   const data = options.data ?? freshDataFolder();
   const app = await _electron.launch({
     executablePath: electronExecutable(),
     args: [...SWITCHES, ...(options.switches ?? []), projectFolder()],
-    env: launchEnvironment(data),
-    timeout: 30_000,
+    env: { ...launchEnvironment(data), ...options.environment },
+    timeout: PATIENCE_MS,
     colorScheme: null, // or Playwright would pretend a light system
   });
   const page = await app.firstWindow();
+  page.setDefaultTimeout(PATIENCE_MS);
+  if (process.env.ASTROLAB_TEST_SLOW) await slowDown(app, page, Number(process.env.ASTROLAB_TEST_SLOW));
   const complaints: string[] = [];
   page.on('console', (message) => {
     if ((message.type() === 'error' || message.type() === 'warning') && !message.text().includes('willReadFrequently'))
@@ -69,6 +80,7 @@ export async function launch(options: { data?: string; switches?: readonly strin
   });
   page.on('pageerror', (error) => complaints.push(String(error)));
   await page.getByRole('navigation', { name: 'Main' }).waitFor();
+  await page.evaluate(holdMessages, SHORTEST_MESSAGE_MS);
   return {
     app,
     page,
@@ -86,6 +98,35 @@ export async function launch(options: { data?: string; switches?: readonly strin
       if (!keep) rmSync(data, { recursive: true, force: true });
     },
   };
+}
+
+/** Messages at the window's edge stay at least so long (renderer/state/toasts.ts). */
+const SHORTEST_MESSAGE_MS = 5000;
+
+/** In the page: messages stay until they are closed, so that no test has to be faster than they are. */
+function holdMessages(shortest: number): void {
+  const { setTimeout: real } = window;
+  const held = (run: TimerHandler, milliseconds = 0, ...given: unknown[]): number =>
+    milliseconds >= shortest ? 0 : real(run, milliseconds, ...given);
+  window.setTimeout = Object.assign(held, real);
+}
+
+/**
+ * The window of a machine so many times slower: its page computes that much slower, and the lab answers each call so many tenths of a
+ * second later. What fails then depends on speed.
+ */
+async function slowDown(app: ElectronApplication, page: Page, factor: number): Promise<void> {
+  const session = await page.context().newCDPSession(page);
+  await session.send('Emulation.setCPUThrottlingRate', { rate: factor });
+  await app.evaluate(({ ipcMain }, late) => {
+    const handlers: Map<string, (...given: unknown[]) => unknown> = Reflect.get(ipcMain, '_invokeHandlers');
+    for (const [channel, handler] of handlers) {
+      handlers.set(channel, async (...given) => {
+        await new Promise((resolve) => setTimeout(resolve, late));
+        return handler(...given);
+      });
+    }
+  }, 100 * factor);
 }
 
 /** Waits until it is on screen. */
@@ -117,15 +158,15 @@ export async function accessibilityProblems({ page }: Lab, theme: 'light' | 'dar
 const COLLECTED = /promise was (garbage )?collected/i;
 
 /** Playwright's waitForFunction needs eval, which the page's policy forbids; so conditions are asked for from here. */
-export async function until<T>(what: string, ask: () => Promise<T>, milliseconds = 30_000): Promise<NonNullable<T>> {
-  const end = performance.now() + milliseconds;
+export async function until<T>(what: string, ask: () => Promise<T>): Promise<NonNullable<T>> {
+  const end = performance.now() + PATIENCE_MS;
   for (;;) {
     const answer = await ask().catch((error: unknown) => {
       if (!COLLECTED.test(String(error))) throw error;
       return undefined;
     });
     if (answer) return answer;
-    if (performance.now() > end) throw new Error(`Waited ${milliseconds} ms in vain for: ${what}`);
+    if (performance.now() > end) throw new Error(`Waited ${PATIENCE_MS} ms in vain for: ${what}`);
     await new Promise((resolve) => setTimeout(resolve, 25));
   }
 }
@@ -165,11 +206,25 @@ export async function setTheme({ page }: Lab, theme: 'light' | 'dark'): Promise<
   );
 }
 
-/** Goes to an address by the page's hash, as a link would. */
+/** Closes the messages at the window's edge. */
+export async function dismissMessages({ page }: Lab): Promise<void> {
+  const dismiss = page.getByRole('button', { name: 'Dismiss' });
+  while ((await dismiss.count()) > 0) await dismiss.first().click();
+}
+
+/** Keys that belong together, such as `g r`, are all sent before any is waited for: the page forgets the first one after a second. */
+export async function pressTogether({ page }: Lab, ...keys: string[]): Promise<void> {
+  await Promise.all(keys.map((key) => page.keyboard.press(key)));
+}
+
+/** Goes to an address by the page's hash, as a link would, and waits until the page has drawn it. */
 export async function visit({ page }: Lab, address: string): Promise<void> {
-  await page.evaluate((hash) => {
+  await page.evaluate(async (hash) => {
+    if (window.location.hash === hash) return;
+    const changed = new Promise((resolve) => window.addEventListener('hashchange', resolve, { once: true }));
     window.location.hash = hash;
-  }, address);
+    await changed;
+  }, `#${address}`);
   await page.locator('main h1').first().waitFor();
 }
 

@@ -60,10 +60,10 @@ describe('the line chart', () => {
     await plot().focus();
     await lab.page.keyboard.press('ArrowRight');
     await lab.page.keyboard.press('ArrowRight');
-    expect(await where().innerText()).toBe('update 1');
-    expect(await where('KL to the reference').innerText()).toBe('update 1');
+    await expect.poll(() => where().innerText()).toBe('update 1');
+    await expect.poll(() => where('KL to the reference').innerText()).toBe('update 1');
     await lab.page.keyboard.press('Escape');
-    expect(await where().innerText()).toBe('latest');
+    await expect.poll(() => where().innerText()).toBe('latest');
   });
 
   test('reads out under the pointer, with the marks that lie there', async () => {
@@ -72,7 +72,7 @@ describe('the line chart', () => {
     // The plot area begins after the 52-pixel axis; two fifths along lies update 4000, where level 2 began.
     for (let offset = -3; offset <= 3; offset++) {
       await lab.page.mouse.move(box.x + 52 + (box.width - 72) * 0.4 + offset, box.y + box.height / 2);
-      expect(await where().innerText()).toMatch(/^update (3,9|4,0)\d\d/);
+      await expect.poll(() => where().innerText()).toMatch(/^update (3,9|4,0)\d\d/);
     }
     await lab.page.mouse.move(0, 0);
     await expect.poll(() => where().innerText()).toBe('latest');
@@ -118,10 +118,20 @@ describe('the line chart', () => {
     await success().getByRole('button', { name: 'Reset zoom' }).waitFor();
     await lab.page.mouse.dblclick(box.x + 200, box.y + 60);
     await gone(success().getByRole('button', { name: 'Reset zoom' }));
-    await lab.page.waitForTimeout(600); // longer than a click waits for a second one
+    // Each click waits equally long for a second one: had those before opened something, it would be there before this one's point.
     expect(await lab.page.getByText(/^Opened /).count()).toBe(0);
+    const opened = await lab.page.evaluateHandle(() => {
+      const texts: string[] = [];
+      const watch = new MutationObserver(() => {
+        const text = /Opened . at update \d+/.exec(document.body.innerText)?.[0];
+        if (text !== undefined && text !== texts.at(-1)) texts.push(text);
+      });
+      watch.observe(document.body, { childList: true, characterData: true, subtree: true });
+      return texts;
+    });
     await lab.page.mouse.click(box.x + 200, box.y + 60);
-    expect(await shown(lab.page.getByText(/^Opened . at update \d+$/))).toBe(true);
+    await until('the point of the click', () => opened.evaluate(({ length }) => length > 0));
+    expect(await opened.jsonValue()).toEqual([await lab.page.getByText(/^Opened /).innerText()]);
   });
 
   test('the menu copies the picture, saves PNG, SVG and CSV with the drawn numbers, and enlarges', async () => {

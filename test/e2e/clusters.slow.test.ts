@@ -57,7 +57,7 @@ describe.skipIf(missing !== null)(`clusters that train, in the window${missing =
     await tasks.getByRole('button', { name: 'Log' }).click();
     const log = page.getByLabel('Log', { exact: true });
     await log.waitFor(patience);
-    expect(await log.textContent()).toMatch(/task 0001 on .*, job \d+, restart 0/);
+    await expect.poll(() => log.textContent()).toMatch(/task 0001 on .*, job \d+, restart 0/);
     await page.keyboard.press('Escape');
     await page.getByRole('dialog').waitFor({ state: 'detached' });
     lab.noComplaints();
@@ -82,7 +82,7 @@ describe.skipIf(missing !== null)(`clusters that train, in the window${missing =
     await page.getByRole('link', { name: 'Compare', exact: true }).last().click();
     await page.getByRole('heading', { level: 1, name: /Compare|tiny/ }).waitFor(patience);
     await visit(lab, '/');
-    expect(await page.getByRole('row').filter({ hasText: 'reinforce' }).count()).toBeGreaterThanOrEqual(2);
+    await expect.poll(() => page.getByRole('row').filter({ hasText: 'reinforce' }).count()).toBeGreaterThanOrEqual(2);
     lab.noComplaints();
   });
 });

@@ -11,7 +11,6 @@ import type { Lab } from './app.ts';
 /** From right to left, with emoji, and with a word that cannot be broken. */
 const LONG_NAME = `\u05e0\u05d9\u05e1\u05d5\u05d9 \u{1f9ea}\u{1f600} ${'unbroken'.repeat(14)}`.slice(0, 120);
 const missing = slurmMissing();
-const patience = { timeout: 90_000 };
 
 describe.skipIf(missing !== null)(`clusters in the window${missing === null ? '' : ` (skipped: ${missing})`}`, () => {
   let slurm: SlurmCluster;
@@ -47,9 +46,9 @@ describe.skipIf(missing !== null)(`clusters in the window${missing === null ? ''
     await page.getByRole('button', { name: 'Show batch script' }).click();
     const dialog = page.getByRole('dialog');
     const script = dialog.getByLabel('Batch script');
-    await script.waitFor(patience);
-    expect(await script.textContent()).toMatch(/^#!\/bin\/bash\n#SBATCH --job-name=astrolab-[\w-]+\n#SBATCH --array=0-0\n/);
-    expect(await script.textContent()).toMatch(/^#SBATCH --hold$/m);
+    await script.waitFor();
+    await expect.poll(() => script.textContent()).toMatch(/^#!\/bin\/bash\n#SBATCH --job-name=astrolab-[\w-]+\n#SBATCH --array=0-0\n/);
+    await expect.poll(() => script.textContent()).toMatch(/^#SBATCH --hold$/m);
     expect(await accessibilityProblems(lab)).toEqual([]);
     await closeDialog(lab);
     expect(slurm.run('squeue', '-h')).toBe('');
@@ -61,7 +60,7 @@ describe.skipIf(missing !== null)(`clusters in the window${missing === null ? ''
       .waitFor();
     await page.getByRole('button', { name: 'Submit 1 to here' }).click();
     const tasks = page.getByRole('table', { name: 'Tasks' });
-    await tasks.getByText('pending', { exact: true }).waitFor(patience);
+    await tasks.getByText('pending', { exact: true }).waitFor();
     expect(slurm.run('squeue', '-h', '-o', '%T %r')).toBe('PENDING JobHeldUser');
     expect(await accessibilityProblems(lab)).toEqual([]);
     for (const [width, height] of [
@@ -72,7 +71,7 @@ describe.skipIf(missing !== null)(`clusters in the window${missing === null ? ''
       expect([width, await stickingOut(lab)]).toEqual([width, []]);
     }
     await page.getByRole('button', { name: 'Cancel all' }).click();
-    await tasks.getByText('cancelled', { exact: true }).waitFor(patience);
+    await tasks.getByText('cancelled', { exact: true }).waitFor();
     expect(slurm.run('squeue', '-h')).toBe('');
     lab.noComplaints();
   });
@@ -84,14 +83,14 @@ describe.skipIf(missing !== null)(`clusters in the window${missing === null ? ''
     writeFileSync(join(folder, 'submission.json'), '{');
     await visit(lab, '/clusters');
     const row = page.getByRole('table', { name: 'Submissions' }).getByRole('row', { name: /^half here/ });
-    await row.waitFor(patience);
+    await row.waitFor();
     expect(await row.textContent()).toMatch(/submission\.json is not JSON.*damaged/);
-    await page.getByRole('table', { name: 'Submissions' }).getByText('1 cancelled').waitFor(patience);
+    await page.getByRole('table', { name: 'Submissions' }).getByText('1 cancelled').waitFor();
     expect(await accessibilityProblems(lab)).toEqual([]);
     await resize(lab, 640, 400);
     expect(await stickingOut(lab)).toEqual([]);
     rmSync(folder, { recursive: true });
-    await row.waitFor({ ...patience, state: 'detached' });
+    await row.waitFor({ state: 'detached' });
     lab.noComplaints();
   });
 
@@ -103,11 +102,11 @@ describe.skipIf(missing !== null)(`clusters in the window${missing === null ? ''
     await page.getByLabel('Seeds', { exact: true }).fill('1');
     await page.getByRole('button', { name: 'Show batch script' }).click();
     const script = page.getByRole('dialog').getByLabel('Batch script').first();
-    await script.waitFor(patience);
-    expect(await script.textContent()).toMatch(/^#SBATCH --array=0-\d+$/m);
+    await script.waitFor();
+    await expect.poll(() => script.textContent()).toMatch(/^#SBATCH --array=0-\d+$/m);
     expect(await accessibilityProblems(lab)).toEqual([]);
     await closeDialog(lab);
-    expect(await page.getByRole('button', { name: 'Run on here' }).isEnabled()).toBe(true);
+    await expect.poll(() => page.getByRole('button', { name: 'Run on here' }).isEnabled()).toBe(true);
     lab.noComplaints();
   });
 
@@ -116,12 +115,12 @@ describe.skipIf(missing !== null)(`clusters in the window${missing === null ? ''
     await visit(lab, '/studies');
     await page.getByRole('button', { name: 'Show the table' }).click();
     const table = page.getByRole('table', { name: 'The systems of the write-ups' });
-    await table.waitFor(patience);
+    await table.waitFor();
     const row = table.getByRole('row', { name: /^Slides: actor and critic/ });
-    expect(await row.textContent()).toMatch(/85–90% after its four fixes.*67 of 100.*not run at this size/);
+    await expect.poll(() => row.textContent()).toMatch(/85–90% after its four fixes.*67 of 100.*not run at this size/);
     expect(await accessibilityProblems(lab)).toEqual([]);
     await page.getByRole('button', { name: 'Hide' }).click();
-    await table.waitFor({ ...patience, state: 'hidden' });
+    await table.waitFor({ state: 'hidden' });
     lab.noComplaints();
   });
 });

@@ -1,13 +1,13 @@
 // Replay, compare and report in the real window, with runs whose numbers are read from the database: a failure is
 // replayed, two policies part on one task, two algorithms are compared, and the report is written and read back.
 
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { z } from 'zod';
-import { comparedArms, openingComparison, taskMatrix } from '../../main/report/side-by-side.ts';
-import { atOnce } from '../../main/base/slices.ts';
+import { comparedArms, openComparison, taskMatrix } from '../../main/report/side-by-side.ts';
 import { readReplay } from '../../main/replay/replay.ts';
 import { Store } from '../../main/store/store.ts';
 import { formatValue } from '../../renderer/format.ts';
@@ -31,7 +31,7 @@ describe('replay, compare and report', () => {
     seed(data, [{ variant: 'grpo', seed: 2, agent: 'oracle' }], FEWER_TASKS);
     store = Store.read(data);
     lab = await launch({ data });
-  }, 120_000);
+  });
   afterAll(async () => {
     store.close();
     await lab.close();
@@ -56,7 +56,7 @@ describe('replay, compare and report', () => {
     await lab.page.locator('main h1').first().click();
     for (let step = 0; step < replay.steps.length; step++) await lab.page.keyboard.press('ArrowRight');
     expect(await shown(lab.page.getByRole('heading', { name: 'Outcome' }))).toBe(true);
-  }, 60_000);
+  });
 
   test('j and k go from episode to episode, a link opens a step, and an episode leaves as one HTML file', async () => {
     await visit(lab, '/replay/1');
@@ -88,10 +88,10 @@ describe('replay, compare and report', () => {
       `astrolab://run/1/episode/${episode}/step/2`,
     );
     await until('the step of the link', async () => (await address()).endsWith(`/replay/1/${episode}/2`));
-  }, 60_000);
+  });
 
   test('two algorithms are compared as arms and as runs: success, interval and words as the database says', async () => {
-    const { runs } = atOnce(openingComparison(store, [1, 2]));
+    const { runs } = openComparison(store, [1, 2]);
     const groups = runs.map(({ run, variant }) => ({ key: variant, runs: [run] }));
     const { pairs } = comparedArms(store, groups, 'grpo');
     await visit(lab, '/compare/1,2');
@@ -106,16 +106,16 @@ describe('replay, compare and report', () => {
     await lab.page.getByRole('combobox', { name: 'Baseline' }).selectOption('reinforce');
     const turned = comparedArms(store, groups, 'reinforce').pairs[0]?.words ?? 'nothing was said';
     expect(await shown(lab.page.getByText(turned))).toBe(true);
-  }, 60_000);
+  });
 
   test('seeds form an arm with its runs below it, and curves can be seen along episodes', async () => {
     await visit(lab, '/compare/1,2,3');
     const arms = lab.page.getByRole('table', { name: 'Arms' });
     await arms.locator('tr[data-arm="grpo"]').waitFor();
-    expect(await arms.locator('tr[data-arm]').count()).toBe(2);
+    await expect.poll(() => arms.locator('tr[data-arm]').count()).toBe(2);
     await arms.getByRole('button', { name: 'Runs of grpo' }).click();
     await arms.locator('tr[data-member="3"]').waitFor();
-    expect(await arms.locator('tr[data-member]').count()).toBe(2);
+    await expect.poll(() => arms.locator('tr[data-member]').count()).toBe(2);
     await lab.page.getByRole('combobox', { name: 'X axis' }).selectOption('episodes');
     expect(await shown(lab.page.getByRole('group', { name: /move along episode,/ }))).toBe(true);
     await lab.page.getByRole('combobox', { name: 'X axis' }).selectOption('update');
@@ -123,7 +123,7 @@ describe('replay, compare and report', () => {
     await names.getByRole('button', { name: 'Hide all' }).click();
     expect(await shown(names.getByText('0 of 2 shown'))).toBe(true);
     await names.getByRole('button', { name: 'Show all' }).click();
-  }, 60_000);
+  });
 
   test('the planner says how many seeds and tasks find a difference, and all settings can be shown', async () => {
     await visit(lab, '/compare/1,2,3');
@@ -137,10 +137,10 @@ describe('replay, compare and report', () => {
     expect(await shown(all.getByText('training.learningRate', { exact: true }))).toBe(true);
     await lab.page.getByRole('switch', { name: 'Only differences' }).click();
     await lab.page.getByRole('table', { name: 'Settings that differ' }).waitFor();
-  }, 60_000);
+  });
 
   test('the parameter view shows every run at its value of a setting, and a mark leads to its run', async () => {
-    const { runs } = atOnce(openingComparison(store, [1, 2, 3]));
+    const { runs } = openComparison(store, [1, 2, 3]);
     await visit(lab, '/compare/1,2,3');
     await lab.page.getByRole('combobox', { name: 'Setting', exact: true }).selectOption('algorithm.id');
     const figure = lab.page.getByRole('figure', { name: 'Success by algorithm.id', exact: true });
@@ -153,8 +153,8 @@ describe('replay, compare and report', () => {
     await figure.getByRole('link', { name: /^Run 2,/ }).focus();
     await lab.page.keyboard.press('Enter');
     expect(await shown(lab.page.getByRole('region', { name: 'Run status' }))).toBe(true);
-    expect(await lab.page.evaluate(() => window.location.hash)).toBe('#/runs/2');
-  }, 60_000);
+    await expect.poll(() => lab.page.evaluate(() => window.location.hash)).toBe('#/runs/2');
+  });
 
   test('the palette leads to a metric, which Compare then draws, and does what a page offers', async () => {
     await visit(lab, '/compare/1,2');
@@ -176,7 +176,7 @@ describe('replay, compare and report', () => {
     expect(await shown(lab.page.getByRole('heading', { level: 1, name: 'Compare' }))).toBe(true);
     await setTheme(lab, 'light');
     await lab.page.getByRole('combobox', { name: 'Metric' }).selectOption('evaluation.success');
-  }, 60_000);
+  });
 
   test('New run says with what probability its seeds and test tasks find a difference', async () => {
     await visit(lab, '/new/preset-shop-tiny');
@@ -194,7 +194,7 @@ describe('replay, compare and report', () => {
     await visit(lab, '/new/preset-shop-demo');
     await lab.page.getByText('Seeds × tasks for a difference').click();
     await answer.filter({ hasText: 'These runs play no test tasks at their end' }).waitFor();
-  }, 60_000);
+  });
 
   test('runs on other numbers of tasks have a banner, no bold best, and pairs that say on how many tasks they rest', async () => {
     await visit(lab, '/compare/1,2,3');
@@ -214,7 +214,7 @@ describe('replay, compare and report', () => {
     await lab.page.locator('#compare-group').selectOption('run');
     expect(await shown(table.getByText(`on ${FEWER_TASKS}`, { exact: true }))).toBe(true);
     await lab.page.locator('#compare-group').selectOption('variant');
-  }, 60_000);
+  });
 
   test('the first divergence of two policies on one task is marked at the right step', async () => {
     const matrix = taskMatrix(store, [1, 2]);
@@ -223,7 +223,7 @@ describe('replay, compare and report', () => {
     const parting = a?.steps.findIndex((step, index) => step.action !== b?.steps[index]?.action) ?? -1;
     await visit(lab, '/compare/1,2');
     expect(await shown(lab.page.getByText(`First divergence, step ${parting + 1}`))).toBe(true);
-  }, 60_000);
+  });
 
   test('the chosen formats are exported with the numbers of the database, complete, and nothing is overwritten unasked', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'astrolab-report-'));
@@ -240,9 +240,9 @@ describe('replay, compare and report', () => {
     const choice = lab.page.getByRole('dialog', { name: 'Export report' });
     for (const box of await choice.getByRole('checkbox').all()) if (!(await box.isChecked())) await box.click();
     await choice.getByRole('button', { name: 'Choose a folder…' }).click();
-    await lab.page.getByText('Report exported: 14 files', { exact: true }).waitFor({ timeout: 90_000 });
+    await lab.page.getByText('Report exported: 14 files', { exact: true }).waitFor();
     const written = join(folder, 'astrolab-report-runs-1-2');
-    const { runs } = atOnce(openingComparison(store, [1, 2]));
+    const { runs } = openComparison(store, [1, 2]);
     const markdown = readFileSync(join(written, 'report.md'), 'utf8');
     for (const { success } of runs) expect(markdown).toContain(`${success?.k} of ${success?.n}`);
     expect(readFileSync(join(written, 'audit.jsonl'), 'utf8').trim().split('\n')).toHaveLength(
@@ -256,13 +256,13 @@ describe('replay, compare and report', () => {
     // The window's colours: the first two runs of this lab.
     expect(svg).toContain('stroke="#0072b2"');
     await lab.page.getByRole('button', { name: 'Open', exact: true }).click();
-    expect(await lab.app.evaluate(() => Reflect.get(globalThis, 'opened'))).toBe(written);
+    await expect.poll(() => lab.app.evaluate(() => Reflect.get(globalThis, 'opened'))).toBe(written);
 
     await lab.page.getByRole('button', { name: 'Export report' }).click();
     for (const box of await choice.getByRole('checkbox').all()) if (await box.isChecked()) await box.click();
     await choice.getByRole('checkbox', { name: 'Tables, CSV' }).click();
     await choice.getByRole('button', { name: 'Choose a folder…' }).click();
-    await lab.page.getByText('Report exported: 3 files', { exact: true }).waitFor({ timeout: 60_000 });
+    await lab.page.getByText('Report exported: 3 files', { exact: true }).waitFor();
     expect(readdirSync(folder).sort()).toEqual(['astrolab-report-runs-1-2', 'astrolab-report-runs-1-2-2']);
     expect(readdirSync(join(folder, 'astrolab-report-runs-1-2-2'))).toEqual(['arms.csv', 'paired.csv', 'results.csv']);
 
@@ -285,33 +285,34 @@ describe('replay, compare and report', () => {
     expect(figures).toBeGreaterThan(4);
     expect(tables).toBeGreaterThanOrEqual(4);
     rmSync(folder, { recursive: true, force: true });
-  }, 180_000);
+  });
 
-  test('an export can be cancelled and leaves nothing behind', async () => {
+  test.skipIf(process.platform === 'win32')('an export can be cancelled and leaves nothing behind', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'astrolab-report-'));
     await lab.app.evaluate(({ dialog }, chosen) => {
       dialog.showOpenDialog = () => Promise.resolve({ canceled: false, filePaths: [chosen] });
     }, folder);
+    // Where one of its files belongs lies a pipe that nobody reads: whoever writes it waits until the export is cancelled.
+    const unfinished = join(folder, `astrolab-report-runs-1-2.${await lab.app.evaluate(() => process.pid)}.part`);
+    mkdirSync(unfinished);
+    execFileSync('mkfifo', [join(unfinished, 'results.csv')]);
     await lab.page.getByRole('button', { name: 'Export report' }).click();
-    await lab.page.getByRole('dialog', { name: 'Export report' }).getByRole('button', { name: 'Choose a folder…' }).click();
-    // At once: a report of two small runs may be written before the button has stood still for a mouse.
-    await lab.page.getByRole('button', { name: 'Cancel export' }).dispatchEvent('click');
+    const choice = lab.page.getByRole('dialog', { name: 'Export report' });
+    await choice.getByRole('checkbox', { name: 'Tables, CSV' }).setChecked(true);
+    await choice.getByRole('button', { name: 'Choose a folder…' }).click();
+    await lab.page.getByRole('button', { name: 'Cancel export' }).click();
     await lab.page.getByText('Export cancelled', { exact: true }).waitFor();
     expect(readdirSync(folder)).toEqual([]);
     rmSync(folder, { recursive: true, force: true });
-  }, 60_000);
+  });
 
-  test.each(['light', 'dark'] as const)(
-    'both pages are accessible in the %s theme',
-    async (theme) => {
-      await setTheme(lab, theme);
-      await visit(lab, '/replay/1');
-      await lab.page.getByRole('article').waitFor();
-      expect(await until('axe on Replay', async () => ({ problems: await accessibilityProblems(lab, theme) }))).toEqual({ problems: [] });
-      await visit(lab, '/compare/1,2');
-      await lab.page.getByRole('table', { name: 'Final results' }).waitFor();
-      expect(await accessibilityProblems(lab, theme)).toEqual([]);
-    },
-    120_000,
-  );
+  test.each(['light', 'dark'] as const)('both pages are accessible in the %s theme', async (theme) => {
+    await setTheme(lab, theme);
+    await visit(lab, '/replay/1');
+    await lab.page.getByRole('article').waitFor();
+    expect(await until('axe on Replay', async () => ({ problems: await accessibilityProblems(lab, theme) }))).toEqual({ problems: [] });
+    await visit(lab, '/compare/1,2');
+    await lab.page.getByRole('table', { name: 'Final results' }).waitFor();
+    expect(await accessibilityProblems(lab, theme)).toEqual([]);
+  });
 });

@@ -80,13 +80,13 @@ const button = (name: string) => lab.page.getByRole('button', { name, exact: tru
 const summary = () => lab.page.getByRole('complementary', { name: 'Summary' });
 /** A number with the note below it. */
 const figure = (text: string) => summary().getByRole('definition').filter({ hasText: text });
-const done = (run: number) => until(`run ${run} to be done`, async () => stored((store) => store.runs.get(run).state) === 'done', 90_000);
+const done = (run: number) => until(`run ${run} to be done`, async () => stored((store) => store.runs.get(run).state) === 'done');
 
 beforeAll(async () => {
   const data = freshDataFolder();
   seedDevices(data);
   lab = await launch({ data });
-}, 60_000);
+});
 afterAll(() => lab.close());
 afterEach(() => lab.noComplaints());
 
@@ -108,7 +108,7 @@ describe('the memory of a card beside Start', () => {
     const { process: _process, ...parts } = plan.parts;
     expect(rows.map((row) => row.split('\t')[1])).toEqual(Object.values(parts).map((part) => bytes(part)));
     const question = summary().getByText('set Device memory, and the run adapts to it');
-    expect(await question.count()).toBe(free === null ? 1 : 0);
+    await expect.poll(() => question.count()).toBe(free === null ? 1 : 0);
   });
 
   test('decides the micro-batch, and never says more than there is', async () => {
@@ -121,17 +121,17 @@ describe('the memory of a card beside Start', () => {
     expect(plan?.most).toBe(USABLE * 60e6);
     expect(await shown(summary().getByText('Up to 54.0 MB while'))).toBe(true);
     expect(await shown(summary().getByText('Start sets training.microBatch=1024, so that it fits.'))).toBe(true);
-    expect(await button('Start').isEnabled()).toBe(true);
+    await expect.poll(() => button('Start').isEnabled()).toBe(true);
   });
 
   test('that is too small is an error with a way to its field, and nothing can be started', async () => {
     await allow('2');
     const error = lab.page.getByRole('list', { name: 'Errors' }).getByRole('button');
     await error.getByText("of the card's memory even with the smallest micro-batches").waitFor();
-    expect(await error.innerText()).toMatch(/^device this run needs .*; 2\.0 MB are there/);
+    await expect.poll(() => error.innerText()).toMatch(/^device this run needs .*; 2\.0 MB are there/);
     expect(await shown(lab.page.getByText('Cannot be started with this: see Errors', { exact: true }))).toBe(true);
-    expect(await button('Start').isDisabled()).toBe(true);
-    expect(await button('Measure on this machine').isDisabled()).toBe(true);
+    await expect.poll(() => button('Start').isDisabled()).toBe(true);
+    await expect.poll(() => button('Measure on this machine').isDisabled()).toBe(true);
     expect(await accessibilityProblems(lab)).toEqual([]);
     await error.click();
     const field = lab.page.getByLabel('Device', { exact: true });
@@ -145,13 +145,13 @@ describe('a run on a device', () => {
     const line = lab.page.getByTestId('device');
     expect(await line.count()).toBe(0);
     await button('Resume').click();
-    await line.waitFor({ timeout: 90_000 });
+    await line.waitFor();
     await done(1);
     const spent = stored((store) => deviceSpent(store, 1));
     expect(spent).toMatchObject({ updates: 3, onCpu: 0 });
     expect(spent?.calls).toBeGreaterThan(20);
     await until('the line of all updates', async () => (await line.innerText()) === (spent && deviceText(spent)));
-  }, 120_000);
+  });
 
   test('has its line and charts, wide and narrow, in both themes', async () => {
     await visit(lab, '/runs/2');
@@ -173,11 +173,11 @@ describe('a run on a device', () => {
         [1024, 700],
       ] as const) {
         await resize(lab, width, height);
-        await until('the charts to follow the width', async () => (await stickingOut(lab)).length === 0, 10_000);
+        await until('the charts to follow the width', async () => (await stickingOut(lab)).length === 0);
         expect(await accessibilityProblems(lab, theme)).toEqual([]);
       }
     }
-  }, 60_000);
+  });
 
   test('that lost it is paused with the reason, and one click continues it on the CPU', async () => {
     await visit(lab, '/runs/3');
@@ -189,5 +189,5 @@ describe('a run on a device', () => {
     await lab.page.getByRole('tab', { name: /^Log/ }).click();
     expect(await shown(lab.page.getByText('Continues on the CPU', { exact: true }))).toBe(true);
     expect(stored((store) => deviceSpent(store, 3))).toBeUndefined();
-  }, 120_000);
+  });
 });

@@ -11,6 +11,7 @@ import {
   closeDialog,
   launch,
   openPalette,
+  pressTogether,
   setTheme,
   shown,
   until,
@@ -55,13 +56,12 @@ describe('the frame', () => {
     const link = lab.page.getByRole('navigation', { name: 'Main' }).getByRole('link', { name, exact: true });
     await link.click();
     await heading(name).waitFor();
-    expect(await link.getAttribute('aria-current')).toBe('page');
-    expect(await lab.page.title()).toBe(`${name} – Astrolab`);
+    await expect.poll(() => link.getAttribute('aria-current')).toBe('page');
+    await expect.poll(() => lab.page.title()).toBe(`${name} – Astrolab`);
   });
 
   test.each(PAGES)('%s is reached by g and a letter', async (_address, name, key) => {
-    await lab.page.locator('body').press('g');
-    await lab.page.locator('body').press(key);
+    await pressTogether(lab, 'g', key);
     expect(await shown(heading(name))).toBe(true);
   });
 
@@ -85,12 +85,14 @@ describe('the frame', () => {
   test('the palette stays when its keys are pressed again before the browser has told of its closing', async () => {
     const input = await openPalette(lab);
     await lab.page.evaluate(async () => {
+      const dialog = document.activeElement?.closest('dialog');
+      const told = new Promise((resolve) => dialog?.addEventListener('close', resolve, { once: true }));
       for (let time = 0; time < 2; time++) {
         document.activeElement?.dispatchEvent(new KeyboardEvent('keydown', { key: 'k', code: 'KeyK', ctrlKey: true, bubbles: true }));
         for (let turn = 0; turn < 50; turn++) await Promise.resolve(); // the page draws, and no event comes in between
       }
+      await told;
     });
-    await new Promise((resolve) => setTimeout(resolve, 300));
     expect(await input.isVisible()).toBe(true);
     await closeDialog(lab);
   });
@@ -100,6 +102,7 @@ describe('the frame', () => {
     await lab.page.evaluate(() => {
       const dialog = document.activeElement?.closest('dialog');
       if (!dialog) throw new Error('The palette is no dialog');
+      dialog.addEventListener('close', () => Reflect.set(window, 'toldOfClosing', true), { once: true });
       const pressed = (): boolean =>
         document.body.dispatchEvent(new KeyboardEvent('keydown', { key: 'k', code: 'KeyK', ctrlKey: true, bubbles: true }));
       // As soon as it is closed, before the browser tells of it.
@@ -110,7 +113,7 @@ describe('the frame', () => {
       watch.observe(dialog, { attributeFilter: ['open'] });
     });
     await lab.page.keyboard.press('Escape');
-    await new Promise((resolve) => setTimeout(resolve, 300));
+    await until('the news of its closing', () => lab.page.evaluate(() => Reflect.get(window, 'toldOfClosing') === true));
     expect(await input.isVisible()).toBe(true);
     await closeDialog(lab);
   });
@@ -124,7 +127,7 @@ describe('the frame', () => {
       .waitFor();
     await lab.page.keyboard.press('Enter');
     await heading('New run').waitFor();
-    expect(await lab.page.getByLabel('Find a setting').inputValue()).toBe('training.learningRate');
+    await expect.poll(() => lab.page.getByLabel('Find a setting').inputValue()).toBe('training.learningRate');
     await lab.page.getByLabel('Find a setting').fill('');
     await openPalette(lab);
     await lab.page.keyboard.type('gradient norm');
@@ -135,7 +138,7 @@ describe('the frame', () => {
   test('letters typed into a field are not shortcuts', async () => {
     await openPalette(lab);
     await lab.page.keyboard.type('gs');
-    expect(await lab.page.getByRole('combobox', { name: 'Search everything' }).inputValue()).toBe('gs');
+    await expect.poll(() => lab.page.getByRole('combobox', { name: 'Search everything' }).inputValue()).toBe('gs');
     await closeDialog(lab);
     expect(await shown(heading('Runs'))).toBe(true);
   });
@@ -147,7 +150,7 @@ describe('the frame', () => {
     for (const [, name] of PAGES) await dialog.getByText(name, { exact: true }).waitFor();
     // The page of clusters is in the navigation only where there is one, and always reached by its key.
     const pages = [...'rnqectkps'].flatMap((key) => ['G', key.toUpperCase()]);
-    expect(await dialog.locator('kbd').allInnerTexts()).toEqual([...pages, 'Ctrl', 'K', '?']);
+    await expect.poll(() => dialog.locator('kbd').allInnerTexts()).toEqual([...pages, 'Ctrl', 'K', '?']);
     await closeDialog(lab);
   });
 
@@ -280,8 +283,8 @@ describe('after a restart', () => {
 
     const second = await launch({ data: first.data });
     await second.page.locator('main').getByRole('heading', { level: 1, name: 'Settings' }).waitFor();
-    expect(await second.app.evaluate(({ BrowserWindow }) => BrowserWindow.getAllWindows()[0]?.getBounds())).toEqual(bounds);
-    expect(await second.page.evaluate(() => matchMedia('(prefers-color-scheme: dark)').matches)).toBe(true);
+    await expect.poll(() => second.app.evaluate(({ BrowserWindow }) => BrowserWindow.getAllWindows()[0]?.getBounds())).toEqual(bounds);
+    await expect.poll(() => second.page.evaluate(() => matchMedia('(prefers-color-scheme: dark)').matches)).toBe(true);
     await second.close();
   });
 });

@@ -29,32 +29,34 @@ describe('playing the shop', () => {
     await talk().getByText('TASK: User wants to buy classic blanket. Available: 497 products across 8 categories.').waitFor();
     await say('search blanket');
     await talk().getByText('Found 7 results. Top 5:').waitFor();
-    expect([await number('steps'), await number('return')]).toEqual(['1', '0']);
+    await expect.poll(async () => [await number('steps'), await number('return')]).toEqual(['1', '0']);
     expect(await shown(talk().getByText('only the purchase counts'))).toBe(true);
     await field().fill('buy 201');
     await lab.page.getByText('valid', { exact: true }).waitFor();
     await field().press('Enter');
     await talk().getByText('You bought Classic Blanket.').waitFor();
-    expect([await number('steps'), await number('return'), await number('reward')]).toEqual(['2', '+1', '+1']);
-    expect(await talk().getByRole('status').innerText()).toContain('success');
-    expect(await talk().getByRole('status').innerText()).toContain('Oracle: return +1 in 2 steps: search classic blanket → buy 201');
+    await expect.poll(async () => [await number('steps'), await number('return'), await number('reward')]).toEqual(['2', '+1', '+1']);
+    await expect.poll(() => talk().getByRole('status').innerText()).toContain('success');
+    await expect
+      .poll(() => talk().getByRole('status').innerText())
+      .toContain('Oracle: return +1 in 2 steps: search classic blanket → buy 201');
     expect(await field().count()).toBe(0);
   });
 
   test('takes steps back, and pays by another rule when another reward is chosen', async () => {
     await button('Undo').click();
     await field().waitFor();
-    expect(await number('steps')).toBe('1');
+    await expect.poll(() => number('steps')).toBe('1');
     await lab.page.getByLabel('Reward', { exact: true }).selectOption('walkthrough');
     await until('the same task anew', async () => (await number('steps')) === '0');
     await talk().getByText('classic blanket').waitFor();
     await say('search blanket');
     await talk().getByText('search: +0.20').waitFor();
-    expect([await number('return'), await number('reward')]).toEqual(['+0.2', '+0.2']);
+    await expect.poll(async () => [await number('return'), await number('reward')]).toEqual(['+0.2', '+0.2']);
     // The first offer is to look at the first result.
     await lab.page.getByRole('list', { name: 'Available actions' }).getByRole('button').first().click();
     await talk().getByText('click: +0.30').waitFor();
-    expect(await number('return')).toBe('+0.5');
+    await expect.poll(() => number('return')).toBe('+0.5');
   });
 
   test('refuses what is not possible with the reason, at no cost, and lets it be said anyway for a step', async () => {
@@ -62,10 +64,10 @@ describe('playing the shop', () => {
     await until('the beginning', async () => (await number('steps')) === '0');
     await say('buy 999');
     await lab.page.getByRole('alert').getByText('After “buy” this is expected: <1 | 2 | 3 | … 497 in all>, found “999”.').waitFor();
-    expect(await number('steps')).toBe('0');
+    await expect.poll(() => number('steps')).toBe('0');
     await button('Send anyway (uses a step)').click();
     await talk().getByText('invalid').waitFor();
-    expect(await number('steps')).toBe('1');
+    await expect.poll(() => number('steps')).toBe('1');
     await say('');
     expect(await shown(lab.page.getByRole('alert').getByText('Nothing was said.'))).toBe(true);
   });
@@ -85,12 +87,13 @@ describe('playing the shop', () => {
 
   test('shows what the oracle would do when asked, and lets it play on to the end', async () => {
     await button('Restart').click();
+    await until('the beginning', async () => (await number('steps')) === '0');
     await button('Show its action').click();
     await lab.page.getByText('Oracle action:').getByText('search classic blanket').waitFor();
     await button('Let the oracle finish').click();
     await talk().getByText('You bought Classic Blanket.').waitFor();
-    expect(await talk().getByText('oracle', { exact: true }).count()).toBe(2);
-    expect(await number('return')).toBe('+1.2');
+    await expect.poll(() => talk().getByText('oracle', { exact: true }).count()).toBe(2);
+    await expect.poll(() => number('return')).toBe('+1.2');
   });
 
   test('works by keys alone', async () => {
@@ -127,10 +130,10 @@ describe('playing the shop', () => {
     await lab.page.getByRole('dialog').getByRole('radio', { name: 'Validation tasks' }).click();
     await lab.page.keyboard.press('Escape');
     await left();
-    expect(await lab.page.getByLabel('Tasks from').inputValue()).toBe('train');
+    await expect.poll(() => lab.page.getByLabel('Tasks from').inputValue()).toBe('train');
     await lab.page.getByLabel('Tasks from').selectOption('test');
     await score().getByText('test', { exact: true }).waitFor();
-    expect(await lab.page.getByLabel('Tasks from').inputValue()).toBe('test');
+    await expect.poll(() => lab.page.getByLabel('Tasks from').inputValue()).toBe('test');
   });
 });
 
@@ -142,16 +145,16 @@ describe('the other worlds', () => {
     const answer = maths.oracle(maths.reset(task, 0).state) ?? '';
     await lab.page.getByRole('radio', { name: 'Maths' }).click();
     await talk().getByText(task.instruction).first().waitFor();
-    expect(await lab.page.getByTestId('steps').locator('..').innerText()).toContain('of 1');
+    await expect.poll(() => lab.page.getByTestId('steps').locator('..').innerText()).toContain('of 1');
     await say('what?');
     await lab.page.getByRole('alert').getByText('Expected:').waitFor();
     await say(task.category === 'multiplication' ? '1' : '1+1');
     await talk().getByText('failure').waitFor();
-    expect(await number('return')).toBe('+0.1');
+    await expect.poll(() => number('return')).toBe('+0.1');
     await button('Play again').click();
     await say(answer);
     await talk().getByRole('status').getByText('success').waitFor();
-    expect([await number('return'), await number('steps')]).toEqual(['+1', '1']);
+    await expect.poll(async () => [await number('return'), await number('steps')]).toEqual(['+1', '1']);
   });
 
   test('WebShop is played by clicking, and the game is still there after a restart', async () => {
@@ -159,7 +162,7 @@ describe('the other worlds', () => {
     await talk().getByText('WebShop [SEP] Instruction:').waitFor();
     await button('search[…]').click();
     await lab.page.keyboard.type('screen protector');
-    expect(await field().inputValue()).toBe('search[screen protector]');
+    await expect.poll(() => field().inputValue()).toBe('search[screen protector]');
     await field().press('Enter');
     await talk().getByText('Page 1 (Total results:').waitFor();
     await lab.page.getByRole('button', { name: /click\[back to search\]/ }).waitFor();
@@ -167,10 +170,10 @@ describe('the other worlds', () => {
     lab = await launch({ data: lab.data });
     await visit(lab, '/play');
     await talk().getByText('Page 1 (Total results:').waitFor();
-    expect(await number('steps')).toBe('1');
+    await expect.poll(() => number('steps')).toBe('1');
     await button('Let the oracle finish').click();
     await talk().getByRole('status').getByText('success').waitFor();
-    expect(await number('return')).toBe('+1');
+    await expect.poll(() => number('return')).toBe('+1');
   });
 
   test.each(['light', 'dark'] as const)('axe finds nothing in a game in the %s theme', async (theme) => {

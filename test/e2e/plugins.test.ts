@@ -90,10 +90,8 @@ describe.skipIf(!python)('a world that the user brings', () => {
       }),
     );
     expect(JSON.stringify(added)).toContain('"runs":[1]');
-    await until(
-      'the end of the run',
-      async () => JSON.stringify(await lab.page.evaluate(() => window.astrolab.call('runs.list', {}))).includes('"done"'),
-      100_000,
+    await until('the end of the run', async () =>
+      JSON.stringify(await lab.page.evaluate(() => window.astrolab.call('runs.list', {}))).includes('"state":"done"'),
     );
     await visit(lab, '/runs/1');
     expect(await shown(lab.page.getByText('my lake').first())).toBe(true);
@@ -106,7 +104,8 @@ describe.skipIf(!python)('a world that the user brings', () => {
       const list = await lab.page.evaluate(() =>
         window.astrolab.call('episodes.list', { run: 1, filter: {}, order: 'time', descending: true, offset: 0, limit: 1 }),
       );
-      const episode = list.ok ? (list.value.episodes[0]?.id ?? 0) : 0;
+      if (!list.ok) throw new Error(JSON.stringify(list.error));
+      const episode = list.value.episodes[0]?.id ?? 0;
       return JSON.stringify(await lab.page.evaluate((id) => window.astrolab.call('episodes.read', { episode: id }), episode));
     };
     const there = await read();

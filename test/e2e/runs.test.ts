@@ -12,15 +12,17 @@ import { processStart } from '../../main/store/locks.ts';
 import { Store } from '../../main/store/store.ts';
 import { accessibilityProblems, closeDialog, launch, readStore, setTheme, shown, until, visit } from './app.ts';
 import type { Lab } from './app.ts';
+import { Hold } from './hold.ts';
 import { loadPreset } from '../catalog.ts';
 
 let lab: Lab;
+const hold = new Hold();
 const UPDATES = 6;
-const FINAL_TASKS = 400;
+const FINAL_TASKS = 100;
 
 const stored = <T>(read: (store: Store) => T): T => readStore(lab.data, read);
 const state = async (run: number, ...wanted: string[]) =>
-  until(`run ${run} to be ${wanted.join(' or ')}`, async () => wanted.includes(stored((store) => store.runs.get(run).state)), 90_000);
+  until(`run ${run} to be ${wanted.join(' or ')}`, async () => wanted.includes(stored((store) => store.runs.get(run).state)));
 const button = (name: string) => lab.page.getByRole('button', { name, exact: true });
 const row = (run: number) => lab.page.locator(`tr[data-run="${run}"]`);
 const percent = (share: number) => `${(100 * share).toFixed(1)}%`;
@@ -35,9 +37,12 @@ async function setField(key: string, label: string, value: string): Promise<void
 }
 
 beforeAll(async () => {
-  lab = await launch();
+  lab = await launch(hold.options);
 });
-afterAll(() => lab.close());
+afterAll(async () => {
+  await lab.close();
+  hold.end();
+});
 afterEach(() => lab.noComplaints());
 
 describe('setting a run up', () => {
@@ -45,7 +50,7 @@ describe('setting a run up', () => {
     await visit(lab, '/new/preset-webshop-apo');
     await lab.page.getByText('differences from its source').click();
     const differences = lab.page.getByRole('list', { name: 'Differences from its source' });
-    expect(await differences.getByRole('listitem').count()).toBeGreaterThan(3);
+    await expect.poll(() => differences.getByRole('listitem').count()).toBeGreaterThan(3);
     await lab.page.getByLabel('Size', { exact: true }).selectOption('quick');
     await lab.page.getByText('from preset webshop-apo, quick', { exact: true }).waitFor();
     await lab.page.getByText('--set training.updates=20').waitFor();
@@ -55,14 +60,14 @@ describe('setting a run up', () => {
     await visit(lab, '/new/preset-shop-tiny');
     await setField('training.learningRate', 'Learning rate', '7');
     await lab.page.getByText('Enter at most 1').first().waitFor();
-    expect(await button('Start').isDisabled()).toBe(true);
+    await expect.poll(() => button('Start').isDisabled()).toBe(true);
     // From the error to its field.
     await lab.page.getByLabel('Find a setting').fill('');
     await lab.page.getByRole('list', { name: 'Errors' }).getByRole('button').click();
     // The reference has a learning rate too: the one with the error is meant.
     const field = lab.page.locator('input[aria-invalid="true"]');
     await until('the focus in the field', () => field.evaluate((element) => element === document.activeElement));
-    expect(await field.inputValue()).toBe('7');
+    await expect.poll(() => field.inputValue()).toBe('7');
   });
 
   test('changes are listed against the preset, seeds multiply the runs, and the command says the same', async () => {
@@ -87,7 +92,7 @@ describe('setting a run up', () => {
     ] as const)
       await range.getByLabel(name, { exact: true }).fill(value);
     await range.getByRole('button', { name: 'Fill in' }).click();
-    expect(await lab.page.getByLabel('Values of training.temperature').inputValue()).toBe('0.5, 1, 2');
+    await expect.poll(() => lab.page.getByLabel('Values of training.temperature').inputValue()).toBe('0.5, 1, 2');
     expect(await shown(button('Start 9 runs'))).toBe(true);
     await lab.page
       .getByRole('list', { name: 'Runs of this order' })
@@ -111,10 +116,10 @@ describe('what it will cost', () => {
     const entry = lab.page.getByRole('radio', { name: /^Shop, tiny/ });
     await button('Measure on this machine').click();
     const measured = cost.getByRole('status');
-    await measured.waitFor({ timeout: 100_000 });
-    expect(await measured.innerText()).toMatch(/^Measured in .+: .+ s per update, .+ MB of memory\.$/);
+    await measured.waitFor();
+    await expect.poll(() => measured.innerText()).toMatch(/^Measured in .+: .+ s per update, .+ MB of memory\.$/);
     await cost.getByText('a probe of two updates with this config').waitFor();
-    expect(await cost.locator('dd').first().innerText()).toMatch(/^≈ /);
+    await expect.poll(() => cost.locator('dd').first().innerText()).toMatch(/^≈ /);
     await until('the time of this machine in the list', async () => /≈ [^*]+$/.test(await entry.innerText()));
     // Nothing of it is in the list.
     expect(stored((store) => store.runs.list().length)).toBe(0);
@@ -123,24 +128,8 @@ describe('what it will cost', () => {
 
 /** The process that trains a run. */
 const trainerOf = (run: number): number | null => stored((store) => store.locks.holder(run)?.trainerPid ?? null);
-
-/** Lets the training process continue in short steps from its last update on, until the page hears of the final evaluation; it then stays stopped. */
-async function haltInFinalEvaluation(run: number): Promise<number> {
-  await lab.page.evaluate((id) => {
-    window.astrolab.listen('runs.changed', ({ rows }) => {
-      if (rows.find((row) => row.id === id)?.progress?.phase === 'evaluating on test tasks') document.body.dataset.evaluates = 'true';
-    });
-  }, run);
-  await until('the last update', async () => stored((store) => store.runs.get(run).updates) === UPDATES, 90_000);
-  const pid = trainerOf(run) ?? 0;
-  for (;;) {
-    process.kill(pid, 'SIGSTOP');
-    await new Promise((resolve) => setTimeout(resolve, 400)); // what it reported last is on its way to the page
-    if (await lab.page.evaluate(() => document.body.dataset.evaluates === 'true')) return pid;
-    process.kill(pid, 'SIGCONT');
-    await new Promise((resolve) => setTimeout(resolve, 20));
-  }
-}
+/** Calls are taken in turn: when this one is answered, those before it have been handed over. */
+const answered = () => lab.page.evaluate(() => window.astrolab.call('worker.status', {}));
 
 describe('a run from preset to done', () => {
   test('starts from the form and opens where it can be watched', async () => {
@@ -153,55 +142,57 @@ describe('a run from preset to done', () => {
     await setField('threads', 'Threads', '1');
     await lab.page.getByLabel('Find a setting').fill('');
     await until('the start button', () => button('Start').isEnabled());
+    hold.at('"type":"update"');
     await button('Start').click();
     await lab.page.getByRole('region', { name: 'Run status' }).waitFor();
     expect(stored((store) => store.runs.get(1))).toMatchObject({ variant: 'astar-po', preset: 'shop-tiny', planned: UPDATES });
   });
 
   test('pauses after the update under way, takes one more, and waits again', async () => {
-    await lab.page.getByRole('region', { name: 'Run status' }).getByText('running').waitFor();
-    await lab.page
-      .getByRole('region', { name: 'Training now' })
-      .getByRole('link', { name: /^Run 1 shop-tiny/ })
-      .waitFor();
-    // Nothing beside it calls the lab idle.
-    expect(await lab.page.getByRole('link', { name: /^Worker process: / }).count()).toBe(0);
-    const stages = lab.page.getByRole('list', { name: 'Stages' });
-    expect(await stages.getByRole('listitem').allInnerTexts()).toEqual(['Reference', 'V*', 'Training', 'Test']);
-    expect(await shown(stages.locator('li[aria-current="step"]'))).toBe(true);
-    // Quitting while it trains asks first, and "Keep training" keeps everything.
-    await lab.app.evaluate(({ app, dialog }) => {
-      dialog.showMessageBoxSync = ((options: { message: string }) => {
-        process.env.ASKED = options.message;
-        return 0;
-      }) as typeof dialog.showMessageBoxSync;
-      app.quit();
+    await hold.during(async () => {
+      await lab.page.getByRole('region', { name: 'Run status' }).getByText('running').waitFor();
+      await lab.page
+        .getByRole('region', { name: 'Training now' })
+        .getByRole('link', { name: /^Run 1 shop-tiny/ })
+        .waitFor();
+      // Nothing beside it calls the lab idle.
+      expect(await lab.page.getByRole('link', { name: /^Worker process: / }).count()).toBe(0);
+      const stages = lab.page.getByRole('list', { name: 'Stages' });
+      await expect.poll(() => stages.getByRole('listitem').allInnerTexts()).toEqual(['Reference', 'V*', 'Training', 'Test']);
+      expect(await shown(stages.locator('li[aria-current="step"]'))).toBe(true);
+      // Quitting while it trains asks first, and "Keep training" keeps everything.
+      await lab.app.evaluate(({ app, dialog }) => {
+        dialog.showMessageBoxSync = ((options: { message: string }) => {
+          process.env.ASKED = options.message;
+          return 0;
+        }) as typeof dialog.showMessageBoxSync;
+        app.quit();
+      });
+      expect(await until('the question', () => lab.app.evaluate(() => process.env.ASKED))).toBe('A run is training.');
+      expect(await lab.app.evaluate(({ BrowserWindow }) => BrowserWindow.getAllWindows().length)).toBe(1);
+      await button('Pause').click();
+      await answered();
     });
-    expect(await until('the question', () => lab.app.evaluate(() => process.env.ASKED))).toBe('A run is training.');
-    expect(await lab.app.evaluate(({ BrowserWindow }) => BrowserWindow.getAllWindows().length)).toBe(1);
-    await button('Pause').click();
-    await button('Step one update').waitFor({ timeout: 90_000 });
+    await button('Step one update').waitFor();
     const before = stored((store) => store.runs.get(1));
     expect(before.state).toBe('paused');
     expect(await shown(lab.page.getByText(`Paused after update ${before.updates}`).first())).toBe(true);
     await button('Step one update').click();
-    await until('one more update', async () => stored((store) => store.runs.get(1).updates) === before.updates + 1, 60_000);
+    await until('one more update', async () => stored((store) => store.runs.get(1).updates) === before.updates + 1);
     await state(1, 'paused');
     await expect.poll(() => lab.page.getByTestId('updates').innerText()).toBe(String(before.updates + 1));
   });
 
   test('resumes, and pauses during the final evaluation too', async () => {
-    const halting = haltInFinalEvaluation(1);
+    hold.at('evaluating on test tasks');
     await button('Resume').click();
-    const halted = await halting;
-    try {
+    await hold.during(async () => {
       await lab.page.getByRole('list', { name: 'Stages' }).locator('li[aria-current="step"]').filter({ hasText: 'Test' }).waitFor();
       await button('Pause').click();
       await lab.page.getByText('pausing after the work under way').waitFor();
-    } finally {
-      process.kill(halted, 'SIGCONT');
-    }
-    await button('Step one update').waitFor({ timeout: 90_000 });
+      await answered();
+    });
+    await button('Step one update').waitFor();
     expect(stored((store) => store.runs.get(1))).toMatchObject({ state: 'paused', updates: UPDATES, test: null });
     expect(await shown(lab.page.getByText(`Paused after update ${UPDATES}`).first())).toBe(true);
   });
@@ -242,7 +233,7 @@ describe('a run from preset to done', () => {
     const list = lab.page.getByRole('list', { name: 'Episodes behind the point' });
     await list.waitFor();
     const expected = stored((store) => store.episodes.page(1, { purpose: 'train', fromUpdate: 1, toUpdate: 1 }));
-    expect(await list.getByRole('listitem').count()).toBe(expected.total);
+    await expect.poll(() => list.getByRole('listitem').count()).toBe(expected.total);
     const first = await list.getByRole('link').first().getAttribute('href');
     expect(first).toBe(`#/replay/1/${expected.episodes.at(-1)?.id}`);
     await closeDialog(lab);
@@ -264,8 +255,8 @@ describe('the list', () => {
   test('queues further runs, which can be reordered by key and taken out', async () => {
     await visit(lab, '/new/run-1');
     await lab.page.getByText('from run 1 “shop-tiny”', { exact: true }).waitFor();
-    // Long enough that the first one still trains when the others are taken out of the queue.
-    await setField('training.updates', 'Updates', '1000');
+    // More than the first one trains before it is stopped.
+    await setField('training.updates', 'Updates', '100000');
     await lab.page.getByLabel('Find a setting').fill('');
     const seeds = lab.page.getByLabel('Seeds', { exact: true });
     await seeds.fill('11-14');
@@ -310,7 +301,7 @@ describe('the list', () => {
     await row(1).waitFor();
     await lab.page.getByLabel('Filter by text').fill('seed:12');
     await row(1).waitFor({ state: 'detached' });
-    expect(await row(3).locator('td').allInnerTexts()).toContain('12');
+    await expect.poll(() => row(3).locator('td').allInnerTexts()).toContain('12');
     await lab.page.getByText('1 of 5 shown').waitFor();
     await lab.page.getByLabel('Filter by text').fill('');
     await row(1).waitFor();
@@ -335,7 +326,7 @@ describe('the list', () => {
     await visit(lab, '/');
     await choose('the twelfth');
     await lab.page.getByText('1 of 5 shown').waitFor();
-    expect(await lab.page.getByLabel('Filter by text').inputValue()).toBe('seed:12');
+    await expect.poll(() => lab.page.getByLabel('Filter by text').inputValue()).toBe('seed:12');
     await choose('Delete “the twelfth”');
     await lab.page.getByRole('button', { name: 'Undo' }).click();
     await lab.page.getByLabel('Filter by text').fill('');
@@ -363,7 +354,7 @@ describe('the list', () => {
     await lab.page
       .getByText(/^Run exported \(/)
       .first()
-      .waitFor({ timeout: 30_000 });
+      .waitFor();
     const again = await lab.page.evaluate((path) => window.astrolab.call('transfer.import', { file: path }), file);
     expect(again).toMatchObject({ ok: true, value: { runs: [1], study: null } });
     exported = file;
@@ -387,7 +378,7 @@ describe('the list', () => {
     }, input);
     await lab.page.getByText('Run 1 imported', { exact: true }).first().waitFor();
     expect(await shown(lab.page.getByRole('region', { name: 'Run status' }))).toBe(true);
-    expect(await lab.page.evaluate(() => window.location.hash)).toBe('#/runs/1');
+    await expect.poll(() => lab.page.evaluate(() => window.location.hash)).toBe('#/runs/1');
     await visit(lab, '/');
     await row(3).waitFor();
   });
@@ -405,8 +396,13 @@ describe('the list', () => {
   });
 
   test('a paused run has no process; it can be deleted, and Undo brings it back, paused', async () => {
+    hold.at('"type":"update"');
     await lab.page.evaluate(() => window.astrolab.call('queue.steer', { run: 5, action: 'step' }));
-    const trainer = await until('a training process', async () => trainerOf(5));
+    let trainer = 0;
+    await hold.during(async (pid) => {
+      trainer = pid;
+      expect(trainerOf(5)).toBe(pid);
+    });
     await state(5, 'paused');
     await until('no training process', async () => trainerOf(5) === null && processStart(trainer) === undefined);
     await row(5).locator('td').first().click();
@@ -434,9 +430,9 @@ describe('the list', () => {
     const terminal = Store.open(lab.data);
     const { name } = terminal.runs.get(1);
     terminal.runs.change(1, { name: 'renamed in a terminal' });
-    await row(1).getByText('renamed in a terminal').waitFor({ timeout: 20_000 });
+    await row(1).getByText('renamed in a terminal').waitFor();
     terminal.runs.change(1, { name });
-    await row(1).getByText(name, { exact: true }).waitFor({ timeout: 20_000 });
+    await row(1).getByText(name, { exact: true }).waitFor();
     expect(await row(1).getByText('renamed in a terminal').count()).toBe(0);
     terminal.close();
   });
@@ -462,7 +458,7 @@ describe('the list', () => {
     const before = await place.innerText();
     const { updates } = stored((store) => store.runs.get(5));
     await lab.page.evaluate(() => window.astrolab.call('queue.steer', { run: 5, action: 'step' }));
-    await until('one more update', async () => stored((store) => store.runs.get(5).updates) === updates + 1, 60_000);
+    await until('one more update', async () => stored((store) => store.runs.get(5).updates) === updates + 1);
     await state(5, 'paused', 'done');
     await counted();
     expect(stored((store) => store.episodes.count(5))).toBeGreaterThan(0);

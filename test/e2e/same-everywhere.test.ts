@@ -4,11 +4,12 @@
 
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
 import type { Page } from 'playwright-core';
-import type { Store } from '../../main/store/store.ts';
+import { Store } from '../../main/store/store.ts';
 import { formatValue } from '../../renderer/format.ts';
 import { CHARTS } from '../../renderer/live/charts.ts';
 import { launch, readStore, until } from './app.ts';
 import type { Lab } from './app.ts';
+import { Hold } from './hold.ts';
 import { applyOverrides, glossary, loadPreset } from '../catalog.ts';
 
 const UPDATES = 6;
@@ -32,6 +33,7 @@ const SETTINGS = [
 const RUN = 1;
 
 let lab: Lab;
+const gate = new Hold();
 let second: Page;
 /** The training process while it is held still. */
 let held: number | null = null;
@@ -41,11 +43,12 @@ const percent = (share: number): string => formatValue(share, 'share');
 const whole = new Intl.NumberFormat('en');
 
 beforeAll(async () => {
-  lab = await launch();
-}, 60_000);
+  lab = await launch(gate.options);
+});
 afterAll(async () => {
   release();
   await lab.close();
+  gate.end();
 });
 /** Each moment follows from the one before. */
 let broken = false;
@@ -62,7 +65,11 @@ async function hold(): Promise<void> {
   held = stored((store) => store.locks.holder(RUN)?.trainerPid ?? null);
   if (held === null) throw new Error('The lock names no training process');
   process.kill(held, 'SIGSTOP');
-  // What it reported before that may still be on its way to the database and to the windows.
+  await atRest();
+}
+
+/** What it reported before may still be on its way to the database and to the windows. */
+async function atRest(): Promise<void> {
   await until('a record at rest', async () => {
     const before = JSON.stringify(record());
     await new Promise((resolve) => setTimeout(resolve, 400));
@@ -81,7 +88,7 @@ const steer = (action: 'pause' | 'step' | 'resume'): Promise<unknown> =>
 /** Waits until the page has settled on what is expected. */
 const same = async (where: string, read: () => Promise<unknown>, expected: unknown): Promise<void> => {
   try {
-    await expect.poll(read, { timeout: 20_000, interval: 50 }).toEqual(expected);
+    await expect.poll(read, { interval: 50 }).toEqual(expected);
   } catch (error) {
     throw new Error(`${where}: ${error instanceof Error ? error.message : String(error)}`, { cause: error });
   }
@@ -319,7 +326,7 @@ test('while its reference is cloned, every page and the sidebar say how far that
   );
   await lab.page.evaluate(() => (window.location.hash = '/runs/1'));
   const status = lab.page.locator('section[aria-label="Run status"]');
-  await status.getByText(/cloning the reference \(loss .* at most /).waitFor({ timeout: 60_000 });
+  await status.getByText(/cloning the reference \(loss .* at most /).waitFor();
   await hold();
   const doing = /, (\d+) of 160 · at most .+ left/;
   const step = await until('cloning held still', async () => {
@@ -339,44 +346,60 @@ test('while its reference is cloned, every page and the sidebar say how far that
     await page.evaluate(() => (window.location.hash = '/runs/1'));
     await opened(page);
   }
-}, 120_000);
+});
 
 test('paused there, it still says how far cloning is', async () => {
   await steer('pause');
   release();
-  await until('the pause', async () => record().run.state === 'paused', 60_000);
+  await until('the pause', async () => record().run.state === 'paused');
   await look('paused in cloning');
   await expect
     .poll(() => lab.page.locator('section[aria-label="Run status"]').innerText())
     .toMatch(/Paused after update 0 · cloning the reference/);
   const bar = lab.page.getByRole('progressbar', { name: 'Reference' });
   expect(Number(await bar.getAttribute('aria-valuenow'))).toBeGreaterThan(0);
-}, 120_000);
+});
 
 test('after its first update', async () => {
   await steer('step');
-  await until('the first update', async () => record().run.state === 'paused' && record().run.updates === 1, 90_000);
+  await until('the first update', async () => record().run.state === 'paused' && record().run.updates === 1);
   expect(record().run.updates).toBe(1);
   await look('after the first update');
-}, 120_000);
+});
 
 test('in the middle, while it trains', async () => {
   await lab.page.evaluate(() => (window.location.hash = '/'));
+  gate.at('"type":"update","update":3');
   await steer('resume');
-  await until('another two updates', async () => record().run.updates >= 3, 60_000);
-  await hold();
-  await lab.page.evaluate(() => (window.location.hash = '/runs/1'));
-  await opened(lab.page);
-  expect(record().run.state).toBe('running');
-  await look('in the middle');
-  release();
-}, 120_000);
+  await gate.during(async () => {
+    await atRest();
+    await lab.page.evaluate(() => (window.location.hash = '/runs/1'));
+    await opened(lab.page);
+    expect(record().run.state).toBe('running');
+    await look('in the middle');
+  });
+});
 
 test('done, and the page was left while it trained', async () => {
   await tab(lab.page, /^Log/);
-  await until('the end', async () => record().run.state === 'done', 60_000);
+  await until('the end', async () => record().run.state === 'done');
   await tab(lab.page, /^Charts/);
   const known = record();
   expect([known.run.updates, known.charts.get('Success')]).toEqual([UPDATES, expect.arrayContaining([expect.arrayContaining([UPDATES])])]);
   await look('done');
-}, 120_000);
+});
+
+test('a study that another process or another window saves is in every list of studies, also of a page that was read before', async () => {
+  const { page } = lab;
+  const listed = (): Promise<string[]> => text(page, 'table[aria-label="Saved studies"] tbody td:first-child');
+  await link(page, 'Studies');
+  await page.getByRole('button', { name: 'Run on this machine' }).waitFor();
+  expect(await listed()).toEqual([]);
+  await link(page, 'Runs');
+  const elsewhere = Store.open(lab.data);
+  elsewhere.studies.create('from a terminal', [RUN]);
+  elsewhere.close();
+  await second.evaluate((run) => window.astrolab.call('studies.save', { id: null, name: 'from a window', runs: [run] }), RUN);
+  await link(page, 'Studies');
+  await expect.poll(async () => (await listed()).toSorted()).toEqual(['from a terminal', 'from a window']);
+});

@@ -1,18 +1,8 @@
 // Settings in the real window: sizes against the disk, devices against the self-test, the import of WebShop data from the
 // lab's catalog in the original's form (with its errors and its cancelling), and preferences that outlive a restart.
 
-import {
-  copyFileSync,
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  statSync,
-  writeFileSync,
-} from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import { copyFileSync, existsSync, mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
@@ -27,28 +17,12 @@ let webshop: string;
 const button = (name: string) => lab.page.getByRole('button', { name, exact: true });
 const section = (name: string) => lab.page.getByRole('region', { name, exact: true });
 
-/** The lab's catalog under the names of the original's files; `times` over, with other numbers, for a longer import. */
+/** The lab's catalog under the names of the original's files. */
 function webshopFolder(): string {
   const folder = mkdtempSync(join(tmpdir(), 'astrolab-webshop-'));
   copyFileSync(resourceFile('webshop', 'products.json'), join(folder, 'items_shuffle_1000.json'));
   copyFileSync(resourceFile('webshop', 'instructions.json'), join(folder, 'items_ins_v2_1000.json'));
   return folder;
-}
-
-/** Stops (not ends) the process that imports this folder, where processes can be found; false while it has not started. */
-function standStill(folder: string): boolean {
-  if (!existsSync('/proc')) return true;
-  const own = readdirSync('/proc').filter((name) => /^\d+$/.test(name) && commandLine(name).endsWith(`webshop-import.js\0${folder}\0`));
-  for (const id of own) process.kill(Number(id), 'SIGSTOP');
-  return own.length > 0;
-}
-
-function commandLine(id: string): string {
-  try {
-    return readFileSync(`/proc/${id}/cmdline`, 'utf8');
-  } catch {
-    return ''; // it has just ended
-  }
 }
 
 beforeAll(async () => {
@@ -64,7 +38,7 @@ afterEach(() => lab.noComplaints());
 
 describe('the data folder', () => {
   test('is named, with the size of its parts as they are on disk', async () => {
-    await expect.poll(() => section('Data folder').getByTestId('folder').innerText(), { timeout: 30_000 }).toBe(lab.data);
+    await expect.poll(() => section('Data folder').getByTestId('folder').innerText()).toBe(lab.data);
     const database = readdirSync(lab.data)
       .filter((name) => name.startsWith('astrolab.db'))
       .reduce((sum, name) => sum + statSync(join(lab.data, name)).size, 0);
@@ -73,7 +47,7 @@ describe('the data folder', () => {
     expect(parts.find(({ name }) => name === 'Database')?.bytes).toBe(database);
     expect(parts.find(({ name }) => name === 'Reserve')?.bytes).toBe(2 * 1024 * 1024);
     const row = section('Data folder').getByRole('row', { name: /^Reserve/ });
-    expect(await row.innerText()).toContain('2.1 MB');
+    await expect.poll(() => row.innerText()).toContain('2.1 MB');
     expect(await shown(section('Data folder').getByText('The trash is empty.'))).toBe(true);
   });
 });
@@ -86,13 +60,13 @@ describe('models', () => {
       const models = section('Models');
       await models.getByLabel('Model folder or GGUF file').fill(folder);
       await models.getByRole('button', { name: 'Add', exact: true }).click();
-      expect(await models.getByRole('alert').innerText()).toContain('config.json');
+      await expect.poll(() => models.getByRole('alert').innerText()).toContain('config.json');
       writeTinyModel(folder);
       await models.getByLabel('Model name').fill('tiny');
       await models.getByRole('button', { name: 'Add', exact: true }).click();
       const row = models.locator('[data-model=tiny]');
       await row.getByText('ready').waitFor();
-      expect(await row.innerText()).toMatch(/llama, 0\.\d M parameters/);
+      await expect.poll(() => row.innerText()).toMatch(/llama, 0\.\d M parameters/);
 
       await visit(lab, '/new/shop-demo');
       const field = lab.page.locator('[data-key="policy.model.name"]');
@@ -141,14 +115,14 @@ describe('devices', () => {
   test('are tested once, and the CPU computes what it should', async () => {
     const devices = section('Devices');
     const check = devices.getByRole('table', { name: 'Self-test of cpu' });
-    await check.waitFor({ timeout: 60_000 });
+    await check.waitFor();
     const numbers = await check.getByRole('row').evaluateAll((rows) => rows.map((row) => row.textContent ?? ''));
     expect(numbers.find((text) => text.startsWith('Loss, expected'))).toContain('3.63546');
     expect(numbers.find((text) => text.startsWith('Loss, measured'))).toContain('3.63546');
     expect(numbers.find((text) => text.startsWith('Gradient norm, measured'))).toContain('3.27984');
     expect(await shown(devices.getByText('available').first())).toBe(true);
     await button('Test devices').click();
-    await until('the end of the test', () => button('Test devices').isEnabled(), 60_000);
+    await until('the end of the test', () => button('Test devices').isEnabled());
     expect(await shown(check)).toBe(true);
   });
 
@@ -156,7 +130,7 @@ describe('devices', () => {
     await visit(lab, '/new/preset-shop-tiny');
     const select = lab.page.getByLabel('Device', { exact: true });
     await expect.poll(() => select.locator('option').first().innerText()).toMatch(/^cpu: /);
-    expect(await select.inputValue()).toBe('cpu');
+    await expect.poll(() => select.inputValue()).toBe('cpu');
     await visit(lab, '/settings');
   });
 });
@@ -187,7 +161,7 @@ describe('WebShop data', () => {
     const { size } = { size: findWorld('webshop').create({ dataFolder: webshop }).tasks('test').length };
     expect(size).toBeGreaterThan(0);
     await fill(webshop);
-    await section('WebShop data').getByTestId('data-size').waitFor({ timeout: 60_000 });
+    await section('WebShop data').getByTestId('data-size').waitFor();
     const products = Number((await section('WebShop data').getByTestId('data-size').innerText()).replace(/\D/g, ''));
     expect(products).toBeGreaterThanOrEqual(300);
     expect(existsSync(join(webshop, 'items_shuffle_1000.index', 'meta.json'))).toBe(true);
@@ -203,29 +177,36 @@ describe('WebShop data', () => {
     await visit(lab, '/settings');
   });
 
-  test('can be cancelled on the way, and says that the work is kept', async () => {
-    // A file that takes a while to read, as the full set would.
-    const long = join(webshop, 'long');
-    mkdirSync(long);
-    const record = { name: 'Blanket', full_description: 'warm soft cotton blanket '.repeat(60), small_description: [], pricing: '$5' };
-    const asins = Array.from({ length: 60_000 }, (_, index) => `B${String(index).padStart(9, '0')}`);
-    writeFileSync(join(long, 'items_shuffle_1000.json'), JSON.stringify(asins.map((asin) => ({ asin, ...record }))));
-    const instruction = { attributes: ['warm'], instruction: 'Find me a blanket', instruction_attributes: ['warm'] };
-    writeFileSync(join(long, 'items_ins_v2_1000.json'), JSON.stringify(Object.fromEntries(asins.map((asin) => [asin, instruction]))));
-    await fill(long);
+  test.skipIf(process.platform === 'win32')('can be cancelled on the way, and says that the work is kept', async () => {
+    // A pipe that nobody writes into: whoever reads the instructions waits, so the import is under way until it is cancelled.
+    const held = join(webshop, 'held');
+    mkdirSync(held);
+    copyFileSync(join(webshop, 'items_shuffle_1000.json'), join(held, 'items_shuffle_1000.json'));
+    execFileSync('mkfifo', [join(held, 'items_ins_v2_1000.json')]);
+    await fill(held);
     await section('WebShop data').getByRole('progressbar').waitFor();
-    await until('the import to stand still', async () => standStill(long)); // it must not end before the click
     await section('WebShop data').getByRole('button', { name: 'Cancel', exact: true }).click();
     expect(await shown(section('WebShop data').getByText('The import was cancelled. What was indexed is kept'))).toBe(true);
     // The data from before is still in use.
-    expect(await section('WebShop data').getByTestId('data-size').count()).toBe(1);
+    await expect.poll(() => section('WebShop data').getByTestId('data-size').count()).toBe(1);
   });
 });
 
 describe('preferences for runs', () => {
   test('outlive a restart, and a preset starts with the chosen retention', async () => {
-    await section('Runs').getByLabel('Concurrent runs').selectOption('2');
-    await section('Runs').getByLabel('Stored episodes').selectOption('best-worst');
+    // Both before the first one is answered: neither takes the other back.
+    const concurrent = await section('Runs').getByLabel('Concurrent runs').elementHandle();
+    await section('Runs')
+      .getByLabel('Stored episodes')
+      .evaluate((episodes, runs) => {
+        for (const [field, value] of [
+          [runs, '2'],
+          [episodes, 'best-worst'],
+        ] as const) {
+          if (field instanceof HTMLSelectElement) field.value = value;
+          field?.dispatchEvent(new Event('change', { bubbles: true }));
+        }
+      }, concurrent);
     await until('the preference to be stored', async () => {
       const answer = await lab.page.evaluate(() => window.astrolab.call('preferences.read', {}));
       return answer.ok && answer.value.concurrent === 2 && answer.value.retention === 'best-worst';
@@ -265,6 +246,6 @@ describe('diagnostics', () => {
     const pid = await lab.app.evaluate(({ app }) => app.getAppMetrics().find(({ name }) => name === 'Astrolab lab')?.pid);
     process.kill(pid ?? 0, 'SIGSEGV');
     await lab.page.getByText('The lab is running again', { exact: true }).first().waitFor();
-    await expect.poll(copied, { timeout: 30_000 }).toMatch(/^Crash reports: [1-9]\d*\n\S+ .*\.dmp$/m);
+    await expect.poll(copied).toMatch(/^Crash reports: [1-9]\d*\n\S+ .*\.dmp$/m);
   });
 });

@@ -2,8 +2,7 @@
 // the tour says is checked against the database, whatever study the file holds.
 
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
-import { openingComparison, taskMatrix } from '../../main/report/side-by-side.ts';
-import { atOnce } from '../../main/base/slices.ts';
+import { openComparison, taskMatrix } from '../../main/report/side-by-side.ts';
 import { readReplay } from '../../main/replay/replay.ts';
 import { Store } from '../../main/store/store.ts';
 import { readRecord } from '../../main/study/record.ts';
@@ -21,7 +20,7 @@ const study = () => store.studies.list()[0]!;
 /** What the database says the tour should show. */
 function expected() {
   const { runs, plan } = study();
-  const { diff, ...rest } = { ...atOnce(openingComparison(store, runs)), matrix: taskMatrix(store, runs) };
+  const { diff, ...rest } = { ...openComparison(store, runs), matrix: taskMatrix(store, runs) };
   const tour = planTour({ ...rest, diff: diff.map(({ key }) => ({ key, values: [] })) });
   if (!tour?.parting || !tour.example) throw new Error('The sample study has no two variants that part on a kept task');
   return { tour, parting: tour.parting, example: tour.example, claims: readRecord(plan)?.claims ?? [] };
@@ -35,7 +34,7 @@ const said = async (...parts: string[]): Promise<void> => {
 describe('the sample study and the guided tour', () => {
   beforeAll(async () => {
     lab = await launch({ data: freshDataFolder() });
-  }, 60_000);
+  });
   afterAll(async () => {
     store?.close();
     await lab.close();
@@ -45,16 +44,16 @@ describe('the sample study and the guided tour', () => {
   test('the empty lab offers the sample study; it opens in Compare with all its runs', async () => {
     await visit(lab, '/');
     await lab.page.getByRole('button', { name: 'Open the sample study' }).click();
-    await lab.page.getByRole('heading', { name: 'Guided tour in six steps' }).waitFor({ timeout: 60_000 });
+    await lab.page.getByRole('heading', { name: 'Guided tour in six steps' }).waitFor();
     store = Store.read(lab.data);
     const table = lab.page.getByRole('table', { name: 'Final results' });
     await table.waitFor();
-    expect(await table.locator('tbody tr').count()).toBe(study().runs.length);
+    await expect.poll(() => table.locator('tbody tr').count()).toBe(study().runs.length);
     expect(await shown(lab.page.getByText(study().name, { exact: true }).first())).toBe(true);
     const groups = new Set(study().runs.map((run) => store.runs.get(run).name)).size;
     const curves = lab.page.getByRole('figure', { name: 'Validation success' });
     expect(await shown(curves.getByText(`8 of ${groups} shown`))).toBe(true);
-  }, 120_000);
+  });
 
   test('every run of the sample keeps at least 20 episodes', () => {
     for (const run of study().runs) expect(store.episodes.count(run)).toBeGreaterThanOrEqual(20);
@@ -67,7 +66,7 @@ describe('the sample study and the guided tour', () => {
     const again = await lab.page.evaluate(() => window.astrolab.call('studies.openSample', {}));
     expect(again).toMatchObject({ ok: true, value: { study: { id: study().id } } });
     expect({ studies: store.studies.list().length, runs: store.runs.list().length, episodes: store.episodes.count(1) }).toEqual(before);
-  }, 60_000);
+  });
 
   test('six stops by key, each with the numbers of the database', async () => {
     const { tour, parting, example, claims } = expected();
@@ -99,8 +98,8 @@ describe('the sample study and the guided tour', () => {
     const { divergence } = align(readReplay(store, example.solver.episode), failed);
     await said(example.task, `step ${(divergence ?? 0) + 1}`);
     expect(await shown(lab.page.getByText(`First divergence, step ${(divergence ?? 0) + 1}`))).toBe(true);
-    expect(await lab.page.getByRole('combobox', { name: 'Left run' }).inputValue()).toBe(String(example.solver.run));
-    expect(await lab.page.getByRole('combobox', { name: 'Right run' }).inputValue()).toBe(String(example.failer.run));
+    await expect.poll(() => lab.page.getByRole('combobox', { name: 'Left run' }).inputValue()).toBe(String(example.solver.run));
+    await expect.poll(() => lab.page.getByRole('combobox', { name: 'Right run' }).inputValue()).toBe(String(example.failer.run));
 
     await lab.page.keyboard.press('.');
     await stop(6, 'The verdict').waitFor();
@@ -111,7 +110,7 @@ describe('the sample study and the guided tour', () => {
     }
     await lab.page.keyboard.press('.');
     expect(await gone(stop(6, 'The verdict'))).toBe(true);
-  }, 120_000);
+  });
 
   test('it can be left and gone on with, and is accessible in both themes', async () => {
     await lab.page.evaluate(() => localStorage.getItem('astrolab.view'));
@@ -133,7 +132,7 @@ describe('the sample study and the guided tour', () => {
     await lab.page.keyboard.press('Enter');
     expect(await shown(stop(2, 'Where two arms diverge'))).toBe(true);
     await lab.page.keyboard.press('Escape');
-  }, 120_000);
+  });
 
   test('Studies lists it; deleted and restored it has its claims again', async () => {
     const { name, plan, uid } = study();
@@ -144,5 +143,5 @@ describe('the sample study and the guided tour', () => {
     await lab.page.getByRole('button', { name: 'Delete study' }).waitFor();
     expect(study()).toMatchObject({ name, plan, uid });
     expect(await shown(lab.page.getByRole('heading', { name: 'Verdicts', exact: true }))).toBe(true);
-  }, 120_000);
+  });
 });

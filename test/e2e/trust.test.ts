@@ -16,7 +16,7 @@ beforeAll(async () => {
   store.runs.change(lost, { state: 'paused', position: null, updates: 2 });
   store.close();
   lab = await launch({ data });
-}, 60_000);
+});
 afterAll(() => lab.close());
 afterEach(() => lab.noComplaints());
 

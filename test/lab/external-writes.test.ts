@@ -6,7 +6,7 @@ import { Store } from '../../main/store/store.ts';
 import { temporaryFolder } from '../store/helpers.ts';
 import { loadPreset, newRun } from '../catalog.ts';
 
-test('runs that another process adds, changes and deletes are told once each', () => {
+test('runs and studies that another process adds, changes and deletes are told once each', () => {
   const folder = temporaryFolder();
   const [here, elsewhere] = [Store.open(folder), Store.open(folder)];
   const told: string[] = [];
@@ -15,6 +15,7 @@ test('runs that another process adds, changes and deletes are told once each', (
     {
       onChanged: ({ id, name, state }) => told.push(`${id} ${name} ${state}`),
       onGone: (runs) => told.push(`gone ${runs.join(' ')}`),
+      onStudies: () => told.push('studies'),
     },
     1e6,
   );
@@ -38,6 +39,10 @@ test('runs that another process adds, changes and deletes are told once each', (
   elsewhere.runs.delete([other]);
   outside.look();
   expect(told.slice(3)).toEqual([`gone ${other}`]);
+
+  elsewhere.studies.create('a study', [own]);
+  outside.look();
+  expect(told.slice(4)).toEqual(['studies']);
   outside.stop();
   here.close();
   elsewhere.close();

@@ -24,6 +24,8 @@ import { writeSkeleton } from '../../main/plugin/skeleton.ts';
 import { newRun } from '../../main/queue/new-run.ts';
 import { loadDefinition, studyIds } from '../../main/study/definition.ts';
 import { trialSettings } from '../../main/study/search-space.ts';
+import { sameRun } from '../../main/study/work.ts';
+import { openStore } from '../store/helpers.ts';
 
 let data = '';
 let folder = '';
@@ -123,8 +125,15 @@ describe('an algorithm from a folder', () => {
     expect(config).toMatchObject({ plugins: { brought: plugin?.hash } });
     expect(pluginChange(catalog, { brought: plugin?.hash ?? '' })).toBeNull();
     expect(newRun(catalog, parseConfig(catalog, {}), null).config).not.toHaveProperty('plugins');
+    const store = openStore();
+    store.catalog = catalog;
+    const wanted = parseConfig(catalog, { algorithm: { id: 'mine' } });
+    const { id } = store.runs.create(newRun(catalog, wanted, null));
+    expect(sameRun(store, wanted)?.id).toBe(id);
     writeFileSync(join(folder, 'plugin.ts'), `${readFileSync(join(folder, 'plugin.ts'), 'utf8')}\n// changed`);
     const changed = await loadCatalog(data);
+    store.catalog = changed;
+    expect(sameRun(store, wanted)).toBeUndefined();
     expect(pluginChange(changed, { brought: plugin?.hash ?? '' })).toMatch(/has changed since the run began/);
     expect(pluginChange(changed, { other: 'x' })).toMatch(/not there any more/);
   });

@@ -54,7 +54,7 @@ describe('with a pretended process', () => {
     const process = pretend(true);
     const supervisor = new Supervisor({ spawn: process.spawn, patienceMs: 40, crashLimit: 1 });
     const job = supervisor.run({ kind: 'self-test', steps: 1 });
-    await expect(job).rejects.toThrow(/no sign of life for 0\.\d s/);
+    await expect(job).rejects.toThrow(/no sign of life for \d+\.\d s/);
     expect(process.killed()).toBe(1);
     expect(supervisor.status.restarts).toBe(1);
     supervisor.stop();

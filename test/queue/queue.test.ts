@@ -1,4 +1,4 @@
-import { describe, expect, it, vi } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { RunState } from '../../main/base/vocabulary.ts';
 import type { Store } from '../../main/store/store.ts';
 import { chooseCard } from '../../main/queue/cards.ts';
@@ -6,9 +6,6 @@ import { RunQueue } from '../../main/queue/queue.ts';
 import { openStore } from '../store/helpers.ts';
 import { launchPretend, type PretendSettings } from '../store/processes/launch.ts';
 import { newRun, record } from '../store/samples.ts';
-
-// Real processes and real disks: on a busy machine they take their time.
-vi.setConfig({ testTimeout: 120_000 });
 
 function open(settings: PretendSettings & { concurrent?: number; folder?: string } = {}): {
   store: Store;
@@ -28,11 +25,7 @@ function open(settings: PretendSettings & { concurrent?: number; folder?: string
 }
 
 async function until(store: Store, run: number, ...states: RunState[]): Promise<void> {
-  const deadline = performance.now() + 20_000;
-  while (!states.includes(store.runs.get(run).state)) {
-    if (performance.now() > deadline) throw new Error(`Run ${run} is ${store.runs.get(run).state}, expected ${states.join(' or ')}`);
-    await new Promise((resolve) => setTimeout(resolve, 10));
-  }
+  await expect.poll(() => store.runs.get(run).state, { interval: 10 }).toBeOneOf(states);
 }
 
 describe('the queue', () => {
@@ -58,7 +51,7 @@ describe('the queue', () => {
     straight.queue.add([newRun()]);
     await straight.queue.settled();
 
-    const { store, queue } = open({ delayMs: 30 });
+    const { store, queue } = open({ holds: new Map([[1, 2]]) });
     queue.add([newRun()]);
     await until(store, 1, 'running');
     queue.pause(1);
@@ -81,7 +74,7 @@ describe('the queue', () => {
     straight.queue.add([newRun()]);
     await straight.queue.settled();
 
-    const { store, queue } = open({ delayMs: 30 });
+    const { store, queue } = open({ holds: new Map([[1, 2]]) });
     queue.add([newRun()]);
     await until(store, 1, 'running');
     queue.pause(1);
@@ -97,7 +90,12 @@ describe('the queue', () => {
   });
 
   it('starts the next run in the place of a paused one', async () => {
-    const { store, queue } = open({ delayMs: 30 });
+    const { store, queue } = open({
+      holds: new Map([
+        [1, 2],
+        [2, 2],
+      ]),
+    });
     queue.add([1, 2].map((seed) => newRun({ seed })));
     await until(store, 1, 'running');
     queue.pause(1);
@@ -107,7 +105,7 @@ describe('the queue', () => {
   });
 
   it('lets a stopped run finish its update and resumes it from there', async () => {
-    const { store, queue } = open({ delayMs: 30 });
+    const { store, queue } = open({ holds: new Map([[1, 2]]) });
     queue.add([newRun()]);
     await until(store, 1, 'running');
     queue.stop(1);
@@ -143,7 +141,7 @@ describe('the queue', () => {
   });
 
   it('is as it was after the lab is closed and opened again; the interrupted run can be resumed', async () => {
-    const first = open({ delayMs: 20 });
+    const first = open({ holds: new Map([[1, 2]]) });
     first.queue.add([1, 2].map((seed) => newRun({ seed })));
     await until(first.store, 1, 'running');
     await first.queue.close();

@@ -6,8 +6,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { meanLine } from '../../main/report/report-groups.ts';
 import { reportFiles } from '../../main/report/study-report.ts';
-import { comparedArms, comparedPairs, openingComparison } from '../../main/report/side-by-side.ts';
-import { atOnce } from '../../main/base/slices.ts';
+import { comparedArms, comparedPairs, openComparison } from '../../main/report/side-by-side.ts';
 import { Store } from '../../main/store/store.ts';
 import { seed } from '../e2e/seeded.ts';
 
@@ -43,7 +42,7 @@ afterAll(() => {
 });
 
 test('the tables for a spreadsheet hold plain numbers: success, intervals and pairs of the database', () => {
-  const { runs } = atOnce(openingComparison(store, RUNS));
+  const { runs } = openComparison(store, RUNS);
   const { paired } = comparedPairs(
     store,
     RUNS.flatMap((a, index) => RUNS.slice(index + 1).map((b): [number, number] => [a, b])),
@@ -73,7 +72,7 @@ test('arms, baseline and their order are those on screen', () => {
 });
 
 test('Markdown, HTML and slides show the arms, the verdicts, the failures and how to make it all again', () => {
-  const { runs } = atOnce(openingComparison(store, RUNS));
+  const { runs } = openComparison(store, RUNS);
   const rate = (ids: number[]): string => {
     const own = runs.filter(({ run }) => ids.includes(run)).map(({ success }) => success?.rate ?? 0);
     return `${((100 * own.reduce((sum, one) => sum + one, 0)) / own.length).toFixed(1)}%`;

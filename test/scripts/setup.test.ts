@@ -28,12 +28,17 @@ test('the lock of a dead process is taken over, that of a living one is waited f
   const order: string[] = [];
   const said: string[] = [];
   const held = `const fs = require('fs'); fs.writeFileSync('${file}.new', String(process.pid)); fs.renameSync('${file}.new', '${file}');`;
-  const holder = run(process.execPath, ['-e', `${held} setTimeout(() => {}, 700)`]);
+  const mayEnd = join(folder, 'may-end');
+  const untilThen = `const wait = setInterval(() => fs.existsSync('${mayEnd}') && clearInterval(wait), 20);`;
+  const holder = run(process.execPath, ['-e', `${held} ${untilThen}`]);
   while (!existsSync(file)) await new Promise((resolve) => setTimeout(resolve, 20));
   void holder.then(() => order.push('first ended'));
   await withLock(
     file,
-    (text) => void said.push(text),
+    (text) => {
+      said.push(text);
+      writeFileSync(mayEnd, '');
+    },
     async () => void order.push('second began'),
   );
   expect(order).toEqual(['first ended', 'second began']);

@@ -148,9 +148,8 @@ describe('a reader', () => {
     const reader = Store.read(store.dataFolder);
     store.db.exec('BEGIN IMMEDIATE');
     store.db.prepare(`UPDATE runs SET name = 'changed'`).run();
-    const start = performance.now();
+    expect(store.db.pragma('journal_mode', { simple: true })).toBe('wal'); // nobody waits for a reader, no reader for a writer
     expect(reader.runs.list().map(({ name }) => name)).toEqual(['first']);
-    expect(performance.now() - start).toBeLessThan(1000);
     store.db.exec('COMMIT');
     expect(reader.runs.list().map(({ name }) => name)).toEqual(['changed']);
     expect(() => reader.runs.change(1, { name: 'no' })).toThrow('readonly');

@@ -5,7 +5,7 @@ import { execFileSync } from 'node:child_process';
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, describe, expect, it, vi } from 'vitest';
+import { afterAll, describe, expect, it } from 'vitest';
 import { checkIntegrity, isDiskFull } from '../../main/store/database.ts';
 import { RunWriter } from '../../main/store/run-writer.ts';
 import { Store } from '../../main/store/store.ts';
@@ -13,9 +13,6 @@ import { RunQueue } from '../../main/queue/queue.ts';
 import { openStore } from './helpers.ts';
 import { launchPretend } from './processes/launch.ts';
 import { newRun, record, someUpdate } from './samples.ts';
-
-// Real processes and real disks: on a busy machine they take their time.
-vi.setConfig({ testTimeout: 120_000 });
 
 const mounted: string[] = [];
 afterAll(() => {

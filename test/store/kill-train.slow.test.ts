@@ -126,11 +126,10 @@ async function trainUnderFire(folder: string, id: number, kills: number, early: 
     const { updates = 0, saved: newest } = look(folder, id) ?? {};
     const files = existsSync(join(folder, 'checkpoints', uid)) ? readdirSync(join(folder, 'checkpoints', uid)) : [];
     const half = files.some((name) => name.endsWith('.partial')) ? ', half a checkpoint left behind' : '';
-    const inEvaluation = (updates + 1) % EVALUATED_EVERY === 0; // the update that is evaluated is stored afterwards
     const places = {
       'any moment': `while ${phase}`,
       checkpoint: 'in a checkpoint',
-      evaluation: `${inEvaluation ? 'in' : 'right after'} an evaluation`,
+      evaluation: 'in an evaluation',
       'database write': 'in a database write',
     };
     const where = places[aim];

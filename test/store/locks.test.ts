@@ -10,7 +10,7 @@ describe('the lock of a run', () => {
   it('keeps a second lab from training it while the first lives, and is stale when it has died', async () => {
     const store = openStore();
     const { id } = store.runs.create(newRun());
-    const other = spawn('sleep', ['60']);
+    const other = spawn('sleep', ['1000']);
     const ended = new Promise((resolve) => other.on('exit', resolve));
     startRun(store, id);
     store.db.prepare('UPDATE run_locks SET owner_pid = ?, owner_started = ?').run(other.pid, processStart(other.pid ?? 0));

@@ -15,13 +15,11 @@ import { newRun } from '../store/samples.ts';
 import { wanted } from './wanted.ts';
 import { newRun as rowOf } from '../catalog.ts';
 
-vi.setConfig({ testTimeout: 120_000 });
-
 const ENVIRONMENT = { ...process.env, ELECTRON_RUN_AS_NODE: '1', NODE_NO_WARNINGS: '1' };
 
-function startLab(folder: string, delayMs: number): { child: ChildProcess; ended: Promise<{ code: number | null; output: string }> } {
+function startLab(folder: string, holdAt: number): { child: ChildProcess; ended: Promise<{ code: number | null; output: string }> } {
   const script = fileURLToPath(new URL('processes/sharer.ts', import.meta.url));
-  const child = spawn(process.execPath, [script, folder, String(delayMs)], { stdio: ['ignore', 'pipe', 'inherit'], env: ENVIRONMENT });
+  const child = spawn(process.execPath, [script, folder, String(holdAt)], { stdio: ['ignore', 'pipe', 'inherit'], env: ENVIRONMENT });
   let output = '';
   child.stdout.on('data', (text) => (output += String(text)));
   return { child, ended: new Promise((resolve) => child.on('close', (code) => resolve({ code, output }))) };
@@ -31,7 +29,7 @@ const resumed = (texts: readonly string[]): string[] => texts.filter((text) => t
 
 test('both end well: every run is trained once, by one of them, and waited for by the other', async () => {
   const folder = temporaryFolder();
-  const ends = await Promise.all([startLab(folder, 40), startLab(folder, 40)].map(({ ended }) => ended));
+  const ends = await Promise.all([startLab(folder, 1), startLab(folder, 1)].map(({ ended }) => ended));
   expect(ends.map(({ code }) => code)).toEqual([0, 0]);
   const [one, other] = ends.map(({ output }): { runs: [number, string][]; elsewhere: number[] } => JSON.parse(output));
   expect(one?.runs).toEqual(other?.runs);
@@ -66,11 +64,8 @@ test('a run that the other lab ends between two looks at it is taken as it ended
 test('when the other lab is killed, what it trained is resumed here from its checkpoint', async () => {
   const folder = temporaryFolder();
   const store = openStore(folder);
-  const lab = startLab(folder, 400);
-  await vi.waitFor(() => expect(store.runs.list().filter(({ updates }) => updates >= 4)).toHaveLength(2), {
-    timeout: 60_000,
-    interval: 200,
-  });
+  const lab = startLab(folder, 4);
+  await expect.poll(() => store.runs.list().filter(({ updates }) => updates === 4).length).toBe(2);
   const theirs = store.runs.list({ states: ['running'] }).map(({ id }) => id);
   const left: RunLocked[] = [];
   const work = trainAll(store, wanted(1, 2, 3), {

@@ -65,7 +65,7 @@ test('a run that crashes once resumes from its checkpoint by itself', async () =
 test('stopped work keeps its checkpoints, and the same call continues with the rest', async () => {
   const store = openStore();
   const stop = new AbortController();
-  const launch = launchPretend(store, { delayMs: 30 });
+  const launch = launchPretend(store, { holds: new Map([[1, 2]]) });
   const progress = (): void => stop.abort();
   await expect(trainAll(store, wanted(1, 2, 3), { launch, jobs: 1, signal: stop.signal, progress })).rejects.toBeInstanceOf(WorkStopped);
   const left = store.runs.list();

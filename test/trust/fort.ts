@@ -6,7 +6,6 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { readCheckpoint } from '../../main/engine/runtime/checkpoint.ts';
 import { calls } from '../../main/lab/features/runs.ts';
 import { rowOf } from '../../main/lab/rows.ts';
-import { isUnfinished } from '../../main/store/checkpoints.ts';
 import { checkIntegrity } from '../../main/store/database.ts';
 import { Store } from '../../main/store/store.ts';
 
@@ -95,13 +94,11 @@ export class Fort {
       if (known) {
         // A resumed run goes back to a checkpoint; until someone resumes it, what is stored stays.
         if (store.locks.holder(run) === undefined && known.updates < before) fail(`update ${before} was stored, now ${known.updates}`);
-        // Stopped during the evaluation of its latest update, it has all metrics of that one but the evaluation's.
-        const saved = store.checkpoints.newestSound(run);
-        const complete = saved && isUnfinished(saved) && saved.update === known.updates ? known.updates - 1 : known.updates;
-        const prefix = metricsOf(store, run, complete);
-        const expected = prefixOf(calm.metrics, complete);
-        if (prefix !== expected) fail(`its metrics up to update ${complete} are not those of an undisturbed run`);
-        if (known.updates > 0 && saved === undefined) fail('it has no sound checkpoint');
+        const prefix = metricsOf(store, run, known.updates);
+        // The evaluation of the latest update comes after its other metrics.
+        const expected = [prefixOf(calm.metrics, known.updates), prefixOf(calm.metrics, known.updates, known.updates - 1)];
+        if (!expected.includes(prefix)) fail(`its metrics up to update ${known.updates} are not those of an undisturbed run`);
+        if (known.updates > 0 && store.checkpoints.newestSound(run) === undefined) fail('it has no sound checkpoint');
       }
       for (const [done, expected] of this.#done) {
         if (digest(recordOf(store, done)) !== expected) fail(`the finished run ${done} has changed`);
@@ -131,12 +128,13 @@ function metricsOf(store: Store, run: number, upTo: number): string {
   );
 }
 
-/** The metrics of the undisturbed run as they were after an update. */
-function prefixOf(metrics: string, upTo: number): string {
+/** The metrics of the undisturbed run as they were after an update, those of evaluations after another one. */
+function prefixOf(metrics: string, upTo: number, evaluatedUpTo = upTo): string {
   const all: [string, [number, string][]][] = JSON.parse(metrics);
   return JSON.stringify(
     all.flatMap(([name, points]) => {
-      const kept = points.filter(([update]) => update <= upTo);
+      const last = name.startsWith('evaluation.') ? evaluatedUpTo : upTo;
+      const kept = points.filter(([update]) => update <= last);
       return kept.length === 0 ? [] : [[name, kept]];
     }),
   );

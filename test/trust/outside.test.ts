@@ -45,7 +45,7 @@ describe.skipIf(!posix)('the terminal is lost', () => {
   test('a hang-up saves a checkpoint and ends with exit code 4', async () => {
     const folder = temporaryFolder();
     const lab = startLab(folder, tinyRun());
-    await lab.hears('training:');
+    await lab.reachesUpdate(1);
     process.kill(-lab.pid, 'SIGHUP');
     expect((await lab.ended).code).toBe(4);
     const { state, updates, saved } = stateOf(folder);

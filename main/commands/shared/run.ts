@@ -54,6 +54,7 @@ async function buildProgram(family: Family | undefined, name: string | undefined
 export async function runCommand(args: readonly string[]): Promise<number> {
   chooseOutput({ json: args.includes('--json') });
   answerBesideOutput(false);
+  process.exitCode = undefined; // another command of this process may have left its own
   try {
     const name = commandName(args);
     const family = familyOf(name);

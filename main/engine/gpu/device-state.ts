@@ -14,7 +14,7 @@ import { float, floats, scalarValue } from '../runtime/session.ts';
 import type { Feeds, Fetches, Session, SessionOptions, Value } from '../runtime/session.ts';
 import { applyGraph, readGraph, reportsGraph, stepGraph, sumGraph } from '../graph/training-graphs.ts';
 import { readReport } from '../runtime/training-report.ts';
-import type { MicroBatch, Poll, StateKeeper, StepReport, TrainingState } from '../runtime/training-report.ts';
+import type { MicroBatch, StateKeeper, StepReport, TrainingState } from '../runtime/training-report.ts';
 
 type Kind = 'values' | 'first' | 'second' | 'sum';
 type Slot = `${Kind}.${Group}`;
@@ -60,7 +60,7 @@ export class DeviceState implements StateKeeper {
     });
   }
 
-  async step(batches: readonly MicroBatch[], learningRate: number, poll?: Poll): Promise<StepReport> {
+  async step(batches: readonly MicroBatch[], learningRate: number, signal?: AbortSignal): Promise<StepReport> {
     await this.#begin(KEPT);
     this.parameters.changed();
     this.#changed = true;
@@ -69,10 +69,10 @@ export class DeviceState implements StateKeeper {
     const [only] = batches;
     if (only && batches.length === 1) {
       const { session, metrics } = await this.#programs.get(`step ${only.key}`, () => stepGraph(only, this.#layout, this.#settings));
-      await poll?.();
+      signal?.throwIfAborted();
       return readReport(await this.#run(session, KEPT, { ...only.feeds, ...feeds }), metrics);
     }
-    const { reports, metrics } = await this.#sum(batches, poll);
+    const { reports, metrics } = await this.#sum(batches, signal);
     const length = metrics.length + 2;
     const { session } = await this.#programs.get(`apply ${length}`, () => applyGraph(this.#layout, this.#settings, length));
     return readReport(await this.#run(session, KEPT, { ...feeds, ...this.#inputs(['sum']), reports: reports.current }), metrics);
@@ -123,13 +123,13 @@ export class DeviceState implements StateKeeper {
   }
 
   /** Adds the gradients of all micro-batches up in `sum`; losses and metrics add up as well, in `reports`. */
-  async #sum(batches: readonly MicroBatch[], poll?: Poll): Promise<{ reports: Pair; metrics: readonly string[] }> {
+  async #sum(batches: readonly MicroBatch[], signal?: AbortSignal): Promise<{ reports: Pair; metrics: readonly string[] }> {
     await this.#begin(['sum']);
     let summed: { reports: Pair; metrics: readonly string[] } | undefined;
     for (const [index, batch] of batches.entries()) {
       const { session, metrics } = await this.#programs.get(`sum ${batch.key}`, () => sumGraph(batch, this.#layout));
       summed ??= { reports: await this.#reports(metrics.length + 2), metrics };
-      await poll?.();
+      signal?.throwIfAborted();
       const { reports } = summed;
       const feeds = { ...batch.feeds, ...this.#inputs(['values']), fresh: scalarValue(Number(index === 0)), reports: reports.current };
       await this.#replace(session, ['sum'], feeds, { 'next.reports': reports.spare });

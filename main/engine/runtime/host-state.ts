@@ -14,7 +14,7 @@ import { isShared } from './shared-memory.ts';
 import { type StepGraph, gradientGraph, takesApart } from '../graph/training-graphs.ts';
 import { addTo, sumOfSquares } from '../kernels/vectors.ts';
 import { readReport } from './training-report.ts';
-import type { MicroBatch, Poll, StateKeeper, StepReport, TrainingState } from './training-report.ts';
+import type { MicroBatch, StateKeeper, StepReport, TrainingState } from './training-report.ts';
 
 /** The vectors as values named as a gradient graph names them: each parameter's part of them, or the vectors whole. */
 export function namedParts(layout: ParameterLayout, vectors: Flat, prefix: string, apart: boolean): Feeds {
@@ -52,8 +52,8 @@ export class HostState implements StateKeeper {
     this.#weights = namedParts(layout, state.values, 'values', this.#apart);
   }
 
-  async step(batches: readonly MicroBatch[], learningRate: number, poll?: Poll): Promise<StepReport> {
-    const { report, sum } = await this.#gradients(batches, poll);
+  async step(batches: readonly MicroBatch[], learningRate: number, signal?: AbortSignal): Promise<StepReport> {
+    const { report, sum } = await this.#gradients(batches, signal);
     if (Number.isFinite(report.loss) && Number.isFinite(report.gradientNorm)) {
       for (const group of this.#layout.groups) {
         const { values, first, second, step } = this.#state;
@@ -79,7 +79,7 @@ export class HostState implements StateKeeper {
   async dispose(): Promise<void> {}
 
   /** The gradients of all micro-batches, added up in their order; losses and metrics add up as well. */
-  async #gradients(batches: readonly MicroBatch[], poll?: Poll): Promise<{ report: StepReport; sum: Gradients }> {
+  async #gradients(batches: readonly MicroBatch[], signal?: AbortSignal): Promise<{ report: StepReport; sum: Gradients }> {
     let sum: Gradients | undefined;
     const metrics: Record<string, number> = {};
     let loss = 0;
@@ -96,7 +96,7 @@ export class HostState implements StateKeeper {
     await sideBySide({
       pieces: batches.map(({ key, feeds }) => ({ key, cost: Object.values(feeds).reduce((total, { size }) => total + size, 0) })),
       lanes,
-      poll,
+      signal,
       compute: (index, lane) => this.#part(at(batches, index), weights, lane),
       done: add,
     });

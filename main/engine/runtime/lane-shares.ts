@@ -44,15 +44,15 @@ interface Work<T> {
   readonly pieces: readonly Piece[];
   /** 1: one after the other, in this thread. */
   readonly lanes: number;
-  /** Awaited before every piece; what it throws ends the work. */
-  readonly poll?: (() => Promise<void>) | undefined;
+  /** Looked at before every piece: aborted, it ends the work. */
+  readonly signal?: AbortSignal | undefined;
   compute(index: number, lane: number | undefined): Promise<T>;
   /** Called in the order of the pieces, whichever is ready first. */
   done(result: T, index: number): void;
 }
 
 /** Every lane computes one piece after the other. An error is passed on when all of them have ended: what is under way cannot be stopped. */
-export async function sideBySide<T>({ pieces, lanes: most, poll, compute, done }: Work<T>): Promise<void> {
+export async function sideBySide<T>({ pieces, lanes: most, signal, compute, done }: Work<T>): Promise<void> {
   const lanes = Math.min(most, pieces.length);
   const ready = new Map<number, { result: T }>();
   let next = 0;
@@ -61,7 +61,7 @@ export async function sideBySide<T>({ pieces, lanes: most, poll, compute, done }
     for (const index of indices) {
       if (failed) return;
       try {
-        await poll?.();
+        signal?.throwIfAborted();
         ready.set(index, { result: await compute(index, lanes > 1 ? lane : undefined) });
       } catch (error) {
         failed = true;

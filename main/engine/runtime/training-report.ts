@@ -30,12 +30,12 @@ export interface TrainingState {
 }
 
 /** Where weights and optimizer state live, and who changes them. */
-/** Awaited before every micro-batch, while the state is still that of before the step; what it throws ends the step there. */
-export type Poll = () => Promise<void>;
-
 export interface StateKeeper {
-  /** Leaves everything as it is when loss or norm is not finite; the caller looks at the report. */
-  step(batches: readonly MicroBatch[], learningRate: number, poll?: Poll): Promise<StepReport>;
+  /**
+   * Leaves everything as it is when loss or norm is not finite (the caller looks at the report), and when the signal is aborted, which is looked
+   * at before every micro-batch while the state is still that of before the step.
+   */
+  step(batches: readonly MicroBatch[], learningRate: number, signal?: AbortSignal): Promise<StepReport>;
   gradients(batches: readonly MicroBatch[]): Promise<{ report: StepReport; gradients: Flat }>;
   /** Brings the training state's arrays up to date. */
   download(): Promise<void>;

@@ -14,10 +14,10 @@ import { ProgramCache } from './program-cache.ts';
 import type { MemoryPool } from './session-cache.ts';
 import { stateStays } from './session.ts';
 import type { SessionOptions } from './session.ts';
-import type { MicroBatch, Poll, StateKeeper, StepReport, TrainingState } from './training-report.ts';
+import type { MicroBatch, StateKeeper, StepReport, TrainingState } from './training-report.ts';
 
 export type { LossAndMetrics } from '../graph/training-graphs.ts';
-export type { MicroBatch, Poll, StepReport, TrainingState } from './training-report.ts';
+export type { MicroBatch, StepReport, TrainingState } from './training-report.ts';
 
 export interface TrainerOptions {
   readonly layout: ParameterLayout;
@@ -54,10 +54,10 @@ export class Trainer {
   }
 
   /** Takes one optimizer step on the sum of the micro-batches' losses. */
-  async step(batches: readonly MicroBatch[], learningRate: number, poll?: Poll): Promise<StepReport> {
+  async step(batches: readonly MicroBatch[], learningRate: number, signal?: AbortSignal): Promise<StepReport> {
     this.#check(batches);
-    let report = await this.#keeper.step(this.#scaled(batches), learningRate, poll);
-    while (this.#scale?.retry(report)) report = await this.#keeper.step(this.#scaled(batches), learningRate, poll);
+    let report = await this.#keeper.step(this.#scaled(batches), learningRate, signal);
+    while (this.#scale?.retry(report)) report = await this.#keeper.step(this.#scaled(batches), learningRate, signal);
     const { loss, gradientNorm } = report;
     if (!Number.isFinite(loss) || !Number.isFinite(gradientNorm)) {
       const what = Number.isFinite(loss) ? `the gradient norm is ${gradientNorm}` : `the loss is ${loss}`;

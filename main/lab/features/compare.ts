@@ -1,16 +1,14 @@
 // Calls that put runs side by side, part by part as they come into view: the runs, arms, pairs, tasks, budgets, settings, curves.
 
 import { z } from 'zod';
-import { inSlices } from '../../base/slices.ts';
 import { curveAxes } from '../../base/vocabulary.ts';
 import type { Difference } from '../../config/overrides.ts';
 import { placedCurve } from '../../report/axes.ts';
 import { armProfiles, scoredArms, TAUS } from '../../report/profiles.ts';
 import { arm, armPair, comparedRun, matrix, pair } from '../../report/schema.ts';
-import { allSettings, armBudgets, comparedArms, comparedPairs, openingComparison, taskMatrix } from '../../report/side-by-side.ts';
-import type { Handlers } from '../definition.ts';
+import { allSettings, armBudgets, comparedArms, comparedPairs, openComparison, taskMatrix } from '../../report/side-by-side.ts';
+import type { Handlers, Reads } from '../definition.ts';
 import { existingGroups, existingRuns } from '../existing.ts';
-import type { Lab } from '../lab.ts';
 import { plain } from '../plain.ts';
 
 export type { ComparedArm, ComparedPair, ComparedRun, Matrix, Pair } from '../../report/schema.ts';
@@ -87,41 +85,39 @@ export const calls = {
   },
 };
 
-export function handlers(lab: Lab): Handlers<typeof calls> {
-  return {
-    'compare.open': async ({ runs }) => {
-      const { diff, ...rest } = await inSlices(openingComparison(lab.store, existingRuns(lab.store, runs)));
-      return { ...rest, diff: diff.map(plainSetting) };
-    },
+export const reads = {
+  'compare.open': (store, { runs: ids }) => {
+    const { diff, ...rest } = openComparison(store, existingRuns(store, ids));
+    return { ...rest, diff: diff.map(plainSetting) };
+  },
 
-    'compare.arms': ({ groups, baseline }) => comparedArms(lab.store, existingGroups(lab.store, groups), baseline),
+  'compare.arms': (store, { groups: arms, baseline }) => comparedArms(store, existingGroups(store, arms), baseline),
 
-    'compare.pairs': ({ pairs }) => {
-      existingRuns(lab.store, pairs.flat());
-      return comparedPairs(lab.store, pairs);
-    },
+  'compare.pairs': (store, { pairs }) => {
+    existingRuns(store, pairs.flat());
+    return comparedPairs(store, pairs);
+  },
 
-    'compare.tasks': ({ runs }) => ({ matrix: taskMatrix(lab.store, existingRuns(lab.store, runs)) }),
+  'compare.tasks': (store, { runs: ids }) => ({ matrix: taskMatrix(store, existingRuns(store, ids)) }),
 
-    'compare.budgets': ({ groups }) => armBudgets(lab.store, existingGroups(lab.store, groups)),
+  'compare.budgets': (store, { groups: arms }) => armBudgets(store, existingGroups(store, arms)),
 
-    'compare.settings': ({ runs }) => ({
-      settings: allSettings(lab.store, existingRuns(lab.store, runs)).map((setting) => ({
-        ...plainSetting(setting),
-        differs: setting.differs,
-      })),
-    }),
+  'compare.settings': (store, { runs: ids }) => ({
+    settings: allSettings(store, existingRuns(store, ids)).map((setting) => ({ ...plainSetting(setting), differs: setting.differs })),
+  }),
 
-    'compare.profiles': ({ groups }) => {
-      const { worlds, profiles } = armProfiles(scoredArms(lab.store, existingGroups(lab.store, groups)));
-      return { worlds, taus: [...TAUS], profiles };
-    },
+  'compare.profiles': (store, { groups: arms }) => {
+    const { worlds, profiles } = armProfiles(scoredArms(store, existingGroups(store, arms)));
+    return { worlds, taus: [...TAUS], profiles };
+  },
 
-    'compare.curves': ({ runs, name, axis, points }) => ({
-      curves: existingRuns(lab.store, runs).map((run) => placedCurve(lab.store, run, name, axis, points)),
-    }),
-  };
-}
+  'compare.curves': (store, { runs: ids, name, axis, points }) => ({
+    curves: existingRuns(store, ids).map((id) => placedCurve(store, id, name, axis, points)),
+  }),
+} satisfies Reads<typeof calls>;
+
+/** All of it is reading. */
+export const handlers = (): Handlers<Omit<typeof calls, keyof typeof reads>> => ({});
 
 const plainSetting = ({ key, values }: Difference) => ({
   key,

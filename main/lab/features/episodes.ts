@@ -10,10 +10,11 @@ import { episodeOrders, purposes } from '../../base/vocabulary.ts';
 import { readReplay, replayOf } from '../../replay/replay.ts';
 import { replay } from '../../replay/schema.ts';
 import { episodeHtml } from '../../report/episode-html.ts';
-import { trajectorySchema } from '../../rollout/trajectory.ts';
+import { type Trajectory, trajectorySchema } from '../../rollout/trajectory.ts';
 import type { EpisodeFilter as StoredFilter } from '../../store/episodes.ts';
+import type { Store } from '../../store/store.ts';
 import { runOfEpisode } from '../../store/trajectories.ts';
-import { type Handlers, nothing } from '../definition.ts';
+import { type Handlers, nothing, type Reads } from '../definition.ts';
 import { EpisodeSearch } from '../episode-search.ts';
 import { existingRun } from '../existing.ts';
 import { fileName } from '../file-name.ts';
@@ -114,72 +115,83 @@ export const calls = {
 const NO_NOTE = { starred: false, comment: '' };
 const resampled = z.object({ trajectory: trajectorySchema, solved: z.int().min(0) });
 
-export function handlers(lab: Lab): Handlers<typeof calls> {
-  const search = new EpisodeSearch();
-  return {
-    'episodes.list': async ({ run, filter: { deep, ...filter }, order, descending, offset, limit }) => {
-      const { store } = lab;
-      const wanted = given(filter);
-      const found = deep && filter.text ? await search.episodes(store, existingRun(lab.store, run), wanted) : undefined;
-      const { total, episodes } = found
-        ? store.episodes.pageOf(found, order, descending, limit, offset)
-        : store.episodes.page(existingRun(lab.store, run), wanted, order, descending, limit, offset);
-      const notes = store.notes.ofRun(run);
-      return {
-        total,
-        all: store.episodes.count(run),
-        episodes: episodes.map((episode) => {
-          const { starred, comment } = notes.get(episode.id) ?? NO_NOTE;
-          return { ...episode, actions: [...episode.actions], starred, comment };
-        }),
-      };
-    },
+const search = new EpisodeSearch();
 
-    'episodes.note': ({ episode, starred, comment }) => {
-      existingRun(lab.store, runOfEpisode(episode));
+interface Resampled {
+  readonly run: number;
+  readonly update: number;
+  readonly trajectory: Trajectory;
+}
+
+export const reads = {
+  'episodes.list': (store, { run: id, filter: { deep, ...filter }, order, descending, offset, limit }) => {
+    existingRun(store, id);
+    const wanted = given(filter);
+    const { total, episodes } =
+      deep && filter.text
+        ? store.episodes.pageOf(search.episodes(store, id, wanted), order, descending, limit, offset)
+        : store.episodes.page(id, wanted, order, descending, limit, offset);
+    const notes = store.notes.ofRun(id);
+    return {
+      total,
+      all: store.episodes.count(id),
+      episodes: episodes.map((one) => {
+        const { starred, comment } = notes.get(one.id) ?? NO_NOTE;
+        return { ...one, actions: [...one.actions], starred, comment };
+      }),
+    };
+  },
+
+  'episodes.facets': (store, { run: id }) => {
+    const { episodes } = store;
+    return { total: episodes.count(existingRun(store, id)), ...structuredClone(episodes.facets(id)) };
+  },
+
+  'episodes.read': (store, { episode: id }) => {
+    existingRun(store, runOfEpisode(id));
+    return { replay: readReplay(store, id), note: { ...store.notes.get(id) } };
+  },
+
+  'episodes.policies': (store, { run: id }) => ({ policies: policiesFor(store, existingRun(store, id)) }),
+
+  resampled: (store: Store, { run: id, update, trajectory }: Resampled) => replayOf(store, store.runs.get(id), trajectory, null, update),
+
+  html: (store: Store, { episode: id }: { readonly episode: number }) => {
+    const found = readReplay(store, id);
+    return { name: `episode-${id}-${found.instruction}`, html: episodeHtml(found, store.notes.get(id).comment) };
+  },
+} satisfies Reads<typeof calls> & Record<string, unknown>;
+
+export function handlers(lab: Lab): Handlers<Omit<typeof calls, keyof typeof reads>> {
+  return {
+    'episodes.note': ({ episode: id, starred, comment }) => {
+      existingRun(lab.store, runOfEpisode(id));
       // Says so when there is no such episode.
-      lab.store.episodes.get(episode);
-      lab.store.notes.set(episode, { starred, comment: comment.trim() });
+      lab.store.episodes.get(id);
+      lab.store.notes.set(id, { starred, comment: comment.trim() });
       return {};
     },
 
-    'episodes.export': ({ episode }) => exportEpisode(lab, episode),
-
-    'episodes.facets': ({ run }) => {
-      const { episodes } = lab.store;
-      return { total: episodes.count(existingRun(lab.store, run)), ...structuredClone(episodes.facets(run)) };
+    'episodes.export': async ({ episode: id }) => {
+      const { name, html } = await lab.read('episodes', 'html', { episode: id });
+      const filters = [{ name: 'HTML', extensions: ['html'] }];
+      const file = await lab.desktop.chooseTarget({ title: 'Export episode', defaultPath: `${fileName(name)}.html`, filters });
+      if (file !== null) await writeFile(file, html);
+      return { file };
     },
-
-    'episodes.read': ({ episode }) => {
-      existingRun(lab.store, runOfEpisode(episode));
-      return { replay: readReplay(lab.store, episode), note: { ...lab.store.notes.get(episode) } };
-    },
-
-    'episodes.policies': ({ run }) => ({ policies: policiesFor(lab, existingRun(lab.store, run)) }),
 
     'episodes.resample': async (job) => {
-      const { store } = lab;
-      const run = store.runs.get(existingRun(lab.store, job.run));
+      existingRun(lab.store, job.run);
       const result = await lab.worker.run({ kind: 'resample', dataFolder: lab.dataFolder, ...job });
-      const { trajectory: first, solved } = resampled.parse(result);
-      return { replay: replayOf(store, run, first, null, job.update), solved: wilson(solved, job.rollouts) };
+      const { trajectory, solved } = resampled.parse(result);
+      const { run: id, update } = job;
+      return { replay: await lab.read('episodes', 'resampled', { run: id, update, trajectory }), solved: wilson(solved, job.rollouts) };
     },
   };
 }
 
-async function exportEpisode({ store, desktop }: Lab, episode: number): Promise<{ file: string | null }> {
-  const found = readReplay(store, episode);
-  const file = await desktop.chooseTarget({
-    title: 'Export episode',
-    defaultPath: `${fileName(`episode-${episode}-${found.instruction}`)}.html`,
-    filters: [{ name: 'HTML', extensions: ['html'] }],
-  });
-  if (file !== null) await writeFile(file, episodeHtml(found, store.notes.get(episode).comment));
-  return { file };
-}
-
 /** Every run of the same world that has checkpoints. */
-function policiesFor({ store }: Lab, run: number) {
+function policiesFor(store: Store, run: number) {
   const { world, config } = store.runs.get(run);
   const sameWorld = canonicalJson(config.world);
   return store.runs

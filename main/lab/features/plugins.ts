@@ -38,6 +38,10 @@ export const calls = {
 };
 
 export function handlers(lab: Lab): Handlers<typeof calls> {
+  const reload = async (): Promise<void> => {
+    lab.useCatalog(await loadCatalog(lab.dataFolder));
+    lab.readers.renew();
+  };
   const { dataFolder } = lab;
   const list = () => ({ plugins: lab.catalog.plugins.map(rowOf), missing: missingFolders(dataFolder) });
   const known = (folder: string): Plugin => {
@@ -66,7 +70,7 @@ export function handlers(lab: Lab): Handlers<typeof calls> {
         );
       }
       addFolder(dataFolder, path, false);
-      lab.useCatalog(await loadCatalog(dataFolder));
+      await reload();
       return list();
     },
 
@@ -83,7 +87,7 @@ export function handlers(lab: Lab): Handlers<typeof calls> {
       });
       if (pressed === 0) {
         addFolder(dataFolder, folder, true);
-        lab.useCatalog(await loadCatalog(dataFolder));
+        await reload();
       }
       return list();
     },
@@ -91,7 +95,7 @@ export function handlers(lab: Lab): Handlers<typeof calls> {
     'plugins.remove': async ({ folder }) => {
       removeFolder(dataFolder, folder);
       for (const path of statSync(folder, { throwIfNoEntry: false }) ? manifestFolders(folder) : []) closeWorlds(path);
-      lab.useCatalog(await loadCatalog(dataFolder));
+      await reload();
       return list();
     },
   };

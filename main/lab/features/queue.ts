@@ -5,7 +5,7 @@ import { newRun } from '../../queue/new-run.ts';
 import { NoSoundCheckpoint } from '../../queue/start.ts';
 import { CallFailure, type Handlers, nothing } from '../definition.ts';
 import type { Lab } from '../lab.ts';
-import { checked, fitted, order } from './setup.ts';
+import { order } from './setup.ts';
 
 export const calls = {
   'queue.add': {
@@ -22,12 +22,12 @@ export const calls = {
 
 export function handlers(lab: Lab): Handlers<typeof calls> {
   return {
-    'queue.add': ({ order, preset, tags }) => {
-      const { runs, issues } = checked(lab, order);
+    'queue.add': async ({ order: wanted, preset, tags }) => {
+      const { runs, issues } = await lab.read('setup', 'fitted', wanted);
       const [fault] = issues;
       if (fault)
         throw new CallFailure('invalid-config', `No run was created. ${fault.key}: ${fault.message}`, 'Fix that field and try again.');
-      return { runs: lab.queue.add(runs.map((config) => newRun(lab.catalog, fitted(lab, config), preset, tags))).map(({ id }) => id) };
+      return { runs: lab.queue.add(runs.map((config) => newRun(lab.catalog, config, preset, tags))).map(({ id }) => id) };
     },
 
     'queue.move': ({ run, before }) => {

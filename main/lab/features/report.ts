@@ -1,13 +1,15 @@
 // The report of a comparison, into a folder that the user chooses. What only a desktop can make (PDF, PNG) it makes of the files written here.
 // The folder appears when everything is in it.
 
-import { existsSync } from 'node:fs';
+import { existsSync, mkdirSync } from 'node:fs';
 import { rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
 import { reportFormats } from '../../base/vocabulary.ts';
-import { type Export, ExportCancelled, startExport } from '../../report/export.ts';
-import { CallFailure, type Handlers, nothing } from '../definition.ts';
+import { writeFiles } from '../../report/report-files.ts';
+import { reportFiles } from '../../report/study-report.ts';
+import type { Store } from '../../store/store.ts';
+import { CallFailure, type Handlers, nothing, type Progress } from '../definition.ts';
 import type { Desktop } from '../desktop.ts';
 import { existingRuns } from '../existing.ts';
 import { fileName } from '../file-name.ts';
@@ -56,32 +58,43 @@ export const events = {
 
 const FIGURES = ['success', 'learning', 'profiles'];
 
+export const reads = {
+  /** Writes the files into a folder; answers with their names. */
+  files: (
+    store: Store,
+    { folder, runs, title, formats, view }: WantedReport & { readonly folder: string },
+    progress: Progress,
+  ): string[] => {
+    progress(0, 'comparing the runs');
+    const files = reportFiles(store, runs, title, { formats, ...(view && { view }) });
+    mkdirSync(folder, { recursive: true });
+    return files.flatMap((file, index) => {
+      progress(index / files.length, file.name);
+      return writeFiles(folder, [file]);
+    });
+  },
+};
+
 export function handlers(lab: Lab): Handlers<typeof calls> {
   const { desktop } = lab;
-  let work: Export | null = null;
-  let cancelled = false;
+  let work: AbortController | null = null;
   let written: string | null = null;
   const progress = (share: number, what: string): void => lab.emit('report.progress', { share, what });
-  /** Between the parts that the desktop makes. */
-  const check = (): void => {
-    if (cancelled) throw new ExportCancelled('The export was cancelled.');
-  };
 
-  async function write({ runs, title, formats, view }: WantedReport, folder: string): Promise<string[]> {
+  async function write(wanted: WantedReport, folder: string, signal: AbortSignal): Promise<string[]> {
+    const { formats } = wanted;
     const partial = `${folder}.${process.pid}.part`;
+    const drawing = (share: number, what: string): void => progress(0.8 * share, what);
     try {
-      work = startExport({ dataFolder: lab.dataFolder, folder: partial, runs, title, formats, view }, (done, total, what) =>
-        progress((0.8 * done) / total, what),
-      );
-      const files = new Set(await work.finished);
+      const files = new Set(await lab.read('report', 'files', { ...wanted, folder: partial }, { files: true, signal, progress: drawing }));
       for (const [source, target] of drawn(formats)) {
         if (!files.has(source)) continue; // profiles, where there is only one world
-        check();
+        if (signal.aborted) break;
         progress(0.9, target);
         await desktop[target.endsWith('.png') ? 'drawPng' : 'printPdf'](join(partial, source), join(partial, target));
         files.add(target);
       }
-      check();
+      if (signal.aborted) throw new CallFailure('cancelled', 'The export was cancelled.', 'No files were written.');
       // Made only to be printed or drawn.
       const extra = [
         ...(formats.includes('html') ? [] : ['report.html']),
@@ -102,9 +115,9 @@ export function handlers(lab: Lab): Handlers<typeof calls> {
       existingRuns(lab.store, report.runs);
       const folder = await chooseFolder(desktop, report.title);
       if (folder === null) return { written: null };
-      cancelled = false;
+      work = new AbortController();
       try {
-        const files = await write(report, folder);
+        const files = await write(report, folder, work.signal);
         written = folder;
         return { written: { folder, files } };
       } finally {
@@ -113,8 +126,7 @@ export function handlers(lab: Lab): Handlers<typeof calls> {
     },
 
     'report.cancel': () => {
-      cancelled = true;
-      work?.cancel();
+      work?.abort();
       return {};
     },
 

@@ -10,7 +10,7 @@ import { changesFromPreset } from '../../config/presets.ts';
 import { adviceFor, deviceSpent, deviceText } from '../../report/timing.ts';
 import type { RunEvent as StoredEvent } from '../../store/events.ts';
 import type { Run, RunSummary } from '../../store/runs.ts';
-import { CallFailure, type Handlers, nothing } from '../definition.ts';
+import { CallFailure, type Handlers, nothing, type Reads } from '../definition.ts';
 import { existingRun } from '../existing.ts';
 import type { Lab } from '../lab.ts';
 import { plain } from '../plain.ts';
@@ -132,7 +132,13 @@ export const calls = {
   },
 };
 
-export function handlers(lab: Lab): Handlers<typeof calls> {
+export const reads = {
+  'runs.configValues': (store, { key }) => ({
+    values: [...store.runs.configValues(key)].map(([id, value]) => [id, plain(value)] as [number, ReturnType<typeof plain>]),
+  }),
+} satisfies Reads<typeof calls>;
+
+export function handlers(lab: Lab): Handlers<Omit<typeof calls, keyof typeof reads>> {
   const found = (id: number): RunSummary => lab.store.runs.summary(existingRun(lab.store, id));
   return {
     'runs.list': () => ({ runs: lab.store.runs.list().map(lab.row) }),
@@ -186,10 +192,6 @@ export function handlers(lab: Lab): Handlers<typeof calls> {
       lab.queue.wake();
       return {};
     },
-
-    'runs.configValues': ({ key }) => ({
-      values: [...lab.store.runs.configValues(key)].map(([id, value]) => [id, plain(value)] as [number, ReturnType<typeof plain>]),
-    }),
 
     'runs.events': ({ run }) => ({ events: lab.store.events.list(found(run).id).map(eventOf) }),
 

@@ -3,7 +3,6 @@
 
 import type { Catalog } from '../../config/catalog.ts';
 import { z } from 'zod';
-import { inSlices } from '../../base/slices.ts';
 import { knobKinds } from '../../base/vocabulary.ts';
 import { type CommandBase, presetBase, trainCommands } from '../../config/command.ts';
 import { ConfigError, parseConfig, type RunConfig } from '../../config/config.ts';
@@ -17,7 +16,8 @@ import { branchConfig, branchIssues } from '../../queue/branch.ts';
 import { estimateRun, probeKey } from '../../queue/estimate.ts';
 import { probe } from '../../queue/probe.ts';
 import { fitMemory, RefusedRun } from '../../training/batching/fit-memory.ts';
-import { CallFailure, type Handlers, nothing } from '../definition.ts';
+import type { Store } from '../../store/store.ts';
+import { CallFailure, type Handlers, nothing, type Reads } from '../definition.ts';
 import type { Lab } from '../lab.ts';
 import { plain } from '../plain.ts';
 
@@ -166,36 +166,50 @@ export const calls = {
 /** So many runs of an order are shown before it is given. */
 const PREVIEW = 12;
 
-export function handlers(lab: Lab): Handlers<typeof calls> {
+export const reads = {
+  // Looking for runs like each takes a moment.
+  'setup.presets': (store) => ({
+    presets: allPresets(store.catalog).map(({ id, title, description, adapted, config: settings }) => {
+      const { seconds, elsewhere } = estimateRun(store, settings);
+      return { id, title, description, adapted: [...adapted], config: tree(settings), seconds, elsewhere };
+    }),
+  }),
+
+  'setup.check': (store, wanted) => {
+    const { config: whole, issues, runs, seeds } = checked(store, wanted);
+    return {
+      config: whole && tree(whole),
+      issues: issues.map(({ key, message }) => ({ key, message })),
+      runs: runs.length,
+      seeds: [...seeds],
+      preview: runs.slice(0, PREVIEW).map(({ name, seed }) => `${name}, seed ${seed}`),
+      estimate: whole && issues.length === 0 ? { ...estimateRun(store, whole), plan: planned(store, whole) } : null,
+    };
+  },
+
+  'setup.command': (store, { order: wanted, preset: id, tags }) => {
+    const { runs, issues } = checked(store, wanted);
+    return {
+      command:
+        issues.length > 0 ? null : trainCommands(store.catalog, runs, originBase(store, runs[0]) ?? presetBase(store.catalog, id), tags),
+    };
+  },
+
+  /** The runs of an order as they fit into this machine's memory, or what is wrong with it. */
+  fitted: (store: Store, wanted: Order): { issues: readonly Issue[]; runs: readonly RunConfig[] } => {
+    const { runs, issues } = checked(store, wanted);
+    return { issues, runs: issues.length === 0 ? runs.map((one) => fitted(store, one)) : [] };
+  },
+} satisfies Reads<typeof calls> & Record<string, unknown>;
+
+export function handlers(lab: Lab): Handlers<Omit<typeof calls, keyof typeof reads>> {
   let probing = false;
   return {
-    'setup.presets': async () => ({ presets: await inSlices(describingPresets(lab)) }),
-
     'setup.schema': () => schemaOfSettings(lab.catalog),
-
-    'setup.check': (order) => {
-      const { config, issues, runs, seeds } = checked(lab, order);
-      return {
-        config: config && tree(config),
-        issues: issues.map(({ key, message }) => ({ key, message })),
-        runs: runs.length,
-        seeds: [...seeds],
-        preview: runs.slice(0, PREVIEW).map(({ name, seed }) => `${name}, seed ${seed}`),
-        estimate: config && issues.length === 0 ? { ...estimateRun(lab.store, config), plan: planned(lab, config) } : null,
-      };
-    },
 
     'setup.sized': ({ preset, size }) => ({ config: tree(sized(lab.catalog, loadPreset(lab.catalog, preset), size)) }),
 
-    'setup.branch': ({ run, update }) => branchSetup(lab, run, update),
-
-    'setup.command': ({ order, preset, tags }) => {
-      const { runs, issues } = checked(lab, order);
-      return {
-        command:
-          issues.length > 0 ? null : trainCommands(lab.catalog, runs, originBase(lab, runs[0]) ?? presetBase(lab.catalog, preset), tags),
-      };
-    },
+    'setup.branch': ({ run, update }) => branchSetup(lab.store, run, update),
 
     'setup.probe': async ({ config: raw }) => {
       if (probing) throw new CallFailure('busy-probe', 'Another config is being measured.', 'Wait until it finishes.');
@@ -203,7 +217,12 @@ export function handlers(lab: Lab): Handlers<typeof calls> {
       const began = performance.now();
       try {
         const config = parseConfig(lab.catalog, raw);
-        const measured = await probe(lab.catalog, fitted(lab, config), (folder) => launchWith(spawnChild, folder), lab.store.dataFolder);
+        const measured = await probe(
+          lab.catalog,
+          fitted(lab.store, config),
+          (folder) => launchWith(spawnChild, folder),
+          lab.store.dataFolder,
+        );
         lab.store.settings.set(probeKey(config), measured);
         return {
           seconds: (performance.now() - began) / 1000,
@@ -217,26 +236,15 @@ export function handlers(lab: Lab): Handlers<typeof calls> {
   };
 }
 
-/** Stops after each: looking for runs like it takes a moment. */
-function* describingPresets({ store }: Lab): Generator<void, Preset[], void> {
-  const presets: Preset[] = [];
-  for (const { id, title, description, adapted, config } of allPresets(store.catalog)) {
-    const { seconds, elsewhere } = estimateRun(store, config);
-    presets.push({ id, title, description, adapted: [...adapted], config: tree(config), seconds, elsewhere });
-    yield;
-  }
-  return presets;
-}
-
 /** An order, checked; one that branches from a checkpoint is compared with the run it branches from. */
-export function checked(lab: Lab, order: Order): CheckedOrder {
-  const result = checkOrder(lab.catalog, order);
-  const issues = result.config ? branchIssues(lab.store, result.config) : [];
+function checked(store: Store, wanted: Order): CheckedOrder {
+  const result = checkOrder(store.catalog, wanted);
+  const issues = result.config ? branchIssues(store, result.config) : [];
   return issues.length === 0 ? result : { ...result, runs: [], issues: [...result.issues, ...issues] };
 }
 
 /** The config as it fits into this machine's memory. */
-export function fitted({ store }: Lab, config: RunConfig): RunConfig {
+function fitted(store: Store, config: RunConfig): RunConfig {
   try {
     return fitMemory(store.catalog, config, store.dataFolder).config;
   } catch (error) {
@@ -246,7 +254,7 @@ export function fitted({ store }: Lab, config: RunConfig): RunConfig {
 }
 
 /** What a run with a language model or on a graphics card takes of its memory; null for small policies on the CPU, which a setting bounds. */
-function planned({ store }: Lab, config: RunConfig) {
+function planned(store: Store, config: RunConfig) {
   try {
     const { plan, changes, free } = fitMemory(store.catalog, config, store.dataFolder);
     const { parts, needed, most, card = false } = plan ?? { parts: undefined, needed: 0, most: 0 };
@@ -282,7 +290,7 @@ function schemaOfSettings(catalog: Catalog) {
 }
 
 /** The config that a branch starts with, and the checkpoints it could start from. */
-function branchSetup({ store }: Lab, run: number, update: number) {
+function branchSetup(store: Store, run: number, update: number) {
   try {
     const config = branchConfig(store, run, update);
     const updates = store.checkpoints.list(run).map((checkpoint) => checkpoint.update);
@@ -294,8 +302,7 @@ function branchSetup({ store }: Lab, run: number, update: number) {
 }
 
 /** What the command of a branch starts from. */
-function originBase(lab: Lab, config: RunConfig | undefined): CommandBase | null {
-  const { store } = lab;
+function originBase(store: Store, config: RunConfig | undefined): CommandBase | null {
   const parent = config?.branch && store.runs.findByUid(config.branch.run);
   if (!config?.branch || !parent) return null;
   const { update } = config.branch;

@@ -5,6 +5,8 @@ import { join } from 'node:path';
 import { z } from 'zod';
 import type { Worlds } from '../../environment/registry.ts';
 import { freeBytes } from '../../store/disk-space.ts';
+import { checkStore } from '../../interchange/check.ts';
+import type { Store } from '../../store/store.ts';
 import { purge } from '../../store/maintenance.ts';
 import { type Handlers, nothing } from '../definition.ts';
 import type { Lab } from '../lab.ts';
@@ -46,6 +48,9 @@ const partsOf = ({ worlds }: Worlds): readonly (readonly [start: string, name: s
 ];
 const OTHER = 'Other files';
 
+/** Reads everything. */
+export const reads = { damage: (store: Store) => checkStore(store) };
+
 export function handlers(lab: Lab): Handlers<typeof calls> {
   return {
     'storage.use': async () => ({
@@ -56,8 +61,7 @@ export function handlers(lab: Lab): Handlers<typeof calls> {
     }),
 
     'storage.check': async () => {
-      const result = await lab.worker.run({ kind: 'check', dataFolder: lab.dataFolder });
-      return { damaged: z.array(damage).parse(result.damaged) };
+      return { damaged: await lab.read('storage', 'damage', undefined, { files: true }) };
     },
 
     'storage.emptyTrash': () => ({ runs: purge(lab.store) }),

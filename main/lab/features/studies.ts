@@ -1,26 +1,25 @@
 // Calls about studies: named selections of runs, what they set out to decide, the sample, and the planner.
 
-import { existsSync } from 'node:fs';
 import { z } from 'zod';
 import { sampleStudyFile } from '../../base/paths.ts';
-import { inSlices } from '../../base/slices.ts';
 import { verdicts } from '../../base/vocabulary.ts';
 import { armDifferences } from '../../evaluation/arms.ts';
 import { armsOf } from '../../report/side-by-side.ts';
 import type { Study as StoredStudy } from '../../store/studies.ts';
-import { bringingUpToDate } from '../../study/findings.ts';
+import { redecide } from '../../study/findings.ts';
+import type { Store } from '../../store/store.ts';
 import { ASSUMED, planStudy, powerAt, spreadOf, worldComponents } from '../../study/planner.ts';
 import { readRecord } from '../../study/record.ts';
-import { CallFailure, type Handlers, nothing } from '../definition.ts';
+import { CallFailure, type Handlers, nothing, type Reads } from '../definition.ts';
 import { existingGroups, existingRuns } from '../existing.ts';
 import type { Lab } from '../lab.ts';
+import { listStudies, studyList, studyRow, studyRowOf } from '../rows.ts';
 import { groups } from './compare.ts';
 import { importRuns } from './transfer.ts';
 
-const runs = z.array(z.int().min(1)).min(1).max(400);
+export type { StudyRow } from '../rows.ts';
 
-const study = z.object({ id: z.int(), name: z.string(), notes: z.string(), runs: z.array(z.int()), createdAt: z.number() });
-export type Study = z.infer<typeof study>;
+const runs = z.array(z.int().min(1)).min(1).max(400);
 
 /** What a study set out to decide, and how it came out; only studies made by `lab study run` have claims. */
 const claim = z.object({
@@ -37,19 +36,18 @@ const claim = z.object({
 export type Claim = z.infer<typeof claim>;
 
 export const calls = {
-  /** `sample`: there is a sample study to open. */
-  'studies.list': { input: nothing, answer: z.object({ studies: z.array(study), sample: z.boolean() }) },
+  'studies.list': { input: nothing, answer: studyList },
   /** Imports the sample study (once; a second time finds it there) and answers when it is in. */
-  'studies.openSample': { input: nothing, answer: z.object({ study }) },
+  'studies.openSample': { input: nothing, answer: z.object({ study: studyRow }) },
   'studies.claims': { input: z.strictObject({ id: z.int() }), answer: z.object({ question: z.string(), claims: z.array(claim) }) },
   /** A new study, or the runs and name of one that is there. */
   'studies.save': {
     input: z.strictObject({ id: z.int().nullable(), name: z.string().trim().min(1).max(120), runs }),
-    answer: z.object({ study }),
+    answer: z.object({ study: studyRow }),
   },
   'studies.delete': { input: z.strictObject({ id: z.int() }), answer: nothing },
   /** A study that was deleted since the start, with its claims and notes. */
-  'studies.restore': { input: z.strictObject({ id: z.int() }), answer: z.object({ study }) },
+  'studies.restore': { input: z.strictObject({ id: z.int() }), answer: z.object({ study: studyRow }) },
   /** Seeds and tasks that find a difference: from the spread of the arms given, else of what was trained in the world before. */
   'studies.plan': {
     input: z.strictObject({
@@ -74,47 +72,55 @@ export const calls = {
 };
 
 export const events = {
+  /** The list as it is now: a study was saved, deleted or came in, also from another process. */
+  'studies.changed': studyList,
   /** How far the sample study is: so many runs of so many. */
   'studies.sampleProgress': z.object({ done: z.number(), total: z.number() }),
 };
 
-export function handlers(lab: Lab): Handlers<typeof calls> {
+export const reads = {
+  'studies.plan': (store, { arms, world, size, difference, power, tests }) => {
+    const tables = arms ? armDifferences(armsOf(store, existingGroups(store, arms.groups)), arms.baseline) : [];
+    const measured = spreadOf(tables) ?? (world === null ? undefined : worldComponents(store, world));
+    const { clusterSize, ...components } = measured ?? { ...ASSUMED, clusterSize: 1 };
+    const question = { difference, power, clusterSize, tests };
+    const { rows, needed } = planStudy(components, question);
+    const spread = { seeds: Math.sqrt(components.seed), clusters: Math.sqrt(components.cluster), clusterSize };
+    return {
+      measured: measured !== undefined,
+      size: size && powerAt(components, question, size),
+      spread,
+      rows: [...rows],
+      needed: [...needed],
+    };
+  },
+
+  /** A study's record with its claims decided by today's rule, and whether that changed them. */
+  decided: (store: Store, { id }: { readonly id: number }) => {
+    const stored = readRecord(store.studies.get(id).plan);
+    const record = stored && redecide(store, stored);
+    return { record, changed: record !== stored };
+  },
+} satisfies Reads<typeof calls> & Record<string, unknown>;
+
+export function handlers(lab: Lab): Handlers<Omit<typeof calls, keyof typeof reads>> {
   let opening: Promise<number> | null = null;
   /** Deleted since the start, for Undo. */
   const deleted = new Map<number, StoredStudy>();
   return {
-    'studies.plan': ({ arms, world, size, difference, power, tests }) => {
-      const { store } = lab;
-      const tables = arms ? armDifferences(armsOf(store, existingGroups(store, arms.groups)), arms.baseline) : [];
-      const measured = spreadOf(tables) ?? (world === null ? undefined : worldComponents(store, world));
-      const { clusterSize, ...components } = measured ?? { ...ASSUMED, clusterSize: 1 };
-      const question = { difference, power, clusterSize, tests };
-      const { rows, needed } = planStudy(components, question);
-      const spread = { seeds: Math.sqrt(components.seed), clusters: Math.sqrt(components.cluster), clusterSize };
-      return {
-        measured: measured !== undefined,
-        size: size && powerAt(components, question, size),
-        spread,
-        rows: [...rows],
-        needed: [...needed],
-      };
-    },
-
-    'studies.list': () => ({ studies: lab.store.studies.list().map(rowOf), sample: existsSync(sampleStudyFile()) }),
+    'studies.list': () => listStudies(lab.store),
 
     'studies.openSample': async () => {
       opening ??= importSample(lab).finally(() => {
         opening = null;
       });
-      return { study: rowOf(lab.store.studies.get(await opening)) };
+      return { study: studyRowOf(lab.store.studies.get(await opening)) };
     },
 
     'studies.claims': async ({ id }) => {
-      const { studies } = lab.store;
-      const stored = readRecord(studies.get(id).plan);
-      const record = stored && (await inSlices(bringingUpToDate(lab.store, stored)));
+      const { record, changed } = await lab.read('studies', 'decided', { id });
       // Decided by today's rule once, and kept, so that reports say the same.
-      if (record && record !== stored) studies.change(id, { plan: record });
+      if (record && changed) lab.store.studies.change(id, { plan: record });
       const claims = record?.claims.map((one) => ({
         ...one,
         tests: one.tests.map(({ verdict, corrected, words }) => ({ verdict, corrected, words })),
@@ -126,19 +132,23 @@ export function handlers(lab: Lab): Handlers<typeof calls> {
       const { studies } = lab.store;
       const other = studies.find(name);
       if (other && other.id !== id) throw new CallFailure('name-taken', `A study named “${name}” already exists.`, 'Choose another name.');
-      if (id === null) return { study: rowOf(studies.create(name, existingRuns(lab.store, runs))) };
-      lab.store.write(() => {
+      const members = existingRuns(lab.store, runs);
+      const saved = lab.store.write(() => {
+        if (id === null) return studies.create(name, members);
         studies.change(id, { name });
         studies.removeRuns(id, studies.get(id).runs);
-        studies.addRuns(id, existingRuns(lab.store, runs));
+        studies.addRuns(id, members);
+        return studies.get(id);
       });
-      return { study: rowOf(studies.get(id)) };
+      lab.studiesChanged();
+      return { study: studyRowOf(saved) };
     },
 
     'studies.delete': ({ id }) => {
       const { studies } = lab.store;
       deleted.set(id, studies.get(id));
       studies.delete(id);
+      lab.studiesChanged();
       return {};
     },
 
@@ -152,12 +162,11 @@ export function handlers(lab: Lab): Handlers<typeof calls> {
         return store.studies.get(restored);
       });
       deleted.delete(id);
-      return { study: rowOf(study) };
+      lab.studiesChanged();
+      return { study: studyRowOf(study) };
     },
   };
 }
-
-const rowOf = ({ id, name, notes, runs, createdAt }: StoredStudy): Study => ({ id, name, notes, runs: [...runs], createdAt });
 
 /** Answers with the study's id. */
 async function importSample(lab: Lab): Promise<number> {

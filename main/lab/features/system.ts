@@ -1,5 +1,6 @@
 // Calls and events of the application itself: what it is, how it looks, the clipboard, the menu.
 
+import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { z } from 'zod';
 import { MENU_COMMANDS } from '../../../preload/pages.ts';
 import { themes } from '../../base/vocabulary.ts';
@@ -24,6 +25,8 @@ export const calls = {
   },
   /** Everything a bug report needs, as text: versions, devices, disk, runs by state, crash reports. Nothing of what runs contain. */
   'system.diagnostics': { input: nothing, answer: z.object({ text: z.string() }) },
+  /** How long the lab's event loop was held up since this was asked last, in milliseconds; the first time it begins to watch. */
+  'system.eventLoop': { input: nothing, answer: z.object({ p99: z.number(), longest: z.number() }) },
   'system.theme': { input: nothing, answer: z.object({ theme }) },
   'system.setTheme': { input: z.strictObject({ theme }), answer: z.object({ theme }) },
   /** The page has no clipboard permission; the desktop writes plain text for it. */
@@ -45,6 +48,11 @@ export const events = {
   'system.navigate': z.object({ address: z.string() }),
 };
 
+const SAMPLED_MS = 1;
+const eventLoop = monitorEventLoopDelay({ resolution: SAMPLED_MS });
+/** Nanoseconds between two looks, less the pause that lies between them. */
+const heldUp = (nanoseconds: number): number => Math.max(0, nanoseconds / 1e6 - SAMPLED_MS);
+
 export function handlers(lab: Lab): Handlers<typeof calls> {
   return {
     'system.about': () => ({
@@ -57,6 +65,13 @@ export function handlers(lab: Lab): Handlers<typeof calls> {
     }),
 
     'system.diagnostics': async () => ({ text: await diagnostics(lab) }),
+
+    'system.eventLoop': () => {
+      const held = { p99: heldUp(eventLoop.percentile(99)), longest: heldUp(eventLoop.max) };
+      eventLoop.enable();
+      eventLoop.reset();
+      return held;
+    },
 
     'system.theme': async () => ({ theme: await lab.desktop.theme() }),
 

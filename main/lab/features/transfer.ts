@@ -3,10 +3,11 @@
 import { extname } from 'node:path';
 import { z } from 'zod';
 import { spawnChild } from '../../process/child.ts';
+import { exportRuns } from '../../interchange/transfer.ts';
+import type { Store } from '../../store/store.ts';
 import { importElsewhere } from '../../process/import-elsewhere.ts';
 import { CallFailure, type Handlers } from '../definition.ts';
 import { fileName } from '../file-name.ts';
-import { runJob } from '../job.ts';
 import type { Lab } from '../lab.ts';
 
 const run = z.int().min(1);
@@ -29,7 +30,6 @@ export const events = {
 };
 
 const FILTERS = [{ name: 'Astrolab runs', extensions: ['astrolab'] }];
-const exported = z.object({ bytes: z.number() });
 
 /** Adds the runs of a file; answers with them and with the id of the study that came along. */
 export async function importRuns(
@@ -42,6 +42,7 @@ export async function importRuns(
     const found = await importElsewhere(spawnChild, lab.dataFolder, file, { progress: onProgress });
     const runs = found.runs.map(({ run }) => run);
     lab.changed(...runs);
+    if (found.study !== null) lab.studiesChanged();
     const study = found.study === null ? undefined : lab.store.studies.find(found.study);
     return { runs, study: study?.id ?? null };
   } catch (error) {
@@ -49,6 +50,16 @@ export async function importRuns(
     throw new CallFailure('no-import', `The file was not imported: ${message}`, 'Nothing was changed.');
   }
 }
+
+interface WantedFile {
+  readonly file: string;
+  readonly runs: readonly number[];
+  readonly checkpoints: boolean;
+}
+
+export const reads = {
+  write: (store: Store, { file, runs, checkpoints }: WantedFile) => exportRuns(store, runs, file, { checkpoints }),
+};
 
 export function handlers(lab: Lab): Handlers<typeof calls> {
   const progress = (done: number, total: number): void => lab.emit('transfer.progress', { done, total });
@@ -62,9 +73,7 @@ export function handlers(lab: Lab): Handlers<typeof calls> {
         filters: FILTERS,
       });
       if (file === null) return { file, bytes: 0 };
-      const job = { kind: 'export' as const, dataFolder: lab.dataFolder, file, runs, checkpoints };
-      const { bytes } = exported.parse(await runJob(job, 'The runs were not exported'));
-      return { file, bytes };
+      return lab.read('transfer', 'write', { file, runs, checkpoints }, { files: true });
     },
 
     'transfer.import': async ({ file }) => {

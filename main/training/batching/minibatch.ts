@@ -11,7 +11,7 @@ import { gradientGraph } from '../../engine/graph/training-graphs.ts';
 import { OutOfMemoryError } from '../../engine/runtime/errors.ts';
 import { float } from '../../engine/runtime/session.ts';
 import type { Feeds } from '../../engine/runtime/session.ts';
-import type { MicroBatch, LossAndMetrics, Poll, StepReport, Trainer } from '../../engine/runtime/training-step.ts';
+import type { MicroBatch, LossAndMetrics, StepReport, Trainer } from '../../engine/runtime/training-step.ts';
 import {
   type BatchShape,
   type FedBatch,
@@ -109,11 +109,16 @@ export class MinibatchTrainer {
   }
 
   /** One optimizer step over all samples. */
-  async step(samples: readonly TrainingEpisode[], objective: LossDefinition, learningRate: number, poll?: Poll): Promise<LearningReport> {
+  async step(
+    samples: readonly TrainingEpisode[],
+    objective: LossDefinition,
+    learningRate: number,
+    signal?: AbortSignal,
+  ): Promise<LearningReport> {
     const before = this.#share;
     for (;;) {
       try {
-        const report = await this.#trainer.step(await this.#pack(samples, objective, poll), learningRate, poll);
+        const report = await this.#trainer.step(await this.#pack(samples, objective, signal), learningRate, signal);
         return this.#share === before ? report : { ...report, shrunkTo: this.#share };
       } catch (error) {
         // A step that ran out of memory has changed nothing, and smaller micro-batches add up to the same gradient.
@@ -129,7 +134,7 @@ export class MinibatchTrainer {
     return gradients;
   }
 
-  async #pack(samples: readonly TrainingEpisode[], objective: LossDefinition, poll?: Poll): Promise<MicroBatch[]> {
+  async #pack(samples: readonly TrainingEpisode[], objective: LossDefinition, signal?: AbortSignal): Promise<MicroBatch[]> {
     const agentTokens = samples.reduce((sum, sample) => sum + tokensOf(sample), 0);
     const batches: MicroBatch[] = [];
     await this.hold(samples);
@@ -148,7 +153,7 @@ export class MinibatchTrainer {
           feeds[`token.${name}`] = packed.perToken(part.map(({ token }) => field(token, name)));
         }
       }
-      if (objective.extra) await poll?.();
+      if (objective.extra) signal?.throwIfAborted();
       Object.assign(feeds, await objective.extra?.(packed));
       batches.push({
         key: `${objective.name} ${Object.values(packed.shape).join('×')}`,

@@ -23,7 +23,7 @@ import { drawAt, rollout } from '../../rollout/rollout.ts';
 import { contentHash, sha256 } from '../../base/canonical.ts';
 import { folderInside } from '../../base/paths.ts';
 import { recipeSettings } from '../../config/identity.ts';
-import { isAbort, neverAborted, pollOf } from '../abort.ts';
+import { isAbort, neverAborted } from '../abort.ts';
 import { type CloneState, freshClone } from './clone-state.ts';
 import type { ReferenceFile } from '../host.ts';
 import { lanesFor } from '../batching/batch-shapes.ts';
@@ -122,7 +122,7 @@ export async function cloneReference(
       let loss = Number.NaN;
       if (step >= done) {
         const batch = drawn.map((sample, index) => underNewNames(setup, sample, step, index));
-        ({ loss } = await minibatches.step(batch, CLONING, cloningRate(reference, step), pollOf(signal)));
+        ({ loss } = await minibatches.step(batch, CLONING, cloningRate(reference, step), signal));
         clone.checked = !due;
       }
       if (due && !(sampler instanceof DeviceSampler)) await trainer.download(); // where it plays on the CPU

@@ -37,7 +37,7 @@ export function worldFolder(body: string, manifest: Readonly<Record<string, unkn
     actions: ['up', 'down'],
     maxSteps: 6,
     episodes: 8,
-    seconds: { start: 20, message: 5 },
+    seconds: { start: 120, message: 60 },
   };
   writeFileSync(join(folder, 'world.json'), JSON.stringify({ ...base, ...manifest }));
   return folder;

@@ -11,12 +11,17 @@ export interface PretendSettings {
   readonly weightsBytes?: number;
   /** Run seed → update at which its process kills itself, once. */
   readonly crashes?: Map<number, number>;
+  /** Run seed → update after which its process waits, once, until it is told to stop or this file is there. */
+  readonly holds?: Map<number, number>;
+  readonly released?: string;
 }
 
 export function launchPretend(store: Store, settings: PretendSettings = {}): Launch {
   return ({ run, checkpoint, until }, report) => {
     const crashAt = settings.crashes?.get(run.seed) ?? null;
     settings.crashes?.delete(run.seed);
+    const holdAt = settings.holds?.get(run.seed) ?? null;
+    settings.holds?.delete(run.seed);
     const argument = JSON.stringify({
       dataFolder: store.dataFolder,
       uid: run.uid,
@@ -26,6 +31,8 @@ export function launchPretend(store: Store, settings: PretendSettings = {}): Lau
       until,
       delayMs: settings.delayMs ?? 0,
       crashAt,
+      holdAt,
+      released: settings.released ?? '',
       weightsBytes: settings.weightsBytes ?? 0,
     });
     const child = fork(fileURLToPath(new URL('trainer.ts', import.meta.url)), [argument], {

@@ -1,7 +1,8 @@
 // A pretended training process: real process, real checkpoint files, real reports, but its "weights" are one number
 // that each update changes. It resumes, stops, crashes and fills the disk as the real one would.
 
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { CheckpointFiles, writeDurably } from '../../../main/store/checkpoints.ts';
 import type { RunReport } from '../../../main/training/reports.ts';
 import { someEvaluation, someUpdate } from '../samples.ts';
@@ -15,6 +16,8 @@ interface Settings {
   readonly until: number | null;
   readonly delayMs: number;
   readonly crashAt: number | null;
+  readonly holdAt: number | null;
+  readonly released: string;
   readonly weightsBytes: number;
 }
 
@@ -53,10 +56,11 @@ async function work(): Promise<void> {
     const one = someUpdate(settings.seed, update);
     report({ ...one, metrics: { ...one.metrics, weights } });
     if (update % 4 === 0) report(someEvaluation(settings.seed, update));
+    while (update === settings.holdAt && !stopping && !existsSync(settings.released)) await sleep(5);
     const ending = stopping || update === settings.until;
     if (update % 3 === 0 || ending || update === settings.updates) saveCheckpoint();
     if (ending && update < settings.updates) return report({ type: 'finished', outcome: 'stopped', update });
-    await new Promise((resolve) => setTimeout(resolve, settings.delayMs));
+    await sleep(settings.delayMs);
   }
   report({ type: 'finished', outcome: 'done', update });
 }
