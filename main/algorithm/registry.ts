@@ -1,5 +1,5 @@
-// All algorithms by id. A new built-in one is a new file and one line here; config, forms, docs and tests follow from the list. Plug-ins add
-// theirs at run time (main/plugin/).
+// The built-in algorithms. A new one is a new file and one line here; config, forms, docs and tests follow from the list. A catalog
+// (main/config/catalog.ts) adds those of plug-ins.
 
 import type { Graph } from '../engine/graph/graph.ts';
 import type { Trajectory } from '../rollout/trajectory.ts';
@@ -29,21 +29,9 @@ export const builtInAlgorithms: readonly Algorithm[] = [
   oapl,
 ];
 
-const registered: Algorithm[] = [...builtInAlgorithms];
-/** The built-in algorithms and those of plug-ins. */
-export const algorithms: readonly Algorithm[] = registered;
-
-/** Adds the algorithm of a plug-in; the schema of configs has to be made anew afterwards. */
-export function registerAlgorithm(algorithm: Algorithm): void {
-  if (registered.some(({ id }) => id === algorithm.id)) {
-    throw new Error(`There is already an algorithm with the id "${algorithm.id}": give this one another id`);
-  }
-  registered.push(algorithm);
-}
-
-/** Takes the algorithms of plug-ins out again. */
-export function forgetAlgorithms(): void {
-  registered.splice(builtInAlgorithms.length);
+/** A catalog (main/config/catalog.ts), as far as algorithms go. */
+export interface Algorithms {
+  readonly algorithms: readonly Algorithm[];
 }
 
 /** An algorithm with its settings filled in: what the training loop works with. */
@@ -56,10 +44,13 @@ export interface BoundAlgorithm {
 }
 
 /** False for the algorithm of a plug-in that is not there. */
-export const hasAlgorithm = (id: string): boolean => algorithms.some((algorithm) => algorithm.id === id);
+export const hasAlgorithm = ({ algorithms }: Algorithms, id: string): boolean => algorithms.some((algorithm) => algorithm.id === id);
 
 /** The algorithm that `config.algorithm` describes. */
-export function algorithmOf(config: { readonly id: string; readonly [setting: string]: unknown }): BoundAlgorithm {
+export function algorithmOf(
+  { algorithms }: Algorithms,
+  config: { readonly id: string; readonly [setting: string]: unknown },
+): BoundAlgorithm {
   const { id, ...rest } = config;
   const algorithm = algorithms.find((candidate) => candidate.id === id);
   if (!algorithm) throw new RangeError(`Expected one of the algorithms ${algorithms.map((known) => known.id).join(', ')}; found "${id}"`);

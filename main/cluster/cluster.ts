@@ -1,6 +1,7 @@
 // A cluster as the command line and the window use it: submit runs, look at them, collect, cancel, retry, read logs, and test whether it
 // works at all. It keeps nothing but caches: everything it knows is in the folders of the submissions.
 
+import type { Catalog } from '../config/catalog.ts';
 import { rmSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { terminal } from '../base/format.ts';
@@ -72,7 +73,7 @@ export class Cluster {
     const attached = new Set<Submission>();
     const again = new Map<Submission, string[]>();
     const fresh = wanted.filter(({ config }) => {
-      const found = known.get(identityOf(config));
+      const found = known.get(identityOf(this.#store.catalog, config));
       if (!found) return true;
       attached.add(found.submission);
       if (found.ended) again.set(found.submission, [...(again.get(found.submission) ?? []), found.task]);
@@ -103,7 +104,7 @@ export class Cluster {
       const states = new Map(status.tasks.map(({ id, state }) => [id, state]));
       for (const { id, identity } of missing) {
         const ended = ENDED.includes(states.get(id) ?? 'unknown');
-        const today = submission.file.code.version === code.version ? identity : identityToday(submission, id);
+        const today = submission.file.code.version === code.version ? identity : identityToday(this.#store.catalog, submission, id);
         if (!ended || sameCode(submission.file.code, code)) found.set(today, { submission, task: id, ended });
       }
     }
@@ -267,10 +268,10 @@ export class Cluster {
 }
 
 /** The identity of a task that an earlier version submitted; a submission of another lab, whose requests are not here, has none to compare. */
-function identityToday(submission: Submission, task: string): string {
+function identityToday(catalog: Catalog, submission: Submission, task: string): string {
   try {
     const { work } = readRequest(submission.folder, task);
-    return work.kind === 'train' ? identityOf(upgradeConfig(work.config)) : '';
+    return work.kind === 'train' ? identityOf(catalog, upgradeConfig(catalog, work.config)) : '';
   } catch {
     return '';
   }

@@ -1,6 +1,7 @@
 // Language models on a cluster. A model is not sent: a node maps it from where it lies, which must be on the file system that all of them see. It is
 // the same one by the hash of its files. What a task will need of a node's memory is planned as for this machine and asked of the scheduler.
 
+import type { Catalog } from '../config/catalog.ts';
 import { existsSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { z } from 'zod';
@@ -44,9 +45,9 @@ function bytesOf(size: string): number {
 }
 
 /** The memory to ask for: the cluster's setting, or what the largest of these runs may use. Throws a ConfigError where the setting is too small for one. */
-export function memoryToAsk(dataFolder: string, cluster: ClusterSettings, configs: readonly RunConfig[]): string {
+export function memoryToAsk(catalog: Catalog, dataFolder: string, cluster: ClusterSettings, configs: readonly RunConfig[]): string {
   const plans = configs.flatMap((config) => {
-    const plan = memoryOf(config, dataFolder);
+    const plan = memoryOf(catalog, config, dataFolder);
     return plan ? [{ config, plan }] : [];
   });
   if (cluster.memory === '') {

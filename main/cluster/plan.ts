@@ -2,7 +2,7 @@
 // than one of them needs. Reference policies that the lab has already are sent along.
 
 import { randomUUID } from 'node:crypto';
-import { algorithmOf } from '../algorithm/registry.ts';
+import { type Algorithms, algorithmOf } from '../algorithm/registry.ts';
 import { contentHash } from '../base/canonical.ts';
 import type { RunConfig } from '../config/config.ts';
 import { identityOf } from '../queue/new-run.ts';
@@ -44,6 +44,7 @@ export function planSubmission(
   const code = options.code ?? codeIdentity();
   const { scratch } = cluster;
   const memory = memoryToAsk(
+    store.catalog,
     store.dataFolder,
     cluster,
     wanted.map(({ config }) => config),
@@ -58,7 +59,13 @@ export function planSubmission(
     if (members.length < 2 && references.length === 0) continue;
     for (const member of members) sharedBy.set(member, id);
     if (references.length > 0) known.set(id, references);
-    const work = { kind: 'share' as const, configs: sharedConfigs(members.map(({ config }) => config)) };
+    const work = {
+      kind: 'share' as const,
+      configs: sharedConfigs(
+        store.catalog,
+        members.map(({ config }) => config),
+      ),
+    };
     if (members.length > 1) sharers.push({ astrolab: 'task', id, code, scratch, models: modelsFor(store, members[0]), work });
   }
   const tasks = wanted.map((one, index) => {
@@ -70,7 +77,7 @@ export function planSubmission(
       name: config.name,
       seed: config.seed,
       planned: config.training.updates,
-      identity: identityOf(config),
+      identity: identityOf(store.catalog, config),
       shared,
     };
   });
@@ -98,8 +105,8 @@ export function planSubmission(
 const modelsFor = (store: Store, one: WantedTask | undefined): ModelPlace[] => (one ? modelsOf(store.dataFolder, one.config) : []);
 
 /** The configs that differ in what is shared: the first, and one of each set of V* samples. */
-function sharedConfigs(configs: readonly RunConfig[]): RunConfig[] {
-  const valued = configs.filter(({ algorithm }) => algorithmOf(algorithm).needs.vstar);
+function sharedConfigs(catalog: Algorithms, configs: readonly RunConfig[]): RunConfig[] {
+  const valued = configs.filter(({ algorithm }) => algorithmOf(catalog, algorithm).needs.vstar);
   const different = new Map(
     valued.map((config) => [contentHash([config.seed, config.training.tasks, config.vstar.samples, config.curriculum.mode]), config]),
   );

@@ -109,7 +109,7 @@ async function trainTask(attempt: Attempt, work: Work<'train'>, progress: Progre
     const made = new Made([], new Set(known));
     const run =
       resumed(store, snapshot, work.uid) ??
-      store.runs.create({ ...newRun(parseConfig(work.config), work.preset, work.tags), uid: work.uid });
+      store.runs.create({ ...newRun(store.catalog, parseConfig(store.catalog, work.config), work.preset, work.tags), uid: work.uid });
     if (run.updates > 0) progress.add({ is: 'saved', at: Date.now(), update: run.updates });
     const save = (): void => {
       if (!made.empty) writeShared(store, own, made.contents());
@@ -168,21 +168,26 @@ async function shareTask(
     // A reference that the lab had already lies there from the beginning.
     takeShared(store, join(folder, 'shared', `${task}.known`));
     const made = new Made(store.references.list(), new Set());
-    await prepareShared(configs.map(parseConfig), {
-      dataFolder,
-      references: store.references,
-      vstar: store.vstar,
-      report: (report) => {
-        made.note(report);
-        progress.report(report);
-        if (report.type === 'reference') store.write(() => store.references.add(report.policy));
-        if (report.type === 'vstar')
-          store.write(() =>
-            report.entries.forEach((entry) => store.vstar.add(report.world, { ...entry, samples: entry.returns.length }, entry)),
-          );
-        return Promise.resolve();
+    const { catalog } = store;
+    await prepareShared(
+      configs.map((config) => parseConfig(catalog, config)),
+      {
+        catalog,
+        dataFolder,
+        references: store.references,
+        vstar: store.vstar,
+        report: (report) => {
+          made.note(report);
+          progress.report(report);
+          if (report.type === 'reference') store.write(() => store.references.add(report.policy));
+          if (report.type === 'vstar')
+            store.write(() =>
+              report.entries.forEach((entry) => store.vstar.add(report.world, { ...entry, samples: entry.returns.length }, entry)),
+            );
+          return Promise.resolve();
+        },
       },
-    });
+    );
     writeShared(store, file, made.contents());
     progress.done(folder, `shared/${task}.shared`, 0);
     return EXIT.done;

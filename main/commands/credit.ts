@@ -37,7 +37,7 @@ async function credit(store: Store, run: number, { episode, group, branches, tem
   if (runOfEpisode(id) !== run) throw new CallError(`Episode ${id} is of run ${runOfEpisode(id)}, not of run ${run}`);
   const begin = performance.now();
   let shown = begin;
-  const found = await episodeCredit({
+  const found = await episodeCredit(store.catalog, {
     dataFolder: store.dataFolder,
     episode: id,
     group,

@@ -24,9 +24,9 @@ export function register(program: Command): void {
     .description('train a small policy in about a minute and compare it with the baselines')
     .action(() =>
       withStore(async (store) => {
-        const preset = loadPreset(PRESET);
+        const preset = loadPreset(store.catalog, PRESET);
         note(`${preset.title}. ${preset.description}`);
-        const { id } = store.runs.create(newRun(preset.config, PRESET, ['demo']));
+        const { id } = store.runs.create(newRun(store.catalog, preset.config, PRESET, ['demo']));
         await trainHere(store, id);
         const run = store.runs.get(id);
         if (run.state !== 'done') throw new Error(`The demo's run ended as ${run.state}${run.reason === null ? '' : `: ${run.reason}`}`);

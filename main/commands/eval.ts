@@ -5,7 +5,6 @@ import { Option, type Command } from 'commander';
 import { AGENT_NAMES, type AgentName, createAgent } from '../environment/agents.ts';
 import type { Environment, Task, World } from '../environment/environment.ts';
 import type { Split } from '../base/vocabulary.ts';
-import { WORLDS } from '../environment/registry.ts';
 import { againstReference } from '../evaluation/against.ts';
 import { conductedEpisodes, conductOf } from '../evaluation/conduct.ts';
 import { evaluationSeed, type EvaluationTable, playAgent, tabulateIn } from '../evaluation/evaluate.ts';
@@ -18,6 +17,7 @@ import { parseConfig } from '../config/config.ts';
 import { loadPreset } from '../config/presets.ts';
 import type { EvaluationReport, EvaluationResult } from '../evaluation/evaluation-report.ts';
 import { openRun, worldHash } from '../training/run-setup.ts';
+import { catalog } from './shared/catalog.ts';
 import { answer, CallError, dataFolder, note } from './shared/output.ts';
 import { findRun, withStore } from './shared/store.ts';
 import { addWorldOptions, makeEnvironment, namedWorld, type WorldOptions, worldSettings } from './shared/world-options.ts';
@@ -39,7 +39,12 @@ interface EvalOptions extends WorldOptions {
 export function register(program: Command): void {
   addWorldOptions(program.command('eval [run]'))
     .description('evaluate a run, or an agent without learning, on fixed tasks of a split')
-    .option('--world <name>', `the world, when an agent plays (${WORLDS.map(({ name }) => name).join(', ')})`)
+    .option(
+      '--world <name>',
+      `the world, when an agent plays (${catalog()
+        .worlds.map(({ name }) => name)
+        .join(', ')})`,
+    )
     .addOption(new Option('--agent <name>', 'who plays instead of a run').choices([...AGENT_NAMES, 'reference', 'all']))
     .addOption(new Option('--split <name>', 'which tasks').choices(['test', 'validation', 'train']).default('test'))
     .option('--tasks <n>', 'how many of them', wholeNumber('--tasks'), 500)
@@ -80,6 +85,7 @@ async function evaluateRun(reference: string, options: EvalOptions): Promise<voi
     const tasks = chooseTasks(environment, options);
     const { results: before } = await play(reads, 'reference', options);
     const against = againstReference(
+      store.catalog,
       policy.setup.config,
       [...report.results, ...(await furtherDraws(policy, 'policy', options))],
       [...before, ...(await furtherDraws(reads, 'reference', options))],
@@ -155,11 +161,13 @@ async function evaluateReference(options: EvalOptions): Promise<void> {
   const world = namedWorld(options.world);
   const preset = options.preset ?? world.flagship;
   if (preset === undefined) throw new CallError(`The world ${world.name} has no preset: choose the reference policy with --preset`);
-  const { config } = loadPreset(preset);
+  const { config } = loadPreset(catalog(), preset);
   if (config.world.name !== world.name)
     throw new CallError(`The preset ${preset} is for the world ${config.world.name}, not for ${world.name}`);
   const settings = { ...config.world.settings, ...worldSettings(world, options) };
-  const setup = openRun(parseConfig({ ...config, world: { ...config.world, settings } }), { dataFolder: dataFolder() });
+  const setup = openRun(catalog(), parseConfig(catalog(), { ...config, world: { ...config.world, settings } }), {
+    dataFolder: dataFolder(),
+  });
   await withStore(async (store) => {
     const policy = await referencePolicy(store, setup, (done, total) => {
       if (done % 50 === 0) note(`cloning the reference: ${done} of ${total}`);
@@ -202,7 +210,7 @@ function agentTable(world: World, environment: Environment, agent: AgentName, ta
 
 function evaluateAgents(options: EvalOptions): void {
   if (options.agent === undefined || options.agent === 'reference')
-    throw new CallError('Expected a run or --agent', `npm run lab -- eval --world ${WORLDS[0]?.name} --agent random`);
+    throw new CallError('Expected a run or --agent', `npm run lab -- eval --world ${catalog().worlds[0]?.name} --agent random`);
   const world = namedWorld(options.world);
   const environment = makeEnvironment(world, options);
   const tasks = chooseTasks(environment, options);

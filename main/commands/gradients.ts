@@ -41,6 +41,7 @@ async function measure(store: Store, id: number, { checkpoint, batches, reach }:
   const noise = await measureGradients(
     run.config,
     {
+      catalog: store.catalog,
       dataFolder: store.dataFolder,
       files: new CheckpointFiles(store.dataFolder, run.uid),
       references: store.references,

@@ -9,6 +9,7 @@ import { policyObjective } from '../policy/transformer/network.ts';
 import { FLAGSHIP, loadPreset, presetIds } from '../config/presets.ts';
 import { writeOutput } from '../base/output-file.ts';
 import { openRun } from '../training/run-setup.ts';
+import { catalog } from './shared/catalog.ts';
 import { outFile } from './shared/out.ts';
 import { CallError, answer } from './shared/output.ts';
 
@@ -24,13 +25,13 @@ export function register(program: Command): void {
     .command('graph')
     .description('write the training graph as an .onnx file')
     .requiredOption('--out <file>', 'where to write it', outFile)
-    .option('--preset <name>', `whose policy and algorithm (${presetIds().join(', ')})`, FLAGSHIP)
+    .option('--preset <name>', `whose policy and algorithm (${presetIds(catalog()).join(', ')})`, FLAGSHIP)
     .option('--rows <n>', 'sequences in the batch', '8')
     .option('--length <n>', 'tokens per sequence', '64')
     .action((options: GraphOptions) => {
-      if (!presetIds().includes(options.preset))
-        throw new CallError(`There is no preset "${options.preset}". Presets: ${presetIds().join(', ')}`);
-      const { model, layout, algorithm } = openRun(loadPreset(options.preset).config);
+      if (!presetIds(catalog()).includes(options.preset))
+        throw new CallError(`There is no preset "${options.preset}". Presets: ${presetIds(catalog()).join(', ')}`);
+      const { model, layout, algorithm } = openRun(catalog(), loadPreset(catalog(), options.preset).config);
       const rows = whole('--rows', options.rows, 1, 4096);
       const time = whole('--length', options.length, 2, model.contextLength);
       const shape = { rows, time, agentTokens: Math.ceil(time / 4), masks: 16, episodes: rows };

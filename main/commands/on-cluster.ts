@@ -76,7 +76,7 @@ export function remoteWork(store: Store, on: string, study: string, signal: Abor
     const failed = await waitFor(at, submissions, signal);
     const identities = new Map(submissions.flatMap(({ file }) => file.tasks.map(({ uid, identity }) => [uid, identity] as const)));
     return failed.flatMap(({ uid, state, reason }) => {
-      const one = wanted.find(({ config }) => identityOf(config) === identities.get(uid ?? ''));
+      const one = wanted.find(({ config }) => identityOf(store.catalog, config) === identities.get(uid ?? ''));
       return one ? [{ config: one.config, reason: reason || state }] : [];
     });
   };

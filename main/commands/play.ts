@@ -6,7 +6,7 @@ import { createInterface } from 'node:readline';
 import { Option, type Command } from 'commander';
 import type { Environment, Task, Turn, World } from '../environment/environment.ts';
 import { describe } from '../environment/grammar.ts';
-import { WORLDS } from '../environment/registry.ts';
+import { catalog } from './shared/catalog.ts';
 import { answer, CallError, dataFolder, note, wantsJson } from './shared/output.ts';
 import { addWorldOptions, makeEnvironment, namedWorld, type WorldOptions } from './shared/world-options.ts';
 
@@ -38,7 +38,12 @@ export function register(program: Command): void {
   const command = program
     .command('play')
     .description('play a world interactively')
-    .argument('<world>', `one of ${WORLDS.map(({ name }) => name).join(', ')}`)
+    .argument(
+      '<world>',
+      `one of ${catalog()
+        .worlds.map(({ name }) => name)
+        .join(', ')}`,
+    )
     .option('--actions <file>', 'take the actions from a file, one a line (- is standard input)')
     .option('--model <name>', 'let a language model of `lab models` act')
     .option('--adapter <dir>', 'with --model: a PEFT adapter on top of it')
@@ -59,7 +64,7 @@ export function register(program: Command): void {
         const { modelActions } = await import('../replay/model-player.ts'); // only who asks for it waits for the engine
         const { asCall } = await import('./models.ts');
         const player = { dataFolder: dataFolder(), model: options.model, adapter: options.adapter, level: options.level };
-        const actions = await modelActions(world, environment, task, player).catch((error: unknown) => {
+        const actions = await modelActions(catalog(), world, environment, task, player).catch((error: unknown) => {
           throw asCall(error);
         });
         return playScript(environment, task, turn, actions);

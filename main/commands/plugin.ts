@@ -4,14 +4,14 @@
 import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import type { Command } from 'commander';
-import { WORLDS } from '../environment/registry.ts';
+import type { Plugin } from '../config/catalog.ts';
 import { ManifestError, readManifest } from '../environment/external/manifest.ts';
-import { type LoadedPlugin, loadedPlugins, loadPlugins } from '../plugin/load.ts';
+import { loadCatalog } from '../plugin/load.ts';
 import { addFolder, CODE_FILES, manifestFolders, missingFolders, removeFolder } from '../plugin/permissions.ts';
 import { checkPlugin } from '../plugin/check.ts';
 import { KINDS, type Kind, quoted, writeSkeleton } from '../plugin/skeleton.ts';
 import { checkStudies } from '../study/check.ts';
-import { studyIds } from '../study/definition.ts';
+import { catalog } from './shared/catalog.ts';
 import { answer, CallError, dataFolder, note } from './shared/output.ts';
 
 export function register(program: Command): void {
@@ -44,8 +44,9 @@ export function register(program: Command): void {
 }
 
 function listWorlds(): void {
-  const rows = WORLDS.map(({ name, title, summary, folder }) => {
-    const plugin = loadedPlugins().find(({ worlds }) => worlds.includes(name));
+  const { worlds, plugins } = catalog();
+  const rows = worlds.map(({ name, title, summary, folder }) => {
+    const plugin = plugins.find((one) => one.worlds.includes(name));
     return { name, title, summary, folder: folder ?? null, allowed: plugin ? plugin.allowed : true };
   });
   const missing = missingFolders(dataFolder());
@@ -56,7 +57,7 @@ function listWorlds(): void {
 }
 
 async function showWorld(name: string): Promise<void> {
-  const world = WORLDS.find((candidate) => candidate.name === name);
+  const world = catalog().worlds.find((candidate) => candidate.name === name);
   if (!world) throw new CallError(`There is no world "${name}"`, '`lab world` lists them');
   const { title, summary, folder } = world;
   const described = (await world.describe?.()) ?? { metadata: null, schema: null, state: null, problem: null };
@@ -65,8 +66,8 @@ async function showWorld(name: string): Promise<void> {
 }
 
 function listPlugins(): void {
-  const rows = loadedPlugins();
-  const line = ({ name, folder, worlds, algorithms, problem, allowed }: LoadedPlugin): string =>
+  const rows = catalog().plugins;
+  const line = ({ name, folder, worlds, algorithms, problem, allowed }: Plugin): string =>
     `${name}  ${folder}  worlds: ${worlds.join(', ') || '–'}, algorithms: ${algorithms.join(', ') || '–'}${allowed ? '' : ', not allowed'}${problem === null ? '' : `\n  ${problem}`}`;
   answer(
     rows,
@@ -86,7 +87,7 @@ async function addWorld(dir: string, allow: boolean): Promise<void> {
     );
   }
   addFolder(dataFolder(), folder, allow);
-  const loaded = (await loadPlugins(dataFolder())).find((plugin) => plugin.folder === folder);
+  const loaded = (await loadCatalog(dataFolder())).plugins.find((plugin) => plugin.folder === folder);
   if (!loaded || (loaded.problem !== null && allow)) {
     removeFolder(dataFolder(), folder);
     throw new CallError(`${folder} was not added: ${loaded?.problem ?? 'it was not found'}`, '`lab plugin check DIR` has the details');
@@ -106,7 +107,7 @@ async function addWorld(dir: string, allow: boolean): Promise<void> {
 }
 
 function removeWorld(name: string): void {
-  const found = loadedPlugins().find((plugin) => plugin.worlds.includes(name) || plugin.folder === resolve(name) || plugin.name === name);
+  const found = catalog().plugins.find((plugin) => plugin.worlds.includes(name) || plugin.folder === resolve(name) || plugin.name === name);
   const folder = found?.folder ?? missingFolders(dataFolder()).find((path) => path === resolve(name));
   if (folder === undefined) throw new CallError(`No world from a folder is called "${name}"`, '`lab world` lists them');
   if (found?.origin === 'data folder') throw new CallError(`${folder} lies in the data folder: move it away to remove it`);
@@ -116,8 +117,8 @@ function removeWorld(name: string): void {
 
 async function check(dir: string): Promise<void> {
   const folder = existing(resolve(dir));
-  const before = studyIds();
-  const results = [...(await checkPlugin(folder, (text) => note(text))), ...(await checkStudies(before))];
+  const checked = await checkPlugin(folder, (text) => note(text));
+  const results = [...checked.results, ...(await checkStudies(checked.catalog))];
   const failed = results.filter(({ problem }) => problem !== null);
   const text = results.map(
     ({ name, problem }) => `${problem === null ? 'ok    ' : 'FAILED'} ${name}${problem === null ? '' : `\n         ${problem}`}`,

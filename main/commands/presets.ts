@@ -3,6 +3,7 @@
 import type { Command } from 'commander';
 import { allPresets, loadPreset, type Preset, SIZES, sized } from '../config/presets.ts';
 import { presetsMarkdown } from '../config/presets-page.ts';
+import { catalog } from './shared/catalog.ts';
 import { answer } from './shared/output.ts';
 
 export function register(program: Command): void {
@@ -11,8 +12,8 @@ export function register(program: Command): void {
     .description('the presets: what they are for, where they depart from their source, and their sizes')
     .option('--markdown', 'as docs/PRESETS.md')
     .action((name: string | undefined, { markdown }: { markdown?: boolean }) => {
-      const presets = name === undefined ? allPresets() : [loadPreset(name)];
-      if (markdown === true) return answer({ presets: presets.map(listed) }, presetsMarkdown(presets).trimEnd());
+      const presets = name === undefined ? allPresets(catalog()) : [loadPreset(catalog(), name)];
+      if (markdown === true) return answer({ presets: presets.map(listed) }, presetsMarkdown(catalog(), presets).trimEnd());
       return answer({ presets: presets.map(listed) }, presets.map((preset) => textOf(preset, name !== undefined)).join('\n'));
     });
 }
@@ -26,7 +27,7 @@ const listed = (preset: Preset) => {
     adapted,
     world: config.world.name,
     algorithm: config.algorithm.id,
-    updates: Object.fromEntries(SIZES.map((size) => [size, sized(preset, size).training.updates])),
+    updates: Object.fromEntries(SIZES.map((size) => [size, sized(catalog(), preset, size).training.updates])),
   };
 };
 

@@ -16,7 +16,7 @@ export function register(program: Command): void {
         const run = store.runs.get(findRun(store, reference));
         const branches = store.runs.branches(run.uid);
         const checkpoints = store.checkpoints.list(run.id).map(({ update, bytes, kept }) => ({ update, bytes, kept }));
-        const changes = changesFromPreset(run.preset, run.config) ?? [];
+        const changes = changesFromPreset(store.catalog, run.preset, run.config) ?? [];
         const { id, uid, name, state, reason, updates, planned, seconds, preset, seed, origin, best } = run;
         answer(
           {

@@ -61,7 +61,7 @@ async function run(store: Store, options: Options): Promise<void> {
   if (options.train === true) await train(store, systems, seeds, options);
   const measured = systems.map((system) => measureSystem(store, system, { size, seeds, changes }));
   const command = `npm run lab -- sources --size ${size} --seeds ${options.seeds}${changes.map((change) => ` --set ${change}`).join('')}`;
-  if (options.out !== undefined) writeOutput(options.out, sourcesMarkdown(measured, command));
+  if (options.out !== undefined) writeOutput(options.out, sourcesMarkdown(store.catalog, measured, command));
   answer(
     { size, seeds, systems: measured.map(({ system, updates, runs }) => ({ system: system.id, updates, runs })) },
     textTable([...SOURCES_HEADER], measured.map(sourcesRow)),
@@ -81,7 +81,7 @@ function chosen(only: string | undefined): readonly System[] {
 function plan(store: Store, systems: readonly System[], seeds: readonly number[], { size, set }: Options): void {
   const rows = systems.flatMap((system) =>
     seeds.map((seed) => {
-      const config = systemConfig(system, size, seed, set);
+      const config = systemConfig(store.catalog, system, size, seed, set);
       const state = sameRun(store, config)?.state ?? 'missing';
       return {
         system: system.id,
@@ -105,7 +105,7 @@ function plan(store: Store, systems: readonly System[], seeds: readonly number[]
 /** The first seed of every system, then the second, so that an early end leaves something of each. */
 async function train(store: Store, systems: readonly System[], seeds: readonly number[], { size, set, jobs }: Options): Promise<void> {
   const wanted = seeds.flatMap((seed) =>
-    systems.map((system) => ({ config: systemConfig(system, size, seed, set), preset: system.preset, tags: ['sources'] })),
+    systems.map((system) => ({ config: systemConfig(store.catalog, system, size, seed, set), preset: system.preset, tags: ['sources'] })),
   );
   const runs = await working(store, jobs, (work) => trainAll(store, wanted, work));
   for (const { id, name, seed, state, reason } of runs) {

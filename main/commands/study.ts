@@ -2,6 +2,7 @@
 // `report` writes what the database says of a study (a page when --out ends in .md, else a folder of files), `export` makes
 // one small file of it. `list` names the studies, `save` makes one of runs that are there already.
 
+import type { Catalog } from '../config/catalog.ts';
 import { readFileSync } from 'node:fs';
 import { basename, dirname, resolve } from 'node:path';
 import type { Command } from 'commander';
@@ -21,6 +22,7 @@ import { armConfig, armsToTune, type PlanOptions, planRuns } from '../study/plan
 import { trialConfig } from '../study/tune.ts';
 import { finishedRuns } from '../study/work.ts';
 import { thinning } from '../study/sample.ts';
+import { catalog } from './shared/catalog.ts';
 import { outFile, outFolder, outPage } from './shared/out.ts';
 import { answer, CallError, note } from './shared/output.ts';
 import { findRun, withStore } from './shared/store.ts';
@@ -80,7 +82,7 @@ function registerSave(study: Command): void {
 function registerRun(study: Command): void {
   addOn(addJobs(study.command('run <name>')))
     .description('tune, train all arms with all seeds and decide the claims; the same call resumes after any interruption')
-    .option('--definition <file>', `your definition file instead of one of ${studyIds().join(', ')}`)
+    .option('--definition <file>', `your definition file instead of one of ${studyIds(catalog()).join(', ')}`)
     .option('--only <arms>', 'these arms only, with commas between them')
     .option('--seeds <n>', 'the first so many seeds only', wholeNumber('--seeds', 1))
     .option('--updates <n>', 'the budget: updates of every run', wholeNumber('--updates', 1))
@@ -91,7 +93,7 @@ function registerRun(study: Command): void {
     .action((name: string, options: RunOptions) =>
       withStore((store) =>
         working(store, options.jobs, async (work) => {
-          const definition = definitionOf(name, options.definition);
+          const definition = definitionOf(store.catalog, name, options.definition);
           const plan = planOf(definition, options);
           if (options.dryRun === true) {
             if (options.on === undefined) throw new CallError('--dry-run is for --on CLUSTER');
@@ -137,9 +139,9 @@ function registerReport(study: Command): void {
               `"${name}" is a selection of runs without claims`,
               'Give a folder as --out, or make it with `lab study run`',
             );
-          const known = options.definition !== undefined || hasDefinition(recorded.definition);
+          const known = options.definition !== undefined || hasDefinition(store.catalog, recorded.definition);
           const record = known
-            ? keep(store, name, judged(store, recorded, definitionOf(recorded.definition, options.definition)))
+            ? keep(store, name, judged(store, recorded, definitionOf(store.catalog, recorded.definition, options.definition)))
             : recorded;
           const files = writePage(store, record, options.out);
           return answer({ study: name, runs, done: true, claims: verdicts(record), files }, [summary(record), '', ...files].join('\n'));
@@ -186,10 +188,15 @@ function dryRun(
   const untuned = armsToTune(definition, plan.only).filter(({ id }) => known[id] === undefined);
   const trials = untuned.flatMap((arm) =>
     Array.from({ length: definition.tuning.trials }, (_, trial) =>
-      trialConfig({ id: arm.id, preset, config: armConfig(definition, arm, plan, {}) }, trial, definition.tuning),
+      trialConfig(
+        store.catalog,
+        { id: arm.id, preset, config: armConfig(store.catalog, definition, arm, plan, {}) },
+        trial,
+        definition.tuning,
+      ),
     ),
   );
-  const configs = trials.length > 0 ? trials : planRuns(definition, plan, known).map(({ config }) => config);
+  const configs = trials.length > 0 ? trials : planRuns(store.catalog, definition, plan, known).map(({ config }) => config);
   const done = finishedRuns(
     store,
     configs.map((config) => ({ config, preset, tags: [] })),
@@ -199,10 +206,10 @@ function dryRun(
   return answerDryRun(store, on, wanted, `study ${name}`);
 }
 
-function definitionOf(name: string, file: string | undefined): StudyDefinition {
-  if (file === undefined) return loadDefinition(name);
+function definitionOf(catalog: Catalog, name: string, file: string | undefined): StudyDefinition {
+  if (file === undefined) return loadDefinition(catalog, name);
   try {
-    return parseDefinition(JSON.parse(readFileSync(file, 'utf8')), file);
+    return parseDefinition(catalog, JSON.parse(readFileSync(file, 'utf8')), file);
   } catch (error) {
     throw new CallError(`${file} is no study definition: ${error instanceof Error ? error.message : String(error)}`);
   }

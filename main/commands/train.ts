@@ -25,6 +25,7 @@ import { planText } from '../training/batching/memory-text.ts';
 import type { RunReport } from '../training/reports.ts';
 import { branchConfig, branchIssues } from '../queue/branch.ts';
 import { newRun, writerOptions } from '../queue/new-run.ts';
+import { catalog } from './shared/catalog.ts';
 import { CallError, answer, exitWith, note, noteLine } from './shared/output.ts';
 import { onInterrupt } from './shared/interrupt.ts';
 import { addOn, answerDryRun, type OnOptions, sendTo, waitFor } from './on-cluster.ts';
@@ -52,7 +53,7 @@ export function register(program: Command): void {
     addOn(program.command('train'), 'start nothing: show what the run would take of this machine; with --on, the batch scripts'),
   )
     .description('train a run: reference policy, V*, updates, evaluation')
-    .option('--preset <name>', `where the config starts from (${presetIds().join(', ')})`)
+    .option('--preset <name>', `where the config starts from (${presetIds(catalog()).join(', ')})`)
     .addOption(
       new Option(
         '--size <size>',
@@ -88,7 +89,9 @@ export function register(program: Command): void {
             seeds.map((seed) => ({ ...fitted.config, seed })),
             options,
           );
-        const run = store.runs.create(newRun({ ...fitted.config, seed: seeds[0] ?? config.seed }, options.preset ?? null, options.tag));
+        const run = store.runs.create(
+          newRun(store.catalog, { ...fitted.config, seed: seeds[0] ?? config.seed }, options.preset ?? null, options.tag),
+        );
         note(`Run ${run.id} “${run.name}” in ${store.dataFolder}`);
         await trainHere(store, run.id);
         return tellOutcome(store, run.id);
@@ -130,8 +133,8 @@ function baseOf(store: Store, { preset, config, from, on, size }: TrainOptions):
     return branchConfig(store, findRun(store, match[1]), match[2] === 'best' ? 'best' : Number(match[2]));
   }
   if (config !== undefined) return JSON.parse(readConfigFile(config));
-  if (preset !== undefined) return sized(loadPreset(preset), size ?? 'full');
-  throw new CallError('Expected --preset, --config or --from', `Presets: ${presetIds().join(', ')}`);
+  if (preset !== undefined) return sized(store.catalog, loadPreset(store.catalog, preset), size ?? 'full');
+  throw new CallError('Expected --preset, --config or --from', `Presets: ${presetIds(store.catalog).join(', ')}`);
 }
 
 function configOf(store: Store, options: TrainOptions): RunConfig {
@@ -141,10 +144,10 @@ function configOf(store: Store, options: TrainOptions): RunConfig {
     if (options.seed !== undefined) changes.push(`seed=${options.seed}`);
     if (options.device !== undefined) changes.push(`device=${options.device}`);
     if (options.name !== undefined) changes.push(`name=${options.name}`);
-    const config = applyOverrides(readConfig(base), changes);
+    const config = applyOverrides(store.catalog, readConfig(store.catalog, base), changes);
     const data = dataSetting(config.world, options);
-    const chosen = data ? applyOverrides(config, [`world.settings.${data[0]}=${data[1]}`]) : config;
-    const [issue] = [...worldIssues(chosen), ...branchIssues(store, chosen)];
+    const chosen = data ? applyOverrides(store.catalog, config, [`world.settings.${data[0]}=${data[1]}`]) : config;
+    const [issue] = [...worldIssues(store.catalog, chosen), ...branchIssues(store, chosen)];
     if (issue) throw new CallError(`${issue.key}: ${issue.message}`, `--set ${issue.key}=…`);
     return chosen;
   } catch (error) {
@@ -166,7 +169,7 @@ function seedsOf({ seeds, seed, on, wait }: TrainOptions, config: RunConfig): re
 /** The config as it fits into this machine's memory. */
 function fitHere(store: Store, config: RunConfig): FittedRun {
   try {
-    return fitMemory(config, store.dataFolder);
+    return fitMemory(store.catalog, config, store.dataFolder);
   } catch (error) {
     if (error instanceof ConfigError || error instanceof ModelError) throw new CallError(error.message);
     throw error;
@@ -199,7 +202,7 @@ function answerPlan(store: Store, fitted: FittedRun, seeds: readonly number[]): 
 async function trainSeeds(store: Store, configs: readonly RunConfig[], { preset, tag }: TrainOptions): Promise<void> {
   const runs: { run: number; seed: number; state: string }[] = [];
   for (const config of configs) {
-    const { id } = store.runs.create(newRun(config, preset ?? null, tag));
+    const { id } = store.runs.create(newRun(store.catalog, config, preset ?? null, tag));
     note(`Run ${id}, seed ${config.seed}`);
     await trainHere(store, id);
     const { state } = store.runs.get(id);

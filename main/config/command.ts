@@ -2,6 +2,7 @@
 // shell as well. A command is given only if it makes exactly these runs: it is applied here and compared.
 
 import { canonicalJson } from '../base/canonical.ts';
+import type { Catalog } from './catalog.ts';
 import type { RunConfig } from './config.ts';
 import { applyOverrides, flatten } from './overrides.ts';
 import { loadPreset, presetIds } from './presets.ts';
@@ -12,7 +13,7 @@ const written = (value: unknown): string =>
   Array.isArray(value) ? value.map(String).join(',') : typeof value === 'object' ? JSON.stringify(value) : String(value);
 
 /** `key=value` texts that make the config from the preset, its seed and name aside; null when no texts do. */
-function overridesOf(config: RunConfig, preset: RunConfig): string[] | null {
+function overridesOf(catalog: Catalog, config: RunConfig, preset: RunConfig): string[] | null {
   const leave = new Set(['seed', 'name']);
   const changes = (from: unknown): string[] => {
     const before = flatten(from);
@@ -23,9 +24,9 @@ function overridesOf(config: RunConfig, preset: RunConfig): string[] | null {
   try {
     // Another algorithm brings its defaults, so it is set before its settings.
     const first = config.algorithm.id === preset.algorithm.id ? [] : [`algorithm.id=${config.algorithm.id}`];
-    const rest = changes(applyOverrides(preset, first)).filter((text) => !text.startsWith('algorithm.id='));
+    const rest = changes(applyOverrides(catalog, preset, first)).filter((text) => !text.startsWith('algorithm.id='));
     const all = [...first, ...rest];
-    const made = { ...applyOverrides(preset, all), seed: config.seed, name: config.name };
+    const made = { ...applyOverrides(catalog, preset, all), seed: config.seed, name: config.name };
     return canonicalJson(made) === canonicalJson(config) ? all : null;
   } catch {
     return null;
@@ -39,18 +40,25 @@ export interface CommandBase {
 }
 
 /** Null where there is no such preset. */
-export function presetBase(preset: string | null): CommandBase | null {
-  return preset === null || !presetIds().includes(preset) ? null : { option: `--preset ${preset}`, config: loadPreset(preset).config };
+export function presetBase(catalog: Catalog, preset: string | null): CommandBase | null {
+  return preset === null || !presetIds(catalog).includes(preset)
+    ? null
+    : { option: `--preset ${preset}`, config: loadPreset(catalog, preset).config };
 }
 
 /** One line per config, a loop over its seeds where there are several; null when a command could not make the same. */
-export function trainCommands(runs: readonly RunConfig[], from: CommandBase | null, tags: readonly string[] = []): string | null {
+export function trainCommands(
+  catalog: Catalog,
+  runs: readonly RunConfig[],
+  from: CommandBase | null,
+  tags: readonly string[] = [],
+): string | null {
   if (from === null) return null;
   const { option, config: base } = from;
   const lines: string[] = [];
   for (const [, own] of Map.groupBy(runs, ({ seed: _seed, ...rest }) => canonicalJson(rest))) {
     const [config] = own;
-    const overrides = config && overridesOf(config, base);
+    const overrides = config && overridesOf(catalog, config, base);
     if (!config || !overrides) return null;
     const parts = [
       `npm run lab -- train ${option}`,

@@ -4,12 +4,13 @@
 
 import { z } from 'zod';
 import { CurriculumSettings } from '../algorithm/curriculum.ts';
-import { algorithms } from '../algorithm/registry.ts';
+import type { Algorithms } from '../algorithm/registry.ts';
 import { RewardKind, scheduled, VstarSettings } from '../algorithm/vstar.ts';
 import { mistakesOf } from '../environment/demonstrations.ts';
 import type { Plain } from '../environment/environment.ts';
-import { DEFAULT_WORLD, WORLDS } from '../environment/registry.ts';
+import { DEFAULT_WORLD, type Worlds } from '../environment/registry.ts';
 import { between, group, knob, whole } from '../base/knob.ts';
+import type { Catalog } from './catalog.ts';
 import { LanguageModel } from './language-model.ts';
 import { retentions, splits } from '../base/vocabulary.ts';
 
@@ -278,20 +279,20 @@ const Branch = z
   .meta({ description: 'The checkpoint of another run that this one starts from, instead of from the reference.' });
 
 /** One member per algorithm: its id and its settings side by side. */
-function algorithmSchema() {
+function algorithmSchema({ algorithms }: Algorithms) {
   const [first, ...others] = algorithms.map((algorithm) =>
     z
       .strictObject({ id: z.literal(algorithm.id), ...algorithm.settings.shape })
       .meta({ title: algorithm.title, description: algorithm.source }),
   );
-  if (!first) throw new Error('The registry of algorithms is empty');
+  if (!first) throw new Error('The catalog has no algorithms');
   return z
     .discriminatedUnion('id', [first, ...others])
     .prefault({ id: 'astar-po' })
     .meta({ description: 'The algorithm and its settings.' });
 }
 
-const runSchema = (algorithm: ReturnType<typeof algorithmSchema>) =>
+const runSchema = (catalog: Catalog, algorithm: ReturnType<typeof algorithmSchema>) =>
   z
     .strictObject({
       name: knob(z.string().min(1).max(120), 'run', 'Name of the run.'),
@@ -328,8 +329,8 @@ const runSchema = (algorithm: ReturnType<typeof algorithmSchema>) =>
       const { architecture, width, heads, kind, model } = config.policy;
       if (architecture === 'transformer' && width % (2 * heads) !== 0)
         refuse('policy.width', `expected a multiple of ${2 * heads} (two times the ${heads} heads), found ${width}`);
-      const mistakes = Object.keys(worldOf(config)?.mistakes ?? {}).join(', ');
-      for (const name of unknownMistakes(config))
+      const mistakes = Object.keys(worldOf(catalog, config)?.mistakes ?? {}).join(', ');
+      for (const name of unknownMistakes(catalog, config))
         refuse(`reference.imperfection.${name}`, `expected a mistake of the world ${config.world.name} (${mistakes}), found ${name}`);
       if (kind === 'model') {
         const { algorithm } = config;
@@ -360,29 +361,39 @@ const runSchema = (algorithm: ReturnType<typeof algorithmSchema>) =>
       if (low > high) refuse('reference.targetSuccess.low', `expected at most targetSuccess.high (${high}), found ${low}`);
     });
 
-export let AlgorithmConfig = algorithmSchema();
-export let RunConfig = runSchema(AlgorithmConfig);
-
-/** Rebuilds the schemas, because plug-ins have brought algorithms or taken them away. */
-export function renewSchemas(): void {
-  AlgorithmConfig = algorithmSchema();
-  RunConfig = runSchema(AlgorithmConfig);
+interface Schemas {
+  readonly algorithm: ReturnType<typeof algorithmSchema>;
+  readonly run: ReturnType<typeof runSchema>;
 }
 
-export type RunConfig = z.infer<typeof RunConfig>;
+/** Made once for a catalog. */
+const schemas = new WeakMap<Catalog, Schemas>();
+
+/** What a run of this catalog's worlds and algorithms is described by. */
+export function configSchemas(catalog: Catalog): Schemas {
+  let made = schemas.get(catalog);
+  if (!made) {
+    const algorithm = algorithmSchema(catalog);
+    schemas.set(catalog, (made = { algorithm, run: runSchema(catalog, algorithm) }));
+  }
+  return made;
+}
+
+export type RunConfig = z.infer<ReturnType<typeof runSchema>>;
 
 /** Undefined where this lab does not have the world. */
-const worldOf = ({ world }: { readonly world: { readonly name: string } }) => WORLDS.find(({ name }) => name === world.name);
+const worldOf = ({ worlds }: Worlds, { world }: { readonly world: { readonly name: string } }) =>
+  worlds.find(({ name }) => name === world.name);
 
-function unknownMistakes(config: RunConfig): string[] {
-  const world = worldOf(config);
+function unknownMistakes(catalog: Catalog, config: RunConfig): string[] {
+  const world = worldOf(catalog, config);
   return world ? Object.keys(config.reference.imperfection).filter((name) => !(name in world.mistakes)) : [];
 }
 
 /** Fills every default in, the world's too. */
-export function checkConfig(input: unknown): z.ZodSafeParseResult<RunConfig> {
-  const result = RunConfig.safeParse(input, { reportInput: true });
-  const world = result.success ? worldOf(result.data) : undefined;
+export function checkConfig(catalog: Catalog, input: unknown): z.ZodSafeParseResult<RunConfig> {
+  const result = configSchemas(catalog).run.safeParse(input, { reportInput: true });
+  const world = result.success ? worldOf(catalog, result.data) : undefined;
   if (!result.success || !world) return result;
   const { reference } = result.data;
   return {
@@ -392,8 +403,8 @@ export function checkConfig(input: unknown): z.ZodSafeParseResult<RunConfig> {
 }
 
 /** Fills every default in, or says for each wrong field what was expected and what was found. */
-export function parseConfig(input: unknown): RunConfig {
-  const result = checkConfig(input);
+export function parseConfig(catalog: Catalog, input: unknown): RunConfig {
+  const result = checkConfig(catalog, input);
   if (result.success) return result.data;
   throw new ConfigError(result.error.issues.map((issue) => describeIssue(issue)).join('\n'));
 }

@@ -4,9 +4,9 @@
 import { z } from 'zod';
 import type { KnobKind } from '../base/vocabulary.ts';
 import type { World } from '../environment/environment.ts';
-import { WORLDS } from '../environment/registry.ts';
 import { between, knob } from '../base/knob.ts';
-import { RunConfig } from './config.ts';
+import type { Catalog } from './catalog.ts';
+import { configSchemas } from './config.ts';
 
 export interface Knob {
   /** Dotted path as `--set` takes it. */
@@ -49,8 +49,8 @@ const Node = z.object({
 type Node = z.infer<typeof Node>;
 
 /** All groups of settings in the order of the schema; an algorithm is a separate group. */
-export function describeConfig(): KnobGroup[] {
-  const root = Node.parse(z.toJSONSchema(RunConfig, { io: 'input', unrepresentable: 'any' }));
+export function describeConfig(catalog: Catalog): KnobGroup[] {
+  const root = Node.parse(z.toJSONSchema(configSchemas(catalog).run, { io: 'input', unrepresentable: 'any' }));
   const groups: KnobGroup[] = [];
   collect(root, '', 'run', null, groups);
   return groups;
@@ -134,17 +134,17 @@ function kindOf(node: Node, key: string): KnobKind {
 }
 
 /** docs/configuration.md. */
-export function configMarkdown(): string {
+export function configMarkdown(catalog: Catalog): string {
   const lines = [
     '# Every setting of a run',
     '',
     'Made from the schema in `main/config/config.ts` (a test keeps it in step). Change a setting with `--set key=value`, for example',
     '`npm run lab -- train --preset shop-astar-po --set training.updates=50`. Lists are written `1.5,1,0.8`.',
   ];
-  const worlds = WORLDS.flatMap((world) =>
+  const worlds = catalog.worlds.flatMap((world) =>
     describeMistakes(world).map((group) => ({ ...group, key: `world.name = ${world.name}: ${group.key}` })),
   );
-  for (const group of [...describeConfig(), ...worlds]) {
+  for (const group of [...describeConfig(catalog), ...worlds]) {
     const heading = group.variant === null ? (group.key === '' ? 'The run' : group.key) : `algorithm.id = ${group.variant}: ${group.title}`;
     lines.push('', `## ${heading}`, '');
     if (group.description !== '') lines.push(group.description, '');

@@ -1,6 +1,7 @@
 // "This config × 5 seeds × 3 algorithms" as one action: every combination of the values of a grid, with every seed, as
 // complete and validated configs. All of them are valid or none is made.
 
+import type { Catalog } from './catalog.ts';
 import { ConfigError, type RunConfig } from './config.ts';
 import { applyOverrides } from './overrides.ts';
 
@@ -14,7 +15,7 @@ export interface Sweep {
 const MOST_RUNS = 1000;
 
 /** One config per combination and seed, the seeds of a combination side by side and under one name. */
-export function expand(config: RunConfig, sweep: Sweep): RunConfig[] {
+export function expand(catalog: Catalog, config: RunConfig, sweep: Sweep): RunConfig[] {
   let combinations: string[][] = [[]];
   for (const [key, values] of Object.entries(sweep.grid)) {
     if (values.length === 0) throw new ConfigError(`The sweep gives no values for ${key}: name at least one, or leave the key out`);
@@ -27,6 +28,6 @@ export function expand(config: RunConfig, sweep: Sweep): RunConfig[] {
   return combinations.flatMap((changes) => {
     const labels = changes.map((change) => change.replace(/^.*\.(?=[^.=]*=)/, '').replace('=', ' '));
     const name = [config.name, ...labels].join(', ').slice(0, 120);
-    return seeds.map((seed) => applyOverrides({ ...config, name }, [...changes, `seed=${seed}`]));
+    return seeds.map((seed) => applyOverrides(catalog, { ...config, name }, [...changes, `seed=${seed}`]));
   });
 }

@@ -2,7 +2,7 @@
 // their identities are, seeds of one arm when their arms are.
 
 import { contentHash, omitEntries } from '../base/canonical.ts';
-import { WORLDS } from '../environment/registry.ts';
+import type { Worlds } from '../environment/registry.ts';
 import type { RunConfig } from './config.ts';
 
 /** Neither a name nor how much memory a process may take is a part of the experiment. */
@@ -33,24 +33,24 @@ const ADDED = {
   aids: { similarIds: false },
 } as const;
 
-function referenceSettings({ world, reference }: Pick<RunConfig, 'world' | 'reference'>) {
+function referenceSettings({ worlds }: Worlds, { world, reference }: Pick<RunConfig, 'world' | 'reference'>) {
   const { imperfection, ...settings } = reference;
-  const mistakes = WORLDS.find(({ name }) => name === world.name)?.mistakes ?? {};
+  const mistakes = worlds.find(({ name }) => name === world.name)?.mistakes ?? {};
   const added = Object.entries(mistakes).filter(([, { added: later }]) => later === true);
   const defaults = Object.fromEntries(added.map(([name, { chance }]) => [name, chance]));
   return { settings: omitEntries(settings, ADDED.reference), imperfection: omitEntries(imperfection, defaults), mistakes };
 }
 
 /** The settings of a reference as its recipe spells them: a mistake that was renamed keeps its first name there. */
-export function recipeSettings(config: Pick<RunConfig, 'world' | 'reference'>): object {
-  const { settings, imperfection, mistakes } = referenceSettings(config);
+export function recipeSettings(catalog: Worlds, config: Pick<RunConfig, 'world' | 'reference'>): object {
+  const { settings, imperfection, mistakes } = referenceSettings(catalog, config);
   const spelled = Object.entries(imperfection).map(([name, chance]) => [mistakes[name]?.firstName ?? name, chance]);
   return { ...settings, imperfection: Object.fromEntries(spelled) };
 }
 
 /** Runs with equal keys have the same reference; computed without opening the world, unlike the recipe. */
-export function referenceKey({ world, policy, reference }: Pick<RunConfig, 'world' | 'policy' | 'reference'>): string {
-  const { settings, imperfection } = referenceSettings({ world, reference });
+export function referenceKey(catalog: Worlds, { world, policy, reference }: Pick<RunConfig, 'world' | 'policy' | 'reference'>): string {
+  const { settings, imperfection } = referenceSettings(catalog, { world, reference });
   return contentHash({ world, policy: unpricedPolicy(policy), reference: { ...settings, imperfection } });
 }
 

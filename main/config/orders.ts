@@ -2,7 +2,8 @@
 // wrong with it, field by field and in words.
 
 import type { z } from 'zod';
-import { findWorld, WORLDS } from '../environment/registry.ts';
+import { findWorld } from '../environment/registry.ts';
+import type { Catalog } from './catalog.ts';
 import { checkConfig, ConfigError, type RunConfig } from './config.ts';
 import { expand } from './expand.ts';
 import { applyOverrides } from './overrides.ts';
@@ -37,12 +38,12 @@ export interface CheckedOrder {
 const MOST_RUNS = 1000;
 const LARGEST_SEED = 4_294_967_295;
 
-export function checkOrder(order: Order): CheckedOrder {
+export function checkOrder(catalog: Catalog, order: Order): CheckedOrder {
   const issues: Issue[] = [];
-  const parsed = checkConfig(order.config);
+  const parsed = checkConfig(catalog, order.config);
   if (!parsed.success) for (const issue of parsed.error.issues) issues.push({ key: keyOf(issue), message: wordsOf(issue) });
   const config = parsed.success ? parsed.data : null;
-  if (config) issues.push(...worldIssues(config));
+  if (config) issues.push(...worldIssues(catalog, config));
 
   const seeds = parseSeeds(order.seeds);
   if (typeof seeds === 'string') issues.push({ key: 'seeds', message: seeds });
@@ -53,13 +54,13 @@ export function checkOrder(order: Order): CheckedOrder {
     if (key === '' && values.trim() === '') continue;
     const split = values.split(values.includes(';') ? ';' : /[\s,]+/).map((value) => value.trim());
     const given = split.filter((value) => value !== '');
-    const fault = key in grid ? `${key} is swept twice` : config ? sweepFault(config, key, given) : null;
+    const fault = key in grid ? `${key} is swept twice` : config ? sweepFault(catalog, config, key, given) : null;
     if (fault) issues.push({ key: `sweep.${index}`, message: fault });
     else grid[key] = given;
   }
   if (issues.length > 0 || !config) return { config, seeds: list, runs: [], issues };
   try {
-    return { config, seeds: list, runs: expand(config, { seeds: list, grid }), issues };
+    return { config, seeds: list, runs: expand(catalog, config, { seeds: list, grid }), issues };
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error;
     return { config, seeds: list, runs: [], issues: [{ key: order.sweep.length > 0 ? 'sweep.0' : 'seeds', message: error.message }] };
@@ -81,14 +82,14 @@ export function parseSeeds(text: string): number[] | string {
   return seeds.size === 0 ? 'At least one seed is needed, for example 1' : [...seeds];
 }
 
-function sweepFault(config: RunConfig, key: string, values: readonly string[]): string | null {
+function sweepFault(catalog: Catalog, config: RunConfig, key: string, values: readonly string[]): string | null {
   if (key === '') return 'Choose the setting that these values are for';
   if (values.length === 0) return `Give the values of ${key}, for example 0.001, 0.003`;
   if (key === 'seed' || key === 'name')
     return `${key} is not swept here: ${key === 'seed' ? 'use Seeds above' : 'names are made from the values'}`;
   for (const value of values) {
     try {
-      applyOverrides(config, [`${key}=${value}`]);
+      applyOverrides(catalog, config, [`${key}=${value}`]);
     } catch (error) {
       if (error instanceof ConfigError) return error.message;
       throw error;
@@ -98,20 +99,21 @@ function sweepFault(config: RunConfig, key: string, values: readonly string[]): 
 }
 
 /** A world nobody can demonstrate trains too, from an untrained reference; that has to be asked for, because it takes longer. */
-function demonstrationIssues({ world, reference }: RunConfig): Issue[] {
-  const { demonstrates, title } = findWorld(world.name);
+function demonstrationIssues(catalog: Catalog, { world, reference }: RunConfig): Issue[] {
+  const { demonstrates, title } = findWorld(catalog, world.name);
   if (demonstrates !== false || reference.demonstrations === 0 || reference.from !== '') return [];
   const message = `${title} has no demonstrations to clone a reference policy from. Set 0: the reference is then the untrained policy. Or name a checkpoint in reference.from`;
   return [{ key: 'reference.demonstrations', message }];
 }
 
 /** A world checks its settings. */
-export function worldIssues(config: RunConfig): Issue[] {
-  if (!WORLDS.some(({ name }) => name === config.world.name)) {
-    return [{ key: 'world.name', message: `Expected one of ${WORLDS.map(({ name }) => name).join(', ')}; found “${config.world.name}”` }];
+export function worldIssues(catalog: Catalog, config: RunConfig): Issue[] {
+  const { worlds } = catalog;
+  if (!worlds.some(({ name }) => name === config.world.name)) {
+    return [{ key: 'world.name', message: `Expected one of ${worlds.map(({ name }) => name).join(', ')}; found “${config.world.name}”` }];
   }
-  const parsed = findWorld(config.world.name).settings.safeParse(config.world.settings);
-  if (parsed.success) return demonstrationIssues(config);
+  const parsed = findWorld(catalog, config.world.name).settings.safeParse(config.world.settings);
+  if (parsed.success) return demonstrationIssues(catalog, config);
   return parsed.error.issues.map((issue) => ({ key: ['world.settings', ...issue.path].join('.'), message: wordsOf(issue) }));
 }
 

@@ -1,10 +1,9 @@
 // Changing a config from the command line (`--set training.updates=50`) and saying how two configs differ. Keys are dotted paths
 // of the schema; a key that does not exist is answered with the nearest one that does.
 
-import { algorithms } from '../algorithm/registry.ts';
 import { mistakesOf } from '../environment/demonstrations.ts';
-import { WORLDS } from '../environment/registry.ts';
-import { AlgorithmConfig, ConfigError, parseConfig, type RunConfig } from './config.ts';
+import type { Catalog } from './catalog.ts';
+import { ConfigError, configSchemas, parseConfig, type RunConfig } from './config.ts';
 
 type Tree = { [key: string]: unknown };
 
@@ -24,29 +23,29 @@ export function flatten(value: unknown): Map<string, unknown> {
 }
 
 /** The config with `key=value` texts applied in order, and validated. */
-export function applyOverrides(config: unknown, overrides: readonly string[]): RunConfig {
-  const tree: Tree = structuredClone(parseConfig(config));
+export function applyOverrides(catalog: Catalog, config: unknown, overrides: readonly string[]): RunConfig {
+  const tree: Tree = structuredClone(parseConfig(catalog, config));
   for (const override of overrides) {
     const at = override.indexOf('=');
     if (at <= 0) throw new ConfigError(`--set expects key=value, for example training.updates=50; found "${override}"`);
-    setKey(tree, override.slice(0, at).trim(), override.slice(at + 1).trim());
+    setKey(catalog, tree, override.slice(0, at).trim(), override.slice(at + 1).trim());
   }
-  return parseConfig(tree);
+  return parseConfig(catalog, tree);
 }
 
-function setKey(tree: Tree, key: string, text: string): void {
+function setKey(catalog: Catalog, tree: Tree, key: string, text: string): void {
   if (key === 'algorithm' || key === 'algorithm.id') {
     // Another algorithm has other settings: its defaults replace the old algorithm's.
-    if (!algorithms.some((algorithm) => algorithm.id === text)) {
-      throw new ConfigError(`${key}: expected one of ${algorithms.map((algorithm) => algorithm.id).join(', ')}; found "${text}"`);
+    if (!catalog.algorithms.some((algorithm) => algorithm.id === text)) {
+      throw new ConfigError(`${key}: expected one of ${catalog.algorithms.map((algorithm) => algorithm.id).join(', ')}; found "${text}"`);
     }
-    if (!(isTree(tree.algorithm) && tree.algorithm.id === text)) tree.algorithm = AlgorithmConfig.parse({ id: text });
+    if (!(isTree(tree.algorithm) && tree.algorithm.id === text)) tree.algorithm = configSchemas(catalog).algorithm.parse({ id: text });
     return;
   }
   if (key === 'world.name' && isTree(tree.world) && tree.world.name !== text) {
     // Another world has other settings, and its demonstrator makes other mistakes: its defaults replace the old ones.
     tree.world = { name: text, settings: {} };
-    const world = WORLDS.find(({ name }) => name === text);
+    const world = catalog.worlds.find(({ name }) => name === text);
     if (isTree(tree.reference)) tree.reference.imperfection = world ? { ...mistakesOf(world) } : {};
     return;
   }
@@ -60,7 +59,7 @@ function setKey(tree: Tree, key: string, text: string): void {
   }
   // The world checks its settings itself: any name may be set there.
   const free = key === 'world.settings' || key.startsWith('world.settings.');
-  const before = node[last] ?? unsetMistake(tree, key);
+  const before = node[last] ?? unsetMistake(catalog, tree, key);
   if (!free && before === undefined) throw unknownKey(key, tree);
   if (!free && isTree(before)) {
     const inside = Object.keys(before).map((name) => `${key}.${name}`);
@@ -70,9 +69,9 @@ function setKey(tree: Tree, key: string, text: string): void {
 }
 
 /** The chance of a mistake that configs hold only where it is given. */
-function unsetMistake({ world }: Tree, key: string): number | undefined {
+function unsetMistake({ worlds }: Catalog, { world }: Tree, key: string): number | undefined {
   const name = /^reference\.imperfection\.(\w+)$/.exec(key)?.[1];
-  const found = isTree(world) ? WORLDS.find((one) => one.name === world.name) : undefined;
+  const found = isTree(world) ? worlds.find((one) => one.name === world.name) : undefined;
   return name === undefined ? undefined : found?.mistakes[name]?.chance;
 }
 

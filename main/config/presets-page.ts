@@ -1,8 +1,9 @@
 // docs/PRESETS.md: every preset with its sizes and its departures from the system it is named after.
 
+import type { Catalog } from './catalog.ts';
 import { type Preset, SIZES, sized } from './presets.ts';
 
-export function presetsMarkdown(presets: readonly Preset[]): string {
+export function presetsMarkdown(catalog: Catalog, presets: readonly Preset[]): string {
   const lines = [
     '# Presets',
     '',
@@ -12,7 +13,7 @@ export function presetsMarkdown(presets: readonly Preset[]): string {
   for (const preset of presets) {
     const { id, title, description, adapted, config } = preset;
     const updates = SIZES.map((size) => {
-      const { training, evaluation } = sized(preset, size);
+      const { training, evaluation } = sized(catalog, preset, size);
       return `${size}: ${training.updates} updates of ${training.batch} episodes, ${evaluation.finalTasks} test tasks`;
     });
     lines.push(

@@ -4,7 +4,7 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
-import { resourceFile } from '../base/paths.ts';
+import type { Catalog } from './catalog.ts';
 import { ConfigError, type RunConfig } from './config.ts';
 import { readConfig } from './upgrade.ts';
 import { applyOverrides, diffConfigs } from './overrides.ts';
@@ -40,52 +40,41 @@ export interface Preset {
 /** The preset that examples and commands start from. */
 export const FLAGSHIP = 'shop-astar-po';
 
-/** Folders of plug-ins that hold presets. */
-const added: string[] = [];
-
-export function addPresetFolder(folder: string): void {
-  added.push(folder);
-}
-
-export function forgetPresetFolders(): void {
-  added.length = 0;
-}
-
 const idsIn = (folder: string): string[] =>
   readdirSync(folder)
     .filter((file) => file.endsWith('.json'))
     .map((file) => file.slice(0, -'.json'.length))
     .sort();
 
-export const builtInPresetIds = (): string[] => idsIn(resourceFile('presets'));
-
 /** The built-in presets, then those of plug-ins. */
-export const presetIds = (): string[] => [...new Set([...builtInPresetIds(), ...added.flatMap(idsIn)])];
+export const presetIds = ({ presets }: Catalog): string[] => [...new Set(presets.flatMap(idsIn))];
 
 /** A built-in preset is not replaced by one of the same name. */
-const fileOf = (id: string): string | undefined =>
-  [resourceFile('presets'), ...added].map((folder) => join(folder, `${id}.json`)).find((file) => existsSync(file));
+const fileOf = ({ presets }: Catalog, id: string): string | undefined =>
+  presets.map((folder) => join(folder, `${id}.json`)).find((file) => existsSync(file));
 
-export function loadPreset(id: string): Preset {
-  const file = /^[\w-]+$/.test(id) ? fileOf(id) : undefined;
+export function loadPreset(catalog: Catalog, id: string): Preset {
+  const file = /^[\w-]+$/.test(id) ? fileOf(catalog, id) : undefined;
   if (file === undefined) {
-    throw new ConfigError(`There is no preset "${id}". Presets: ${presetIds().join(', ')}`);
+    throw new ConfigError(`There is no preset "${id}". Presets: ${presetIds(catalog).join(', ')}`);
   }
   const parsed = PresetFile.safeParse(JSON.parse(readFileSync(file, 'utf8')));
   if (!parsed.success) throw new ConfigError(`Preset ${id} is damaged: ${z.prettifyError(parsed.error)}`);
   const { config: own, base, ...rest } = parsed.data;
-  const config = base === undefined ? own : changed(rawConfig(base), own);
+  const config = base === undefined ? own : changed(rawConfig(catalog, base), own);
   try {
-    return { id, ...rest, config: readConfig({ name: id, ...config }) };
+    return { id, ...rest, config: readConfig(catalog, { name: id, ...config }) };
   } catch (error) {
     throw new ConfigError(`Preset ${id} does not fit the schema of a run:\n${error instanceof Error ? error.message : String(error)}`);
   }
 }
 
 /** The config of a preset's file as it stands there. */
-function rawConfig(id: string): Readonly<Record<string, unknown>> {
-  const { config, base } = PresetFile.parse(JSON.parse(readFileSync(resourceFile('presets', `${id}.json`), 'utf8')));
-  return base === undefined ? config : changed(rawConfig(base), config);
+function rawConfig(catalog: Catalog, id: string): Readonly<Record<string, unknown>> {
+  const file = fileOf(catalog, id);
+  if (file === undefined) throw new ConfigError(`There is no preset "${id}" to start from. Presets: ${presetIds(catalog).join(', ')}`);
+  const { config, base } = PresetFile.parse(JSON.parse(readFileSync(file, 'utf8')));
+  return base === undefined ? config : changed(rawConfig(catalog, base), config);
 }
 
 const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
@@ -132,7 +121,7 @@ function shrunk(config: RunConfig): RunConfig {
 }
 
 /** The config of a preset at a size: fewer updates (and what is counted in them), less cloning, fewer evaluation tasks; then its own changes. */
-export function sized({ config, sizes }: Pick<Preset, 'config' | 'sizes'>, size: Size): RunConfig {
+export function sized(catalog: Catalog, { config, sizes }: Pick<Preset, 'config' | 'sizes'>, size: Size): RunConfig {
   if (size === 'full') return config;
   const { updates, cloning, tasks, finalTasks } = SMALLER[size];
   const { training, evaluation, checkpoints, curriculum, reference } = config;
@@ -154,11 +143,11 @@ export function sized({ config, sizes }: Pick<Preset, 'config' | 'sizes'>, size:
   const own = Object.entries(sizes[size === 'small' ? 'medium' : size]).map(
     ([key, value]) => `${key}=${Array.isArray(value) ? value.join(',') : String(value)}`,
   );
-  const adjusted = applyOverrides(small, own);
+  const adjusted = applyOverrides(catalog, small, own);
   return size === 'small' ? shrunk(adjusted) : adjusted;
 }
 
-export const allPresets = (): Preset[] => presetIds().map(loadPreset);
+export const allPresets = (catalog: Catalog): Preset[] => presetIds(catalog).map((id) => loadPreset(catalog, id));
 
 export interface PresetChange {
   readonly key: string;
@@ -167,9 +156,9 @@ export interface PresetChange {
 }
 
 /** What a config changes of its preset: only what a person would have typed. Null when there is no such preset. */
-export function changesFromPreset(preset: string | null, config: RunConfig): PresetChange[] | null {
-  if (preset === null || !presetIds().includes(preset)) return null;
-  return diffConfigs([loadPreset(preset).config, config])
+export function changesFromPreset(catalog: Catalog, preset: string | null, config: RunConfig): PresetChange[] | null {
+  if (preset === null || !presetIds(catalog).includes(preset)) return null;
+  return diffConfigs([loadPreset(catalog, preset).config, config])
     .filter(({ key }) => key !== 'name' && key !== 'seed' && !key.startsWith('branch.'))
     .map(({ key, values: [before, after] }) => ({ key, before, after }));
 }

@@ -3,38 +3,40 @@
 
 import { z } from 'zod';
 import { hasAlgorithm } from '../algorithm/registry.ts';
-import { DEFAULT_WORLD, WORLDS } from '../environment/registry.ts';
+import { DEFAULT_WORLD } from '../environment/registry.ts';
+import type { Catalog } from './catalog.ts';
 import { parseConfig, type RunConfig } from './config.ts';
 
 const parts = z.looseObject({
   world: z.looseObject({ name: z.string().default(DEFAULT_WORLD) }).prefault({}),
   reference: z.looseObject({ imperfection: z.record(z.string(), z.unknown()).default({}) }).prefault({}),
 });
-const foreign = z.looseObject({ algorithm: z.looseObject({ id: z.string().refine((id) => !hasAlgorithm(id)) }) });
+const named = z.looseObject({ algorithm: z.looseObject({ id: z.string() }) });
 
 /** A stored config as today's with the same meaning. Throws a ConfigError that says what does not fit. */
-export function upgradeConfig(stored: unknown): RunConfig {
-  const parsed = foreign.safeParse(stored);
-  if (!parsed.success) return readConfig(stored);
+export function upgradeConfig(catalog: Catalog, stored: unknown): RunConfig {
+  const parsed = named.safeParse(stored);
+  if (!parsed.success || hasAlgorithm(catalog, parsed.data.algorithm.id)) return readConfig(catalog, stored);
   // The algorithm of a plug-in that is not there keeps its settings as they are.
   const { algorithm, ...rest } = parsed.data;
-  return Object.assign(readConfig(rest), { algorithm });
+  return Object.assign(readConfig(catalog, rest), { algorithm });
 }
 
 /** A config out of a file that may be of an earlier version. */
-export function readConfig(input: unknown): RunConfig {
+export function readConfig(catalog: Catalog, input: unknown): RunConfig {
   const parsed = parts.safeParse(input);
-  if (!parsed.success) return parseConfig(input);
+  if (!parsed.success) return parseConfig(catalog, input);
   const { world, reference, ...rest } = parsed.data;
-  return parseConfig({ ...rest, world, reference: { ...reference, imperfection: renamed(world.name, reference.imperfection) } });
+  const imperfection = renamed(catalog, world.name, reference.imperfection);
+  return parseConfig(catalog, { ...rest, world, reference: { ...reference, imperfection } });
 }
 
 /** Version 0.1.0 had these in all worlds. */
 const FIRST_MISTAKES = new Set(['wrongWord', 'earlyPurchase', 'uselessClick']);
 
 /** Renamed mistakes get the names they have now; where a world has none of the first ones, they are left out. */
-function renamed(name: string, given: Readonly<Record<string, unknown>>): Record<string, unknown> {
-  const world = WORLDS.find((candidate) => candidate.name === name);
+function renamed({ worlds }: Catalog, name: string, given: Readonly<Record<string, unknown>>): Record<string, unknown> {
+  const world = worlds.find((candidate) => candidate.name === name);
   if (!world) return { ...given };
   const now = new Map(Object.entries(world.mistakes).map(([mistake, { firstName }]) => [firstName ?? mistake, mistake]));
   const kept = Object.entries(given).flatMap(([mistake, chance]) => {

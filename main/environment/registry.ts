@@ -1,5 +1,4 @@
-// All worlds by name. A new built-in world is a folder that exports a `World`, and one line here; plug-ins add theirs at run time
-// (main/plugin/), and what is registered last is listed last.
+// The built-in worlds. A new one is a folder that exports a `World`, and one line here; a catalog (main/config/catalog.ts) adds those of plug-ins.
 
 import type { World } from './environment.ts';
 import { EXTERNAL_FAILURES, type FailureClass, failureClasses, USUAL_FAILURES } from './failures.ts';
@@ -24,33 +23,21 @@ export const BUILT_IN_WORLDS: readonly World[] = [
 /** The world of a config that names none. */
 export const DEFAULT_WORLD: string = shopWorld.name;
 
-const registered: World[] = [...BUILT_IN_WORLDS];
-/** The built-in worlds and those of plug-ins. */
-export const WORLDS: readonly World[] = registered;
-
-/** Adds the world of a plug-in. */
-export function registerWorld(world: World): void {
-  if (registered.some(({ name }) => name === world.name)) {
-    throw new Error(`There is already a world named "${world.name}": give this one another name`);
-  }
-  registered.push(world);
+/** A catalog (main/config/catalog.ts), as far as worlds go. */
+export interface Worlds {
+  readonly worlds: readonly World[];
 }
 
-/** Takes the worlds of plug-ins out again. */
-export function forgetWorlds(): void {
-  registered.splice(BUILT_IN_WORLDS.length);
-}
-
-export function findWorld(name: string): World {
-  const world = WORLDS.find((candidate) => candidate.name === name);
-  if (!world) throw new Error(`There is no world "${name}"; there are ${WORLDS.map((candidate) => candidate.name).join(', ')}`);
+export function findWorld({ worlds }: Worlds, name: string): World {
+  const world = worlds.find((candidate) => candidate.name === name);
+  if (!world) throw new Error(`There is no world "${name}"; there are ${worlds.map((candidate) => candidate.name).join(', ')}`);
   return world;
 }
 
 /** The failure classes of all worlds, each once: what the glossary explains and stored episodes may name. */
-export function allFailures(): FailureClass[] {
+export function allFailures({ worlds }: Worlds): FailureClass[] {
   const [first, second, ...rest] = failureClasses([
-    ...WORLDS.flatMap(({ failures }) => failures ?? []),
+    ...worlds.flatMap(({ failures }) => failures ?? []),
     ...EXTERNAL_FAILURES,
     ...USUAL_FAILURES,
   ]);

@@ -1,5 +1,6 @@
 // What a run has gained over its reference: both on the same tasks, task by task, with tasks that belong together counted as one.
 
+import type { Worlds } from '../environment/registry.ts';
 import { points, pValue, signedPoints } from '../base/format.ts';
 import { differenceOf } from './arms.ts';
 import type { RunConfig } from '../config/config.ts';
@@ -30,11 +31,12 @@ export interface Against {
  * another seed, stands in their results as often; its draws belong to one cluster, so they make the difference surer and not the tasks more.
  */
 export function againstReference(
+  catalog: Worlds,
   config: Pick<RunConfig, 'world'>,
   run: readonly EvaluationResult[],
   reference: readonly EvaluationResult[],
 ): Against | undefined {
-  const clusters = new TaskClusters();
+  const clusters = new TaskClusters(catalog);
   const side = (results: readonly EvaluationResult[]) => new Map([[0, clusters.mark(config, results)]]);
   const table = pairedDifferences(side(run), side(reference), successValue);
   if (!table) return undefined;

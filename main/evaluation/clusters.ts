@@ -3,7 +3,7 @@
 
 import { canonicalJson } from '../base/canonical.ts';
 import type { RunConfig } from '../config/config.ts';
-import { WORLDS } from '../environment/registry.ts';
+import type { Worlds } from '../environment/registry.ts';
 import type { EvaluationResult } from './evaluation-report.ts';
 
 export type ClusteredResult = EvaluationResult & { readonly cluster: string };
@@ -12,7 +12,12 @@ type Key = (task: { readonly id: string; readonly tier: string }) => string;
 
 /** Remembers the keys of the worlds that it met: opening one may take a second. */
 export class TaskClusters {
+  readonly #catalog: Worlds;
   readonly #keys = new Map<string, Key>();
+
+  constructor(catalog: Worlds) {
+    this.#catalog = catalog;
+  }
 
   /** Adds to the results of a run with this config the cluster of each: in place, for there may be tens of thousands. */
   mark<T extends EvaluationResult>({ world }: Pick<RunConfig, 'world'>, results: readonly T[]): (T & ClusteredResult)[] {
@@ -25,7 +30,7 @@ export class TaskClusters {
     const which = canonicalJson([name, settings]);
     let key = this.#keys.get(which);
     if (!key) {
-      key = WORLDS.find((world) => world.name === name)?.clusters?.(settings) ?? (({ id }) => id);
+      key = this.#catalog.worlds.find((world) => world.name === name)?.clusters?.(settings) ?? (({ id }) => id);
       this.#keys.set(which, key);
     }
     return key;

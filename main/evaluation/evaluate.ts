@@ -23,7 +23,7 @@ export interface EvaluationTable {
 export function tabulate(results: readonly EvaluationResult[], classes: readonly string[] = []): EvaluationTable {
   const share = (count: number) => (results.length === 0 ? 0 : count / results.length);
   const failures = Object.fromEntries(
-    inOrder([...classes, ...results.flatMap(({ failure }) => failure ?? [])]).map((name) => {
+    inOrder([...classes, ...results.flatMap(({ failure }) => failure ?? [])], classes).map((name) => {
       const count = results.filter((result) => result.failure === name).length;
       return [name, { count, share: share(count) }];
     }),

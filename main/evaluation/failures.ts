@@ -2,8 +2,8 @@
 // and their detectors come from environment/failures.ts and from the worlds themselves.
 
 import type { Environment } from '../environment/environment.ts';
-import { type DiagnosisContext, type FailureClass, failureClasses, type Played } from '../environment/failures.ts';
-import { allFailures } from '../environment/registry.ts';
+import { type DiagnosisContext, failureClasses, type Played } from '../environment/failures.ts';
+import { allFailures, BUILT_IN_WORLDS, type Worlds } from '../environment/registry.ts';
 
 export interface Diagnosis {
   readonly failure: string;
@@ -29,15 +29,15 @@ export function diagnose(
 export const failureNames = (environment: Pick<Environment, 'diagnostics'>): string[] =>
   failureClasses(environment.diagnostics?.failures).map(({ id }) => id);
 
-/** Every class that a world of this lab declares, by name. */
-const KNOWN: ReadonlyMap<string, FailureClass> = new Map(allFailures().map((failure) => [failure.id, failure]));
-
 /** What a stored class means; of one that no world knows any more, its name. */
-export const failureMeaning = (id: string): string => KNOWN.get(id)?.meaning ?? id;
+export const failureMeaning = (catalog: Worlds, id: string): string =>
+  allFailures(catalog).find((failure) => failure.id === id)?.meaning ?? id;
 
-/** Classes of the worlds in their order, then the others: for tables of stored results. */
-export function inOrder(names: Iterable<string>): string[] {
-  const order = [...KNOWN.keys()];
-  const place = (name: string): number => (KNOWN.has(name) ? order.indexOf(name) : order.length);
+const BUILT_IN_ORDER = allFailures({ worlds: BUILT_IN_WORLDS }).map(({ id }) => id);
+
+/** Classes of the built-in worlds in their order, then `classes` in theirs, then the others: for tables of stored results. */
+export function inOrder(names: Iterable<string>, classes: readonly string[] = []): string[] {
+  const order = [...BUILT_IN_ORDER, ...classes];
+  const place = (name: string): number => (order.includes(name) ? order.indexOf(name) : order.length);
   return [...new Set(names)].sort((a, b) => place(a) - place(b) || (a < b ? -1 : 1));
 }

@@ -3,6 +3,7 @@
 // file is checked as carefully as the first time. Nothing in the file is trusted: every entry is bounded (container.ts, limits.ts)
 // and parsed with the schemas below.
 
+import type { Catalog } from '../config/catalog.ts';
 import { rmdirSync, rmSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { z } from 'zod';
@@ -48,9 +49,9 @@ const index = z.object({
   study: z.object({ uid, name: z.string().min(1).max(200), notes: prose, plan: z.json(), runs: listOf(uid, MOST.runs) }).nullable(),
 });
 /** As the migration of a database does it. */
-function upgraded(config: Record<string, Json>, context: z.RefinementCtx): RunConfig {
+function upgraded(catalog: Catalog, config: Record<string, Json>, context: z.RefinementCtx): RunConfig {
   try {
-    return upgradeConfig(config);
+    return upgradeConfig(catalog, config);
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error;
     context.addIssue({ code: 'custom', message: `the config does not fit this version of Astrolab: ${error.message}` });
@@ -58,30 +59,31 @@ function upgraded(config: Record<string, Json>, context: z.RefinementCtx): RunCo
   }
 }
 
-const runSchema = z.object({
-  uid,
-  name: z.string().min(1).max(500),
-  world: word,
-  variant: word,
-  preset: word.nullable(),
-  seed: z.int(),
-  device: word,
-  config: z.record(z.string(), z.json()).transform(upgraded),
-  versions: z.record(word, word),
-  state: z.enum(runStates),
-  reason: prose.nullable(),
-  planned: z.int().min(0),
-  updates: update,
-  episodes: z.int().min(0),
-  tokens: z.int().min(0),
-  seconds: z.number().min(0),
-  spark: listOf(z.tuple([update, z.number()]), 1000),
-  notes: prose,
-  tags: listOf(word, 1000),
-  createdAt: z.int(),
-  startedAt: time,
-  finishedAt: time,
-});
+const runSchema = (catalog: Catalog) =>
+  z.object({
+    uid,
+    name: z.string().min(1).max(500),
+    world: word,
+    variant: word,
+    preset: word.nullable(),
+    seed: z.int(),
+    device: word,
+    config: z.record(z.string(), z.json()).transform((config, context) => upgraded(catalog, config, context)),
+    versions: z.record(word, word),
+    state: z.enum(runStates),
+    reason: prose.nullable(),
+    planned: z.int().min(0),
+    updates: update,
+    episodes: z.int().min(0),
+    tokens: z.int().min(0),
+    seconds: z.number().min(0),
+    spark: listOf(z.tuple([update, z.number()]), 1000),
+    notes: prose,
+    tags: listOf(word, 1000),
+    createdAt: z.int(),
+    startedAt: time,
+    finishedAt: time,
+  });
 const metricIndex = listOf(z.object({ name: z.string().max(200), points: z.int().min(0).max(MOST.points) }), MOST.metrics);
 const distributionIndex = listOf(z.object({ name: z.string().max(200), updates: z.int().min(0).max(MOST.points) }), MOST.metrics);
 /** Of version 0.1.0. */
@@ -131,10 +133,10 @@ export function importFile(store: Store, file: string, options: ImportOptions = 
         options.progress?.(done, ids.length);
         const known = store.runs.findByUid(id);
         if (known === undefined) {
-          const run = importRun(store, new RunContents(all, id), written);
+          const run = importRun(store, new RunContents(all, id, store.catalog), written);
           return { run: run.id, uid: id, name: run.name, added: true };
         }
-        new RunContents(all, id).verify();
+        new RunContents(all, id, store.catalog).verify();
         if (known.deletedAt !== null) store.runs.restore([known.id]);
         return { run: known.id, uid: id, name: known.name, added: false };
       });
@@ -149,12 +151,12 @@ export function importFile(store: Store, file: string, options: ImportOptions = 
 }
 
 /** Reads a file that was just written as an import would; throws when an import would refuse it. */
-export function verifyExport(file: string): void {
+export function verifyExport(catalog: Catalog, file: string): void {
   let contents: Contents | undefined;
   try {
     contents = new Contents(file);
     const all = contents;
-    for (const id of all.parse('index', index).runs) new RunContents(all, id).verify();
+    for (const id of all.parse('index', index).runs) new RunContents(all, id, catalog).verify();
   } catch (error) {
     const reason = refusal(file, error);
     const why = reason instanceof Error ? reason.message : String(reason);
@@ -237,8 +239,10 @@ class Contents {
 class RunContents {
   readonly #all: Contents;
   readonly id: string;
+  readonly #catalog: Catalog;
 
-  constructor(all: Contents, id: string) {
+  constructor(all: Contents, id: string, catalog: Catalog) {
+    this.#catalog = catalog;
     this.#all = all;
     this.id = id;
   }
@@ -247,8 +251,8 @@ class RunContents {
     return `runs/${this.id}/${name}`;
   }
 
-  run(): z.infer<typeof runSchema> {
-    const run = this.#all.parse(this.#at('run'), runSchema);
+  run(): z.infer<ReturnType<typeof runSchema>> {
+    const run = this.#all.parse(this.#at('run'), runSchema(this.#catalog));
     if (run.uid !== this.id) throw new RangeError(`run ${this.id} calls itself ${run.uid}`);
     return run;
   }
@@ -348,7 +352,7 @@ function importRun(store: Store, contents: RunContents, written: string[]): Run 
   for (const [at, success] of source.spark) store.runs.addSpark(run.id, at, success);
   for (const { name, updates: at, values } of contents.metrics()) store.metrics.addSeries(run.id, name, at, values);
   for (const { name, update: at, samples } of contents.distributions()) store.metrics.addDistribution(run.id, at, name, samples);
-  countSteps(store.metrics, run.id, run.config);
+  countSteps(store.catalog, store.metrics, run.id, run.config);
   for (const { time: at, data, ...event } of contents.events())
     store.events.add(run.id, { ...event, data: event.kind === 'alert' ? upgradeAlert(data) : data }, at);
   store.vstar.addToRun(run.id, contents.vstar());

@@ -56,7 +56,7 @@ export function exportRuns(
     };
     writer.add('index', json({ astrolab: 'export', runs: all.map((run) => run.uid), study: members }));
     for (const run of all) exportRun(store, run, writer, options);
-    return { file, bytes: writer.finish(verifyExport) };
+    return { file, bytes: writer.finish((written) => verifyExport(store.catalog, written)) };
   } catch (error) {
     writer.abandon();
     throw error;

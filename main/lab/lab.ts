@@ -1,6 +1,7 @@
 // The lab: the store, the queue and the worker process behind all calls. It is opened once in a process (main/lab/server.ts, or a command of
 // the command line) and given to every feature. It knows nothing of Electron.
 
+import { BUILT_IN, type Catalog } from '../config/catalog.ts';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { projectFolder } from '../base/paths.ts';
@@ -41,6 +42,9 @@ export interface Lab {
   readonly readers: Pick<Readers, 'read' | 'renew'>;
   /** The worker process, for work that computes but does not train. */
   readonly worker: Supervisor;
+  /** What runs can be made of: the built-in catalog, until the plug-ins are loaded. */
+  readonly catalog: Catalog;
+  useCatalog(catalog: Catalog): void;
   /** Notifies the windows that rows of the list have changed, or are gone. */
   changed(...runs: readonly number[]): void;
   gone(runs: readonly number[]): void;
@@ -65,9 +69,10 @@ export function createLab(dataFolder: string, parts: LabParts): Lab {
   const { desktop, emit } = parts;
   let supervisor: Supervisor | undefined;
   let opened: Opened | undefined;
+  let catalog = BUILT_IN;
   let readers: Readers | undefined;
   const ends: (() => void)[] = [];
-  const open = (): Opened => (opened ??= openRuns(dataFolder, parts));
+  const open = (): Opened => (opened ??= openRuns(dataFolder, catalog, parts));
   // The store first, so that there is a database to read.
   const readersOf = (): Readers => (readers ??= new Readers(dataFolder, open().store.readOnly));
   return {
@@ -80,6 +85,13 @@ export function createLab(dataFolder: string, parts: LabParts): Lab {
     },
     get queue() {
       return open().queue;
+    },
+    get catalog() {
+      return catalog;
+    },
+    useCatalog: (next) => {
+      catalog = next;
+      if (opened) opened.store.catalog = next;
     },
     get worker() {
       return (supervisor ??= new Supervisor({ spawn: spawnChild, onStatus: (status) => emit('worker.status', status) }));
@@ -116,8 +128,8 @@ interface Opened {
 }
 
 /** The store, the queue that writes to it, and the news of both for the windows. */
-function openRuns(dataFolder: string, { desktop, emit, continues, onTraining }: LabParts): Opened {
-  const store = openStore(dataFolder);
+function openRuns(dataFolder: string, catalog: Catalog, { desktop, emit, continues, onTraining }: LabParts): Opened {
+  const store = openStore(dataFolder, catalog);
   const notices = createNotices((run, title, body) => void desktop.notify(run, title, body));
   const news = new News((changes) => emit('runs.changed', changes));
   /** What the runs of this queue do at this moment; of a paused one, what it did last. */
@@ -169,9 +181,9 @@ function openRuns(dataFolder: string, { desktop, emit, continues, onTraining }: 
   };
 }
 
-function openStore(dataFolder: string): Store {
+function openStore(dataFolder: string, catalog: Catalog): Store {
   try {
-    return Store.openOrLook(dataFolder);
+    return Store.openOrLook(dataFolder, catalog);
   } catch (error) {
     throw new CallFailure(
       'store',

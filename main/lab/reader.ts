@@ -2,7 +2,7 @@
 // happens here, so that the lab itself always answers.
 
 import { parentPort, workerData } from 'node:worker_threads';
-import { loadPlugins } from '../plugin/load.ts';
+import { loadCatalog } from '../plugin/load.ts';
 import { Store } from '../store/store.ts';
 import { asFailure } from './answer.ts';
 import type { Feature } from './definition.ts';
@@ -14,13 +14,13 @@ const send = (message: FromReader): void => parentPort?.postMessage(message);
 const features: Readonly<Record<string, () => Promise<Feature>>> = FEATURES;
 
 let store: Store | undefined;
-const opened = loadPlugins(dataFolder);
+const loaded = loadCatalog(dataFolder);
 
 async function receive(raw: unknown): Promise<void> {
   const { id, feature, name, input } = toReader.parse(raw);
   try {
-    await opened;
-    store ??= readOnly ? Store.openOrLook(dataFolder) : Store.read(dataFolder);
+    const catalog = await loaded;
+    store ??= readOnly ? Store.openOrLook(dataFolder, catalog) : Store.read(dataFolder, catalog);
     const read = (await features[feature]?.())?.reads?.[name];
     if (!read) throw new Error(`The feature ${feature} has no read named ${name}`);
     const progress = (share: number, what: string): void => send({ kind: 'progress', id, share, what });

@@ -39,11 +39,12 @@ export function openLab(dataFolder: string, { desktop, continues, send, onTraini
       .catch(console.error);
   }
 
-  let plugins: Promise<unknown> | undefined;
+  const loadPlugins = async (): Promise<void> => lab.useCatalog(await (await import('../plugin/load.ts')).loadCatalog(dataFolder));
+  let plugins: Promise<void> | undefined;
   const load = async (name: string): ReturnType<Source> => {
     const feature = Object.hasOwn(features, name) ? features[name] : undefined;
     if (!feature) return undefined;
-    if (!WITHOUT_PLUGINS.includes(name)) await (plugins ??= import('../plugin/load.ts').then(({ loadPlugins }) => loadPlugins(dataFolder)));
+    if (!WITHOUT_PLUGINS.includes(name)) await (plugins ??= loadPlugins());
     const { calls, handlers, reads = {} } = await feature();
     const threaded = Object.keys(reads).map((call) => [call, (input: unknown) => lab.readers.read(name, call, input)] as const);
     return { calls, handlers: { ...Object.fromEntries(threaded), ...handlers(lab) } };

@@ -1,6 +1,7 @@
 // docs/metrics.md, made from the glossary.
 
-import { glossary } from './glossary.ts';
+import type { Catalog } from '../config/catalog.ts';
+import { glossaryOf } from './glossary.ts';
 
 const DIRECTIONS = { up: 'higher is better', down: 'lower is better', neither: '–' } as const;
 
@@ -33,14 +34,14 @@ const CONDUCT = [
   ],
 ] as const;
 
-export function glossaryMarkdown(): string {
+export function glossaryMarkdown(catalog: Catalog): string {
   const lines = [
     '# Every number the lab shows',
     '',
     'Made from `main/metrics/glossary.ts` (a test keeps it in step). Names that start with `system/` are measurements of the machine and are the only',
     'ones that may differ between two runs of the same config and seed on the same device.',
   ];
-  for (const [group, metrics] of Map.groupBy(glossary.values(), (metric) => metric.group)) {
+  for (const [group, metrics] of Map.groupBy(glossaryOf(catalog).values(), (metric) => metric.group)) {
     lines.push('', `## ${group}`, '', '| id | name | formula | unit | direction |', '|---|---|---|---|---|');
     for (const { id, name, formula, unit, direction } of metrics) {
       lines.push(`| \`${id}\` | ${name} | ${formula.replaceAll('|', '\\|')} | ${unit} | ${DIRECTIONS[direction]} |`);

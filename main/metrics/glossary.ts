@@ -2,6 +2,7 @@
 // warns of it, so nothing is plotted without explaining itself unnoticed; a test holds the lab's algorithms to it. KL metrics say which estimator they are. Names that start with
 // `system/` are measurements of the machine: they alone may differ between two runs of one config.
 
+import type { Catalog } from '../config/catalog.ts';
 import { allFailures } from '../environment/registry.ts';
 import type { Direction } from '../base/vocabulary.ts';
 
@@ -193,13 +194,6 @@ const rows: Record<Metric['group'], readonly Row[]> = {
     ],
     ['evaluation.return', 'Validation return', 'Mean return on the validation tasks', 'reward', 'up'],
     ['evaluation.steps', 'Validation steps', 'Mean number of turns on the validation tasks', 'steps', 'down'],
-    ...allFailures().map(({ id, title, counted }): Row => [
-      `evaluation.failure.${id}`,
-      title,
-      `${counted} ÷ all episodes`,
-      'share',
-      'down',
-    ]),
   ],
   reference: [
     ['reference.loss', 'Cloning loss', 'Mean over the demonstrations’ agent tokens of −log π_ref', 'nats', 'down'],
@@ -284,23 +278,34 @@ const rows: Record<Metric['group'], readonly Row[]> = {
   ],
 };
 
+/** The failure classes of the worlds. */
+const failureRows = (catalog: Catalog): Row[] =>
+  allFailures(catalog).map(({ id, title, counted }) => [`evaluation.failure.${id}`, title, `${counted} ÷ all episodes`, 'share', 'down']);
+
 const groups = Object.keys(rows) as Metric['group'][];
 
-const entries: Map<string, Metric> = new Map(
-  groups.flatMap((group) => rows[group].map(([id, name, formula, unit, direction]) => [id, { id, name, formula, unit, direction, group }])),
-);
+/** Made once for a catalog. */
+const glossaries = new WeakMap<Catalog, ReadonlyMap<string, Metric>>();
 
-const builtIn = new Set(entries.keys());
-/** The lab's metrics and those of plug-ins. */
-export const glossary: ReadonlyMap<string, Metric> = entries;
-
-/** Adds the metric of a plug-in. */
-export function registerMetric(metric: Omit<Metric, 'group'>): void {
-  if (entries.has(metric.id)) throw new Error(`There is already a metric "${metric.id}": give this one another id`);
-  entries.set(metric.id, { ...metric, group: 'learning' });
+/** Every metric by its id: those of the lab, with the failure classes of the catalog's worlds, and those of plug-ins. */
+export function glossaryOf(catalog: Catalog): ReadonlyMap<string, Metric> {
+  let made = glossaries.get(catalog);
+  if (!made) {
+    const builtIn = groups.flatMap((group) =>
+      [...rows[group], ...(group === 'evaluation' ? failureRows(catalog) : [])].map(([id, name, formula, unit, direction]): Metric => ({
+        id,
+        name,
+        formula,
+        unit,
+        direction,
+        group,
+      })),
+    );
+    const added = catalog.metrics.map((metric): Metric => ({ ...metric, group: 'learning' }));
+    glossaries.set(catalog, (made = new Map([...builtIn, ...added].map((metric) => [metric.id, metric]))));
+  }
+  return made;
 }
 
-/** Takes the metrics of plug-ins out again. */
-export function forgetMetrics(): void {
-  for (const id of entries.keys()) if (!builtIn.has(id)) entries.delete(id);
-}
+/** Names that a plug-in cannot give to a metric. */
+export const builtInMetrics = (): readonly string[] => Object.values(rows).flatMap((group) => group.map(([id]) => id));

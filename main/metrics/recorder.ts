@@ -4,12 +4,16 @@
 import { groupBy } from '../algorithm/advantage.ts';
 import { deviation, mean, passAtK } from '../base/statistics.ts';
 import { agentTokenCount, type Trajectory } from '../rollout/trajectory.ts';
-import { glossary } from './glossary.ts';
 
 export class Recorder {
   #values: Record<string, number> = {};
   readonly #unknown = new Set<string>();
   readonly #told = new Set<string>();
+  readonly #glossary: ReadonlyMap<string, unknown>;
+
+  constructor(glossary: ReadonlyMap<string, unknown>) {
+    this.#glossary = glossary;
+  }
 
   /** Notes numbers; a name noted twice in one update keeps its latest value. */
   record(values: Readonly<Record<string, number>>): void {
@@ -43,7 +47,7 @@ export class Recorder {
   }
 
   #check(id: string): void {
-    if (!glossary.has(id)) this.#unknown.add(id);
+    if (!this.#glossary.has(id)) this.#unknown.add(id);
   }
 
   /** The update's numbers; the recorder is empty again afterwards. */

@@ -22,7 +22,7 @@ const EPISODES = [
 export async function checkAlgorithm(algorithm: Algorithm): Promise<CheckResult[]> {
   const opened: { variant?: BoundAlgorithm } = {};
   const begin = await attempt(`${algorithm.id}: its settings have defaults, and it says what it needs`, () => {
-    const variant = algorithmOf({ id: algorithm.id });
+    const variant = algorithmOf({ algorithms: [algorithm] }, { id: algorithm.id });
     const { group, epochs, minibatches } = variant.needs;
     if (!(group >= 1 && epochs >= 1 && minibatches >= 1)) throw new Error('needs: group, epochs and minibatches are at least 1');
     opened.variant = variant;

@@ -6,15 +6,12 @@ import { basename, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { z } from 'zod';
 import type { Algorithm } from '../algorithm/algorithm.ts';
-import { algorithms, forgetAlgorithms, registerAlgorithm } from '../algorithm/registry.ts';
-import { renewSchemas } from '../config/config.ts';
-import { addPresetFolder, forgetPresetFolders } from '../config/presets.ts';
+import { BUILT_IN, type Catalog, type Plugin } from '../config/catalog.ts';
 import type { World } from '../environment/environment.ts';
 import { codeHash } from '../environment/external/code-hash.ts';
 import { externalWorld } from '../environment/external/external.ts';
 import { readManifest } from '../environment/external/manifest.ts';
-import { forgetWorlds, registerWorld, WORLDS } from '../environment/registry.ts';
-import { forgetMetrics, registerMetric } from '../metrics/glossary.ts';
+import { builtInMetrics } from '../metrics/glossary.ts';
 import { CODE_FILES, manifestFolders, type PluginFolder, pluginFolders } from './permissions.ts';
 import { toolbox } from './toolbox.ts';
 
@@ -59,77 +56,72 @@ const contents = z.strictObject({
   /** Its tests by name, which `lab plugin check` runs; each throws when something is wrong. */
   checks: z.record(z.string(), isFunction).default({}),
 });
-export type SearchKnob = z.infer<typeof searchKnob>;
 
-export interface LoadedPlugin extends PluginFolder {
-  readonly name: string;
-  /** Of all its files: part of the identity of every run that uses it. */
-  readonly hash: string;
-  readonly worlds: readonly string[];
-  readonly algorithms: readonly string[];
-  /** Why it was not loaded; null when it was. */
-  readonly problem: string | null;
+/** What a folder adds to a catalog. */
+export interface PluginParts extends Pick<Catalog, 'worlds' | 'algorithms' | 'metrics' | 'presets' | 'studies' | 'searchSpaces'> {
+  /** Its tests by name, which `lab plugin check` runs. */
+  readonly checks: Readonly<Record<string, () => unknown>>;
 }
 
-const state: {
-  checks: Record<string, () => unknown>;
-  loaded: readonly LoadedPlugin[];
-  searchSpaces: Record<string, readonly SearchKnob[]>;
-  studyFolders: string[];
-} = {
-  checks: {},
-  loaded: [],
-  searchSpaces: {},
-  studyFolders: [],
-};
+const NOTHING: PluginParts = { worlds: [], algorithms: [], metrics: [], presets: [], studies: [], searchSpaces: {}, checks: {} };
 
-/** What was loaded last. */
-export const loadedPlugins = (): readonly LoadedPlugin[] => state.loaded;
-export const pluginSearchSpace = (algorithm: string): readonly SearchKnob[] | undefined => state.searchSpaces[algorithm];
-/** The tests that plug-ins bring along. */
-export const pluginChecks = (): Readonly<Record<string, () => unknown>> => state.checks;
-/** Folders of plug-ins that hold study definitions. */
-export const pluginStudyFolders = (): readonly string[] => state.studyFolders;
-
-/** Loads all plug-ins that the user has, in place of those that were loaded before. */
-export async function loadPlugins(dataFolder: string): Promise<readonly LoadedPlugin[]> {
-  forgetWorlds();
-  forgetAlgorithms();
-  forgetMetrics();
-  forgetPresetFolders();
-  state.checks = {};
-  state.searchSpaces = {};
-  state.studyFolders = [];
-  const loaded: LoadedPlugin[] = [];
-  for (const folder of pluginFolders(dataFolder)) loaded.push(await loadPlugin(folder));
-  renewSchemas();
-  state.loaded = loaded;
-  return loaded;
+/** The built-in catalog with all plug-ins that the user has. */
+export async function loadCatalog(dataFolder: string): Promise<Catalog> {
+  let catalog = BUILT_IN;
+  for (const folder of pluginFolders(dataFolder)) {
+    const { plugin, parts } = await loadPlugin(catalog, folder);
+    catalog = extended(catalog, plugin, parts);
+  }
+  return catalog;
 }
 
-async function loadPlugin(plugin: PluginFolder): Promise<LoadedPlugin> {
-  const { folder } = plugin;
-  const before = { worlds: WORLDS.length, algorithms: algorithms.length };
+export const extended = (catalog: Catalog, plugin: Plugin, parts: PluginParts): Catalog => ({
+  worlds: [...catalog.worlds, ...parts.worlds],
+  algorithms: [...catalog.algorithms, ...parts.algorithms],
+  metrics: [...catalog.metrics, ...parts.metrics],
+  presets: [...catalog.presets, ...parts.presets],
+  studies: [...catalog.studies, ...parts.studies],
+  searchSpaces: { ...catalog.searchSpaces, ...parts.searchSpaces },
+  plugins: [...catalog.plugins, plugin],
+});
+
+/** A folder as a whole or, with its problem, nothing of it; what it adds has names that the catalog does not have. */
+export async function loadPlugin(catalog: Catalog, folder: PluginFolder): Promise<{ plugin: Plugin; parts: PluginParts }> {
+  const path = folder.folder;
+  let parts = NOTHING;
   let problem: string | null = null;
   let hash = '';
   try {
-    hash = codeHash(folder);
-    for (const path of manifestFolders(folder)) registerWorld(externalWorld(readManifest(path), path, () => permit(plugin)));
-    if (existsSync(join(folder, 'presets'))) addPresetFolder(join(folder, 'presets'));
-    if (existsSync(join(folder, 'studies'))) state.studyFolders.push(join(folder, 'studies'));
-    if (plugin.allowed) await loadCode(folder);
-    else if (codeFile(folder)) problem = 'It holds TypeScript that has not been allowed, or that has changed since it was.';
+    hash = codeHash(path);
+    const worlds = manifestFolders(path).map((inside) => externalWorld(readManifest(inside), inside, () => permit(folder)));
+    const data = {
+      worlds,
+      presets: [join(path, 'presets')].filter((inside) => existsSync(inside)),
+      studies: [join(path, 'studies')].filter((inside) => existsSync(inside)),
+    };
+    const code = folder.allowed ? await loadCode(path) : NOTHING;
+    if (!folder.allowed && codeFile(path)) problem = 'It holds TypeScript that has not been allowed, or that has changed since it was.';
+    parts = { ...code, ...data, worlds: [...worlds, ...code.worlds] };
+    refuseDoubles(catalog, parts);
   } catch (error) {
     problem = error instanceof Error ? error.message : String(error);
+    parts = NOTHING;
   }
-  return {
-    ...plugin,
-    name: basename(folder),
-    hash,
-    worlds: WORLDS.slice(before.worlds).map(({ name }) => name),
-    algorithms: algorithms.slice(before.algorithms).map(({ id }) => id),
-    problem,
+  const worlds = parts.worlds.map(({ name }) => name);
+  const algorithms = parts.algorithms.map(({ id }) => id);
+  return { plugin: { ...folder, name: basename(path), hash, worlds, algorithms, problem }, parts };
+}
+
+function refuseDoubles(catalog: Catalog, { worlds, algorithms, metrics }: PluginParts): void {
+  const refuse = (what: string, names: readonly string[], existing: readonly string[]): void => {
+    const double = names.find((name, at) => existing.includes(name) || names.indexOf(name) < at);
+    if (double !== undefined) throw new Error(`There is already ${what} "${double}": give this one another name`);
   };
+  const name = ({ name: own }: { readonly name: string }): string => own;
+  const id = ({ id: own }: { readonly id: string }): string => own;
+  refuse('a world named', worlds.map(name), catalog.worlds.map(name));
+  refuse('an algorithm with the id', algorithms.map(id), catalog.algorithms.map(id));
+  refuse('a metric', metrics.map(id), [...builtInMetrics(), ...catalog.metrics.map(id)]);
 }
 
 /** The user has not allowed this folder to run anything. */
@@ -150,9 +142,9 @@ function permit({ folder, allowed }: PluginFolder): void {
 const codeFile = (folder: string): string | undefined =>
   CODE_FILES.map((name) => join(folder, name)).find((file) => statSync(file, { throwIfNoEntry: false })?.isFile());
 
-async function loadCode(folder: string): Promise<void> {
+async function loadCode(folder: string): Promise<PluginParts> {
   const file = codeFile(folder);
-  if (file === undefined) return;
+  if (file === undefined) return NOTHING;
   const exported: unknown = await import(`${pathToFileURL(file).href}?${codeHash(folder)}`);
   const make = z.looseObject({ default: isFunction }).safeParse(exported);
   if (!make.success) {
@@ -162,38 +154,18 @@ async function loadCode(folder: string): Promise<void> {
   }
   const parsed = contents.safeParse(Reflect.apply(make.data.default, undefined, [toolbox]));
   if (!parsed.success) throw new Error(`What ${file} answers does not fit the interface of plug-ins:\n${z.prettifyError(parsed.error)}`);
-  for (const metric of parsed.data.metrics) registerMetric(metric);
-  for (const world of parsed.data.worlds) if (isWorld(world)) registerWorld({ ...world, mistakes: world.mistakes ?? {}, folder });
-  for (const algorithm of parsed.data.algorithms) if (isAlgorithm(algorithm)) registerAlgorithm(algorithm);
-  Object.assign(state.searchSpaces, parsed.data.searchSpaces);
-  for (const [name, check] of Object.entries(parsed.data.checks)) state.checks[name] = () => Reflect.apply(check, undefined, []);
+  const { worlds, algorithms, metrics, searchSpaces, checks } = parsed.data;
+  return {
+    ...NOTHING,
+    metrics,
+    searchSpaces,
+    worlds: worlds.flatMap((world) => (isWorld(world) ? [{ ...world, mistakes: world.mistakes ?? {}, folder }] : [])),
+    algorithms: algorithms.flatMap((algorithm) => (isAlgorithm(algorithm) ? [algorithm] : [])),
+    checks: Object.fromEntries(Object.entries(checks).map(([name, check]) => [name, () => Reflect.apply(check, undefined, [])])),
+  };
 }
 
 // The shapes were checked above; what their functions answer is checked where they are called (`lab plugin check` calls all of them).
 const isWorld = (value: unknown): value is Omit<World, 'mistakes'> & { mistakes?: World['mistakes'] } =>
   worldShape.safeParse(value).success;
 const isAlgorithm = (value: unknown): value is Algorithm => algorithmShape.safeParse(value).success;
-
-/** The plug-ins that a config uses, by name, with the hash of their code; undefined where it uses none. */
-export function pluginsOf(config: {
-  readonly world: { readonly name: string };
-  readonly algorithm: { readonly id: string };
-}): Record<string, string> | undefined {
-  const used = state.loaded.filter(
-    ({ worlds, algorithms: ids }) => worlds.includes(config.world.name) || ids.includes(config.algorithm.id),
-  );
-  return used.length === 0 ? undefined : Object.fromEntries(used.map(({ name, hash }) => [name, hash]));
-}
-
-/** Why a run that was made with these plug-ins cannot continue with those of today; null when it can. */
-export function pluginChange(wanted: Readonly<Record<string, string>> | undefined): string | null {
-  for (const [name, hash] of Object.entries(wanted ?? {})) {
-    const found = state.loaded.find((plugin) => plugin.name === name);
-    if (!found)
-      return `The run was made with the plug-in “${name}”, which is not there any more. Add its folder again; until then the run can only be looked at.`;
-    if (found.hash !== hash) {
-      return `The code of the plug-in “${name}” has changed since the run began (${hash} then, ${found.hash} now), so it cannot be resumed with the same numbers. Put the old code back, or start a new run.`;
-    }
-  }
-  return null;
-}

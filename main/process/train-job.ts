@@ -8,7 +8,8 @@ import { Store } from '../store/store.ts';
 import type { Job, JobResult } from './messages.ts';
 import type { RunReport } from '../training/reports.ts';
 import { train } from '../training/train.ts';
-import { loadPlugins, pluginChange } from '../plugin/load.ts';
+import { pluginChange } from '../config/catalog.ts';
+import { loadCatalog } from '../plugin/load.ts';
 
 /** Aborted, it saves and ends. */
 export async function runTraining(
@@ -25,11 +26,12 @@ export async function runTraining(
   };
   const store = Store.read(job.dataFolder);
   try {
-    await loadPlugins(job.dataFolder);
+    const catalog = await loadCatalog(job.dataFolder);
     const { config } = job;
-    const changed = pluginChange(config.plugins);
+    const changed = pluginChange(catalog, config.plugins);
     if (changed !== null) throw new Error(changed);
     const host = {
+      catalog,
       dataFolder: job.dataFolder,
       files: new CheckpointFiles(job.dataFolder, job.uid),
       references: store.references,

@@ -42,28 +42,29 @@ function run(job: Job): Promise<JobResult> {
   }
 }
 
+const catalogOf = async (dataFolder: string) => (await import('../plugin/load.ts')).loadCatalog(dataFolder);
+
 /** The engine is loaded when it is first needed: the self-test must answer even where it cannot be loaded. */
 async function resample(job: Extract<Job, { kind: 'resample' }>): Promise<JobResult> {
   const { runResample } = await import('../replay/resample.ts');
-  await (await import('../plugin/load.ts')).loadPlugins(job.dataFolder);
-  return { ...(await runResample(job)) };
+  return { ...(await runResample(await catalogOf(job.dataFolder), job)) };
 }
 
 async function credit(job: Extract<Job, { kind: 'credit' }>): Promise<JobResult> {
   const { episodeCredit } = await import('../replay/credit.ts');
-  await (await import('../plugin/load.ts')).loadPlugins(job.dataFolder);
-  return { ...(await episodeCredit({ ...job, progress: (done, total) => send({ kind: 'progress', done, total }) })) };
+  const catalog = await catalogOf(job.dataFolder);
+  return { ...(await episodeCredit(catalog, { ...job, progress: (done, total) => send({ kind: 'progress', done, total }) })) };
 }
 
 async function play({ world: name, settings, task: id, most, ...player }: Extract<Job, { kind: 'play' }>): Promise<JobResult> {
   const { modelActions } = await import('../replay/model-player.ts');
-  await (await import('../plugin/load.ts')).loadPlugins(player.dataFolder);
+  const catalog = await catalogOf(player.dataFolder);
   const [{ findWorld }, { findTask }] = await Promise.all([import('../environment/registry.ts'), import('../environment/game.ts')]);
-  const world = findWorld(name);
+  const world = findWorld(catalog, name);
   const environment = world.create(world.settings.parse(settings));
   const task = findTask(environment, id);
   if (!task) throw new Error(`The world ${name} has no task ${id}`);
-  return { actions: await modelActions(world, environment, task, { ...player, ...(most !== null && { most }) }) };
+  return { actions: await modelActions(catalog, world, environment, task, { ...player, ...(most !== null && { most }) }) };
 }
 
 async function devices(): Promise<JobResult> {

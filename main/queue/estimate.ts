@@ -3,7 +3,7 @@
 // took elsewhere. Without any it says so instead of guessing.
 
 import { availableParallelism } from 'node:os';
-import { algorithmOf } from '../algorithm/registry.ts';
+import { type Algorithms, algorithmOf } from '../algorithm/registry.ts';
 import { contentHash } from '../base/canonical.ts';
 import { median } from '../base/statistics.ts';
 import { freeBytes } from '../store/disk-space.ts';
@@ -47,7 +47,7 @@ export function estimateRun(store: Store, config: RunConfig, elsewhere = readShi
   }
   const { training, evaluation, reference } = config;
   const evaluations = evaluation.every > 0 ? (Math.floor(training.updates / evaluation.every) + 1) * evaluation.tasks : 0;
-  const played = vstarEpisodes(config) + evaluations + evaluation.finalTasks;
+  const played = vstarEpisodes(store.catalog, config) + evaluations + evaluation.finalTasks;
   const seconds =
     training.updates * training.batch * measured.secondsPerUpdateEpisode +
     played * measured.secondsPerEpisode +
@@ -135,15 +135,15 @@ function diskOf(store: Store, config: RunConfig, measured: Measurement | null): 
     metrics: METRICS,
     evaluations: evaluation.every > 0 ? Math.floor(training.updates / evaluation.every) + 1 : 1,
     tasksPerEvaluation: evaluation.tasks,
-    vstarEpisodes: vstarEpisodes(config),
+    vstarEpisodes: vstarEpisodes(store.catalog, config),
     checkpointBytes: weights * 4 * NUMBERS_PER_WEIGHT,
     checkpointsKept: checkpoints.keep + 1,
   };
   return diskEstimate(plan, retention, measuredBytesPerStep(store, config.world.name)).total;
 }
 
-function vstarEpisodes(config: RunConfig): number {
-  return algorithmOf(config.algorithm).needs.vstar ? config.training.tasks * (config.vstar.samples[0] ?? 0) : 0;
+function vstarEpisodes(catalog: Algorithms, config: RunConfig): number {
+  return algorithmOf(catalog, config.algorithm).needs.vstar ? config.training.tasks * (config.vstar.samples[0] ?? 0) : 0;
 }
 
 function medians(all: readonly Measurement[]): Measurement {

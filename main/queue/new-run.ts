@@ -6,21 +6,21 @@ import { join } from 'node:path';
 import { projectFolder } from '../base/paths.ts';
 import type { RunWriterOptions } from '../store/run-writer.ts';
 import type { NewRun, Run } from '../store/runs.ts';
+import { type Catalog, pluginsOf } from '../config/catalog.ts';
 import type { RunConfig } from '../config/config.ts';
 import { runIdentity } from '../config/identity.ts';
-import { pluginsOf } from '../plugin/load.ts';
 
 /** The config as a run of it is stored: with the code of the plug-ins that it uses. */
-export function withPlugins(config: RunConfig): RunConfig {
-  const plugins = pluginsOf(config);
+export function withPlugins(catalog: Catalog, config: RunConfig): RunConfig {
+  const plugins = pluginsOf(catalog, config);
   return plugins ? { ...config, plugins } : config;
 }
 
 /** The identity of the run that this config becomes. */
-export const identityOf = (config: RunConfig): string => runIdentity(withPlugins(config));
+export const identityOf = (catalog: Catalog, config: RunConfig): string => runIdentity(withPlugins(catalog, config));
 
-export function newRun(chosen: RunConfig, preset: string | null, tags: readonly string[] = []): NewRun {
-  const config = withPlugins(chosen);
+export function newRun(catalog: Catalog, chosen: RunConfig, preset: string | null, tags: readonly string[] = []): NewRun {
+  const config = withPlugins(catalog, chosen);
   return {
     name: config.name,
     world: config.world.name,

@@ -5,8 +5,8 @@ import { mkdtempSync, rmSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Store } from '../store/store.ts';
+import type { Catalog } from '../config/catalog.ts';
 import type { RunConfig } from '../config/config.ts';
-import { loadedPlugins } from '../plugin/load.ts';
 import { addFolder } from '../plugin/permissions.ts';
 import type { Measurement } from './speeds.ts';
 import { newRun, writerOptions } from './new-run.ts';
@@ -18,13 +18,18 @@ const CLONING_STEPS = 24;
 const MOST_EPISODES = 64;
 
 /** `launchIn` starts a training process with the given data folder; the language models of `dataFolder` are found there too. */
-export async function probe(config: RunConfig, launchIn: (dataFolder: string) => Launch, dataFolder?: string): Promise<Measurement> {
+export async function probe(
+  catalog: Catalog,
+  config: RunConfig,
+  launchIn: (dataFolder: string) => Launch,
+  dataFolder?: string,
+): Promise<Measurement> {
   const folder = mkdtempSync(join(tmpdir(), 'astrolab-probe-'));
   if (dataFolder !== undefined && config.policy.kind === 'model')
     symlinkSync(join(dataFolder, 'models'), join(folder, 'models'), 'junction');
-  const store = Store.open(folder);
+  const store = Store.open(folder, catalog);
   // Its training process finds the same plug-ins there.
-  for (const plugin of loadedPlugins()) addFolder(folder, plugin.folder, plugin.allowed);
+  for (const plugin of catalog.plugins) addFolder(folder, plugin.folder, plugin.allowed);
   const small = shrunk(config);
   const cloning: Seen[] = [];
   const queue = new RunQueue({
@@ -37,7 +42,7 @@ export async function probe(config: RunConfig, launchIn: (dataFolder: string) =>
     },
   });
   try {
-    const run = store.runs.create(newRun(small, null));
+    const run = store.runs.create(newRun(catalog, small, null));
     queue.train(run.id);
     await queue.settled();
     const { state, reason } = store.runs.get(run.id);

@@ -2,6 +2,7 @@
 // compare with, and plays on from the state before every step, which gives each state's value. From these every method of credit
 // (algorithm/credit.ts) has its advantage, side by side.
 
+import type { Catalog } from '../config/catalog.ts';
 import { type Branches, type CreditMethod, creditMethods, creditSettings, groupCredit, turnRewards } from '../algorithm/credit.ts';
 import { Random } from '../base/random.ts';
 import { wilson } from '../base/statistics.ts';
@@ -61,12 +62,12 @@ const DEFAULTS = {
   creditHistory: creditSettings.creditHistory.parse(undefined),
 };
 
-export async function episodeCredit(job: CreditJob): Promise<EpisodeCredit> {
-  const store = Store.read(job.dataFolder);
+export async function episodeCredit(catalog: Catalog, job: CreditJob): Promise<EpisodeCredit> {
+  const store = Store.read(job.dataFolder, catalog);
   try {
     const recorded = store.trajectories.read(job.episode);
     const run = store.runs.get(runOfEpisode(job.episode));
-    const { environment, findTask } = readerOf(run, store.dataFolder);
+    const { environment, findTask } = readerOf(catalog, run, store.dataFolder);
     const task = findTask(recorded);
     const traced = task && retrace(environment, task, recorded);
     if (!traced)

@@ -1,6 +1,7 @@
 // A language model that plays an episode from where it stands, for `lab play --model` and the Play page: it acts greedily, and its actions are
 // then shown like anybody's.
 
+import type { Catalog } from '../config/catalog.ts';
 import { parseConfig } from '../config/config.ts';
 import type { Environment, Task, World } from '../environment/environment.ts';
 import { openAdapter } from '../policy/model/adapter.ts';
@@ -36,12 +37,16 @@ class LimitedEpisode extends EpisodeInPlay {
 
 /** What the model does next, in order. */
 export async function modelActions(
+  catalog: Catalog,
   world: World,
   environment: Environment,
   task: Task,
   { dataFolder, model, adapter, level, before = [], most = Number.POSITIVE_INFINITY }: ModelPlayer,
 ): Promise<string[]> {
-  const config = parseConfig({ world: { name: world.name }, policy: { kind: 'model', model: { name: model }, contextLength: CONTEXT } });
+  const config = parseConfig(catalog, {
+    world: { name: world.name },
+    policy: { kind: 'model', model: { name: model }, contextLength: CONTEXT },
+  });
   const { codec } = modelPolicy(config, world, environment, { dataFolder, critic: false });
   const source = new ModelRegistry(dataFolder).open(model);
   const tuned = adapter === undefined ? undefined : openAdapter(adapter, source.config);

@@ -33,7 +33,7 @@ export function policyOfRun(store: Store, run: number, update?: number): StoredP
 
 /** A run's set-up and the weights of a checkpoint: after `update`, or the newest. */
 function stateOfRun(store: Store, run: number, update?: number): { setup: RunSetup; state: TrainingState; update: number } {
-  const setup = openRun(store.runs.get(run).config, { dataFolder: store.dataFolder });
+  const setup = openRun(store.catalog, store.runs.get(run).config, { dataFolder: store.dataFolder });
   const checkpoint =
     update === undefined
       ? store.checkpoints.newestSound(run)
@@ -56,7 +56,7 @@ export function trainedModelOfRun(store: Store, run: number, update?: number): T
   const { policy } = config;
   if (policy.kind !== 'model') throw new ModelError(`Run ${run} has trained a small Transformer; only language models can be exported`);
   const part = { source: new ModelRegistry(store.dataFolder).open(policy.model.name), trained: trainedPart(policy) };
-  const setup = openRun(config, { dataFolder: store.dataFolder });
+  const setup = openRun(store.catalog, config, { dataFolder: store.dataFolder });
   const reference = update === 0 ? store.references.find(referenceRecipe(setup)) : undefined;
   if (reference) {
     const layout = setup.referenceLayout;

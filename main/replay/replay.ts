@@ -2,6 +2,7 @@
 // would have said, and why it failed. The world is played again beside the record; where today's world no longer gives
 // the same texts (another catalog, say), that is said and only what was recorded is shown.
 
+import type { Catalog } from '../config/catalog.ts';
 import type { Environment, Facts, Task, Turn } from '../environment/environment.ts';
 import type { TokenNames } from '../policy/text/episode-text.ts';
 import { mark, Tokenizer } from '../policy/text/tokenizer.ts';
@@ -31,12 +32,12 @@ export interface Reader {
 const MOST_READERS = 4;
 const readers = new Map<string, Reader>();
 
-export function readerOf(run: Run, dataFolder = defaultDataFolder()): Reader {
+export function readerOf(catalog: Catalog, run: Run, dataFolder = defaultDataFolder()): Reader {
   const { config } = run;
   const key = readingKey(config);
   let reader = readers.get(key);
   if (!reader) {
-    const { environment, codec } = openRun(config, { dataFolder });
+    const { environment, codec } = openRun(catalog, config, { dataFolder });
     const tasks = new Map<string, Task>();
     for (const split of splits) for (const task of environment.tasks(split)) tasks.set(task.id, task);
     reader = { environment, tokenizer: codec.tokenizer, findTask: ({ task }) => tasks.get(task) };
@@ -49,7 +50,7 @@ export function readerOf(run: Run, dataFolder = defaultDataFolder()): Reader {
 /** A run whose plug-in has gone, changed or may not run is read from its record alone, with the tokenizer of its newest checkpoint. */
 function readerFor(store: Store, run: Run): Reader {
   try {
-    return readerOf(run, store.dataFolder);
+    return readerOf(store.catalog, run, store.dataFolder);
   } catch (error) {
     if (!usesPlugins(run)) throw error;
     return { environment: recorded(run.world), tokenizer: storedTokens(store, run.id), findTask: () => undefined };
@@ -172,7 +173,7 @@ export function replayOf(store: Store, run: Run, trajectory: Trajectory, episode
     return: trajectory.return,
     vstar: vstarOf(store, run.id, trajectory),
     finalPage: draw(finalObservation, trajectory.steps.at(-1)?.facts),
-    diagnosis: diagnosis && { ...diagnosis, meaning: failureMeaning(diagnosis.failure) },
+    diagnosis: diagnosis && { ...diagnosis, meaning: failureMeaning(store.catalog, diagnosis.failure) },
     retraced: traced !== undefined,
   };
 }

@@ -1,6 +1,7 @@
 // "What would another policy have done from here?": the first steps of a recorded episode are played again as they were,
 // then a policy of the store continues. A job of the worker process, because the model's work must not stall the window.
 
+import type { Catalog } from '../config/catalog.ts';
 import { EpisodeInPlay } from '../rollout/episode.ts';
 import { drawAt } from '../rollout/rollout.ts';
 import type { Trajectory } from '../rollout/trajectory.ts';
@@ -28,12 +29,12 @@ export interface ResampleJob {
 /** More draws than an episode can take, so that no two rollouts share one. */
 const DRAWS_PER_ROLLOUT = 10_000;
 
-export async function runResample(job: ResampleJob): Promise<{ trajectory: Trajectory; solved: number }> {
-  const store = Store.read(job.dataFolder);
+export async function runResample(catalog: Catalog, job: ResampleJob): Promise<{ trajectory: Trajectory; solved: number }> {
+  const store = Store.read(job.dataFolder, catalog);
   try {
     const recorded = store.trajectories.read(job.episode);
     const own = store.runs.get(runOfEpisode(job.episode));
-    const { environment, findTask } = readerOf(own, store.dataFolder);
+    const { environment, findTask } = readerOf(catalog, own, store.dataFolder);
     const task = findTask(recorded);
     const traced = task && retrace(environment, task, recorded);
     if (!traced) {

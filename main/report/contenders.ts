@@ -14,25 +14,22 @@ export interface StoredContender extends Contender {
 
 type ClusteredStoredResult = StoredResult & ClusteredResult;
 
-/** What the worlds say of their tasks, asked once. */
-const clusters = new TaskClusters();
-
 /** Results that were read lately: the parts of a comparison are asked for one after the other, and each needs them. */
-const read = new WeakMap<Store, Map<string, ClusteredStoredResult[]>>();
+const read = new WeakMap<Store, { clusters: TaskClusters; results: Map<string, ClusteredStoredResult[]> }>();
 const MOST_READ = 200_000;
 
 /** What an evaluation measured never changes; should its number be given again, its run, date or outcome differ. */
 function resultsOf(store: Store, run: Run, evaluation: Evaluation | undefined): readonly ClusteredStoredResult[] {
   if (!evaluation) return [];
   let known = read.get(store);
-  if (!known) read.set(store, (known = new Map()));
+  if (!known) read.set(store, (known = { clusters: new TaskClusters(store.catalog), results: new Map() }));
   const { id, createdAt, success } = evaluation;
   const key = [id, run.uid, createdAt, success.k, success.n].join(' ');
-  let results = known.get(key);
+  let results = known.results.get(key);
   if (!results) {
-    results = clusters.mark(run.config, store.evaluations.results(id));
-    if ([...known.values()].reduce((sum, { length }) => sum + length, results.length) > MOST_READ) known.clear();
-    known.set(key, results);
+    results = known.clusters.mark(run.config, store.evaluations.results(id));
+    if ([...known.results.values()].reduce((sum, { length }) => sum + length, results.length) > MOST_READ) known.results.clear();
+    known.results.set(key, results);
   }
   return results;
 }

@@ -5,7 +5,7 @@ import type { EvaluationResult } from '../evaluation/evaluation-report.ts';
 import { BUDGET_NAMES, BUDGETS, type Budgets } from './budget.ts';
 import type { Comparison } from '../evaluation/compare.ts';
 import type { EvaluationTable } from '../evaluation/evaluate.ts';
-import { failureMeaning, inOrder } from '../evaluation/failures.ts';
+import { inOrder } from '../evaluation/failures.ts';
 import { codeLine, csvLine, interval, latex, markdown, percent, terminal, type Cell } from '../base/format.ts';
 import type { Proportion } from '../base/statistics.ts';
 
@@ -97,6 +97,8 @@ export const summaryText = (agents: readonly NamedTable[]): string => textTable(
 export interface FailureExample {
   readonly task: string;
   readonly failure: string;
+  /** Of the failure. */
+  readonly meaning: string;
   readonly evidence: string;
 }
 
@@ -149,7 +151,7 @@ function failureAnalysis(table: EvaluationTable, examples: readonly FailureExamp
     const own = examples.filter((example) => example.failure === name).slice(0, 3);
     lines.push(
       '',
-      `**${failureMeaning(name)}.**`,
+      `**${own[0]?.meaning ?? name}.**`,
       '',
       ...own.map((example) => `- ${markdown(example.task)}: ${markdown(example.evidence)}`),
     );

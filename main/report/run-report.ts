@@ -8,7 +8,7 @@ import type { Run } from '../store/runs.ts';
 import type { Store } from '../store/store.ts';
 import type { Evaluation, StoredResult } from '../store/evaluations.ts';
 import { playAgent, tabulate } from '../evaluation/evaluate.ts';
-import { diagnose, inOrder } from '../evaluation/failures.ts';
+import { diagnose, failureMeaning, inOrder } from '../evaluation/failures.ts';
 import { type FailureExample, type NamedTable, type ReportInput } from './report.ts';
 import { interval, percent } from '../base/format.ts';
 import { wilson } from '../base/statistics.ts';
@@ -22,7 +22,7 @@ export function reportOfRun(store: Store, run: Run): ReportInput {
   if (!evaluation) throw new Error(`Run ${run.id} has not been evaluated yet: let it train on, or evaluate it with "lab eval ${run.id}"`);
   const results = store.evaluations.results(evaluation.id);
   const { name, settings } = run.config.world;
-  const world = findWorld(name);
+  const world = findWorld(store.catalog, name);
   const environment = world.create(settings);
   const own: NamedTable = { name: `run ${run.id} (${run.name})`, table: tabulate(results) };
   return {
@@ -93,7 +93,7 @@ function examples(store: Store, environment: Environment, results: readonly Stor
       .flatMap(({ task, episode }) => {
         if (episode === null) return [];
         const diagnosis = diagnose(environment, store.trajectories.read(episode), { reachable: failure !== 'unreachable' });
-        return diagnosis ? [{ task, failure, evidence: diagnosis.evidence }] : [];
+        return diagnosis ? [{ task, failure, meaning: failureMeaning(store.catalog, failure), evidence: diagnosis.evidence }] : [];
       }),
   );
 }

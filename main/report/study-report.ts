@@ -2,6 +2,7 @@
 // fail with an example of each class, the settings that differ, and the commands that make the numbers again. Every file is
 // made of the same data, in the form that its reader wants: Markdown, HTML, CSV, LaTeX, SVG, slides, an audit log.
 
+import type { Catalog } from '../config/catalog.ts';
 import { z } from 'zod';
 import type { Run } from '../store/runs.ts';
 import type { Store } from '../store/store.ts';
@@ -120,7 +121,7 @@ export function studyReport(store: Store, ids: readonly number[], title: string,
       final: finalFigure(tested ? 'Test success' : 'Success in the latest evaluation', comparison, arms, groups, many),
       profiles: profileFigure(store, groups),
     },
-    commands: [...runs.map(trainCommand), `npm run lab -- compare ${runWords(ids)}`],
+    commands: [...runs.map((run) => trainCommand(store.catalog, run)), `npm run lab -- compare ${runWords(ids)}`],
     csv: { results: resultsCsv(comparison), paired: pairedCsv(comparison), arms: armCsv(arms) },
   };
 }
@@ -376,7 +377,7 @@ function failureCases(store: Store, ids: readonly number[], episodes: number): F
     const episode = own.find((result) => result.episode !== null)?.episode ?? null;
     return {
       failure,
-      meaning: failureMeaning(failure),
+      meaning: failureMeaning(store.catalog, failure),
       count: own.length,
       share: own.length / episodes,
       example: episode === null ? 'No episode of this class was stored.' : told(store, episode),
@@ -402,8 +403,11 @@ function learningLine(store: Store, run: Run): FigureLine {
 }
 
 /** The command that trains the run again: its preset and whatever was changed about it. */
-function trainCommand(run: Run): string {
-  return trainCommands([run.config], presetBase(run.preset)) ?? `npm run lab -- train --config run-${run.id}.json --seed ${run.seed}`;
+function trainCommand(catalog: Catalog, run: Run): string {
+  return (
+    trainCommands(catalog, [run.config], presetBase(catalog, run.preset)) ??
+    `npm run lab -- train --config run-${run.id}.json --seed ${run.seed}`
+  );
 }
 
 function reportMarkdown(report: StudyReport): string {

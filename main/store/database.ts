@@ -2,6 +2,7 @@
 // numbered migrations whose history is checked: an edited or missing migration, a newer, foreign, truncated or damaged
 // file is refused with a reason and left as it is. Before an upgrade the whole file is backed up.
 
+import { BUILT_IN, type Catalog } from '../config/catalog.ts';
 import Sqlite from 'better-sqlite3';
 import {
   accessSync,
@@ -64,7 +65,10 @@ export function readMigrations(folder = migrationsFolder()): Migration[] {
 }
 
 /** The writer's connection: creates the file and brings it up to date. */
-export function openDatabase(file: string, migrations = readMigrations()): Connection {
+export function openDatabase(
+  file: string,
+  { migrations = readMigrations(), catalog = BUILT_IN }: { migrations?: readonly Migration[]; catalog?: Catalog } = {},
+): Connection {
   mkdirSync(dirname(file), { recursive: true });
   const db = connect(file, false);
   try {
@@ -72,7 +76,7 @@ export function openDatabase(file: string, migrations = readMigrations()): Conne
     db.pragma('journal_mode = WAL');
     // A lost power supply may cost the last transactions but never the file; checkpoints raise this to FULL.
     db.pragma('synchronous = NORMAL');
-    migrate(db, file, migrations);
+    migrate(db, file, migrations, catalog);
     return db;
   } catch (error) {
     db.close();
@@ -102,14 +106,14 @@ export function openReader(file: string, migrations = readMigrations()): Connect
  * A database that cannot be written to, because its folder or disk is read-only: a copy of it beside other temporary files, upgraded if
  * need be, in which nothing can be changed. Returns how to remove the copy.
  */
-export function openCopy(file: string): { readonly db: Connection; readonly remove: () => void } {
+export function openCopy(file: string, catalog: Catalog): { readonly db: Connection; readonly remove: () => void } {
   if (!existsSync(file)) throw new DatabaseError(`There is no database at ${file} yet, and none can be made: the folder is read-only.`);
   const folder = mkdtempSync(join(tmpdir(), 'astrolab-copy-'));
   const remove = (): void => rmSync(folder, { recursive: true, force: true });
   try {
     const copy = join(folder, basename(file));
     for (const ending of ['', '-wal']) if (existsSync(file + ending)) copyFileSync(file + ending, copy + ending);
-    const db = openDatabase(copy);
+    const db = openDatabase(copy, { catalog });
     db.pragma('query_only = ON');
     return { db, remove };
   } catch (error) {
@@ -237,7 +241,7 @@ function readHistory(db: Connection, file: string, migrations: readonly Migratio
 }
 
 /** All that is pending in one transaction: killed on the way, the file is as it was, and the next to open it begins again. */
-function migrate(db: Connection, file: string, migrations: readonly Migration[]): void {
+function migrate(db: Connection, file: string, migrations: readonly Migration[], catalog: Catalog): void {
   const found = checkHistory(db, file, migrations);
   if (found === migrations.length) return;
   if (found > 0) backUp(db, file, found);
@@ -257,7 +261,7 @@ function migrate(db: Connection, file: string, migrations: readonly Migration[])
       db.pragma(`user_version = ${next.version}`);
     }
     // Once, and after the tables are today's: the records are rewritten by the code of today.
-    if (version > 0 && pending.some(({ name }) => name.endsWith('configs'))) upgradeRecords(db);
+    if (version > 0 && pending.some(({ name }) => name.endsWith('configs'))) upgradeRecords(db, catalog);
   });
   upgrade.immediate();
 }

@@ -36,7 +36,7 @@ export function purge(store: Store, ids?: readonly number[]): number {
     store.checkpoints.sweep(run.uid, null);
   }
   if (trash.length > 0) dropUnusedTexts(store);
-  store.write(() => sweepUnfinished(store.db, store.dataFolder));
+  store.write(() => sweepUnfinished(store.db, store.dataFolder, store.catalog));
   return trash.length;
 }
 

@@ -2,6 +2,7 @@
 // command line) opens the one writer; pages, exports and workers may open as many readers as they like.
 
 import { statSync } from 'node:fs';
+import { BUILT_IN, type Catalog } from '../config/catalog.ts';
 import { CheckpointStore } from './checkpoints.ts';
 import { type Connection, databaseFile, isReadOnly, openCopy, openDatabase, openReader } from './database.ts';
 import { Dictionary } from './dictionary.ts';
@@ -20,6 +21,8 @@ import { VstarCache } from './vstar-cache.ts';
 
 export class Store {
   readonly dataFolder: string;
+  /** What its configs are made of; replaced when plug-ins come or go. */
+  catalog: Catalog;
   readonly db: Connection;
   readonly dictionary: Dictionary;
   readonly runs: RunStore;
@@ -42,7 +45,8 @@ export class Store {
   readonly readOnly: boolean;
   readonly #onClose: () => void;
 
-  private constructor(dataFolder: string, db: Connection, readOnly = false, onClose = (): void => {}) {
+  private constructor(dataFolder: string, catalog: Catalog, db: Connection, readOnly = false, onClose = (): void => {}) {
+    this.catalog = catalog;
     this.readOnly = readOnly;
     this.#onClose = onClose;
     this.dataFolder = dataFolder;
@@ -65,20 +69,20 @@ export class Store {
   }
 
   /** The writer: creates and upgrades the database as needed. */
-  static open(dataFolder: string): Store {
-    return new Store(dataFolder, openDatabase(databaseFile(dataFolder)));
+  static open(dataFolder: string, catalog: Catalog = BUILT_IN): Store {
+    return new Store(dataFolder, catalog, openDatabase(databaseFile(dataFolder), { catalog }));
   }
 
   /** The writer, or, where the folder is read-only, a look at a copy of the database. */
-  static openOrLook(dataFolder: string): Store {
-    if (!isReadOnly(dataFolder)) return Store.open(dataFolder);
-    const { db, remove } = openCopy(databaseFile(dataFolder));
-    return new Store(dataFolder, db, true, remove);
+  static openOrLook(dataFolder: string, catalog: Catalog = BUILT_IN): Store {
+    if (!isReadOnly(dataFolder)) return Store.open(dataFolder, catalog);
+    const { db, remove } = openCopy(databaseFile(dataFolder), catalog);
+    return new Store(dataFolder, catalog, db, true, remove);
   }
 
   /** A reader: cannot write, never waits for the writer. */
-  static read(dataFolder: string): Store {
-    return new Store(dataFolder, openReader(databaseFile(dataFolder)));
+  static read(dataFolder: string, catalog: Catalog = BUILT_IN): Store {
+    return new Store(dataFolder, catalog, openReader(databaseFile(dataFolder)));
   }
 
   /** One transaction: all of it is stored, or nothing. */

@@ -3,9 +3,10 @@
 
 import type { Statement } from 'better-sqlite3';
 import { z } from 'zod';
-import { algorithmOf, hasAlgorithm } from '../algorithm/registry.ts';
+import { type Algorithms, algorithmOf, hasAlgorithm } from '../algorithm/registry.ts';
 import { canonicalJson, type Json, parseCanonical } from '../base/canonical.ts';
 import type { Verdict } from '../base/vocabulary.ts';
+import type { Catalog } from '../config/catalog.ts';
 import { parseConfig, type RunConfig } from '../config/config.ts';
 import { armIdentity, runIdentity } from '../config/identity.ts';
 import { upgradeConfig } from '../config/upgrade.ts';
@@ -15,11 +16,11 @@ import { Dictionary } from './dictionary.ts';
 import { MetricStore } from './metrics.ts';
 
 /** Part of a migration's transaction. */
-export function upgradeRecords(db: Connection): void {
-  upgradeRuns(db);
+export function upgradeRecords(db: Connection, catalog: Catalog): void {
+  upgradeRuns(db, catalog);
   upgradeRows(db, 'studies', 'id', 'plan', upgradeVerdicts);
   upgradeRows(db, 'events', 'id', 'data', upgradeAlert, `WHERE kind = 'alert'`);
-  upgradeReferences(db);
+  upgradeReferences(db, catalog);
 }
 
 interface RunRow {
@@ -28,20 +29,20 @@ interface RunRow {
 }
 
 /** A config that does not fit stays as it is; its run is listed with the reason and cannot be opened. */
-function upgradeRuns(db: Connection): void {
+function upgradeRuns(db: Connection, catalog: Catalog): void {
   const set = db.prepare('UPDATE runs SET config = ?, config_hash = ?, group_hash = ?, config_fault = NULL WHERE id = ?');
   const refuse = db.prepare('UPDATE runs SET config_fault = ? WHERE id = ?');
   const metrics = new MetricStore(db, new Dictionary(db));
   for (const { id, config: stored } of db.prepare<[], RunRow>('SELECT id, config FROM runs').all()) {
     let config: RunConfig;
     try {
-      config = upgradeConfig(parseCanonical(stored));
+      config = upgradeConfig(catalog, parseCanonical(stored));
     } catch (error) {
       refuse.run(error instanceof Error ? error.message : String(error), id);
       continue;
     }
     set.run(canonicalJson(config), runIdentity(config), armIdentity(config), id);
-    unlessDamaged(() => countSteps(metrics, id, config));
+    unlessDamaged(() => countSteps(catalog, metrics, id, config));
   }
 }
 
@@ -49,11 +50,11 @@ function upgradeRuns(db: Connection): void {
  * Version 0.1.0 did not record optimizer steps. They follow from the episodes of each update: one whose episodes were all filtered out
  * takes no step, and one with few episodes is not cut into more parts than it has.
  */
-export function countSteps(metrics: MetricStore, run: number, config: RunConfig): void {
+export function countSteps(catalog: Algorithms, metrics: MetricStore, run: number, config: RunConfig): void {
   if (metrics.series(run, 'optimizerSteps').values.length > 0) return;
   const { updates, values } = metrics.series(run, 'update.episodes');
-  if (updates.length === 0 || !hasAlgorithm(config.algorithm.id)) return;
-  const { epochs, minibatches } = algorithmOf(config.algorithm).needs;
+  if (updates.length === 0 || !hasAlgorithm(catalog, config.algorithm.id)) return;
+  const { epochs, minibatches } = algorithmOf(catalog, config.algorithm).needs;
   let steps = 0;
   const counted = values.map((episodes) => (steps += epochs * Math.min(minibatches, episodes)));
   metrics.addSeries(run, 'optimizerSteps', updates, counted);
@@ -99,17 +100,17 @@ export function upgradeAlert(data: Json): Json {
 const details = z.record(z.string(), z.json());
 
 /** What is noted about a reference policy: the settings that it was cloned with, all of them. */
-function upgradeReferences(db: Connection): void {
+function upgradeReferences(db: Connection, catalog: Catalog): void {
   const rows = db
     .prepare<[], { recipe: string; world: string; details: string }>('SELECT recipe, world, details FROM reference_policies')
     .all();
   const set = db.prepare('UPDATE reference_policies SET details = ? WHERE recipe = ?');
-  const settings = Object.keys(parseConfig({}).reference);
+  const settings = Object.keys(parseConfig(catalog, {}).reference);
   for (const { recipe, world, details: text } of rows) {
     unlessDamaged(() => {
       const noted = details.parse(parseCanonical(text));
       const reference = Object.fromEntries(Object.entries(noted).filter(([key]) => settings.includes(key)));
-      set.run(canonicalJson({ ...noted, ...upgradeConfig({ world: { name: world }, reference }).reference }), recipe);
+      set.run(canonicalJson({ ...noted, ...upgradeConfig(catalog, { world: { name: world }, reference }).reference }), recipe);
     });
   }
 }

@@ -1,17 +1,19 @@
 // What `lab plugin check` asks of studies from a folder: that their definitions fit the schema and that every arm is a run.
 
+import { BUILT_IN, type Catalog } from '../config/catalog.ts';
 import { attempt, type CheckResult } from '../plugin/check-world.ts';
 import { loadDefinition, studyIds } from './definition.ts';
 import { planRuns } from './plan.ts';
 
-/** Checks the studies that are there now and were not before. */
-export async function checkStudies(before: readonly string[]): Promise<CheckResult[]> {
+/** Checks the studies that plug-ins add. */
+export async function checkStudies(catalog: Catalog): Promise<CheckResult[]> {
   const results: CheckResult[] = [];
-  for (const id of studyIds().filter((study) => !before.includes(study))) {
+  const builtIn = studyIds(BUILT_IN);
+  for (const id of studyIds(catalog).filter((study) => !builtIn.includes(study))) {
     results.push(
       await attempt(`study ${id}: fits the schema, and each of its arms is a run`, () => {
-        const definition = loadDefinition(id);
-        planRuns(definition, { updates: definition.updates, seeds: definition.seeds, only: null, set: [] }, {});
+        const definition = loadDefinition(catalog, id);
+        planRuns(catalog, definition, { updates: definition.updates, seeds: definition.seeds, only: null, set: [] }, {});
       }),
     );
   }

@@ -5,11 +5,9 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
-import { algorithms } from '../algorithm/registry.ts';
-import { allFailures } from '../environment/registry.ts';
-import { resourceFile } from '../base/paths.ts';
+import { allFailures, type Worlds } from '../environment/registry.ts';
+import type { Catalog } from '../config/catalog.ts';
 import { ConfigError } from '../config/config.ts';
-import { pluginStudyFolders } from '../plugin/load.ts';
 
 const Id = z.string().regex(/^[a-z0-9][a-z0-9-]*$/, 'expected small letters, digits and hyphens');
 const Value = z.union([z.string(), z.number(), z.boolean(), z.array(z.number()).min(1)]);
@@ -35,13 +33,14 @@ const Arm = z.strictObject({
 });
 export type Arm = z.infer<typeof Arm>;
 
-/** What the runs of two arms are compared by, task by task. */
-export const Measure = z.enum(['success', ...allFailures().map(({ id }) => id)]);
-export type Measure = z.infer<typeof Measure>;
+/** What the runs of two arms are compared by, task by task: success, or a failure class of a world. */
+export type Measure = string;
 
-export function measureWords(measure: Measure): string {
+const measuresOf = (catalog: Worlds): string[] => ['success', ...allFailures(catalog).map(({ id }) => id)];
+
+export function measureWords(catalog: Worlds, measure: Measure): string {
   if (measure === 'success') return 'success on the test tasks';
-  const failure = allFailures().find(({ id }) => id === measure);
+  const failure = allFailures(catalog).find(({ id }) => id === measure);
   return `share of test episodes in the failure class ${failure?.title.toLowerCase() ?? measure}`;
 }
 
@@ -55,7 +54,7 @@ const Margin = z.number().gt(0).lt(1);
 const Test = z.strictObject({
   a: Id,
   b: Id,
-  measure: Measure.default('success'),
+  measure: z.string().default('success'),
   expect: z.enum(EXPECTATIONS),
   /** Another margin than the study's. */
   margin: Margin.optional(),
@@ -122,34 +121,35 @@ export const StudyDefinition = z
   });
 export type StudyDefinition = z.infer<typeof StudyDefinition>;
 
-const folders = (): string[] => [resourceFile('studies'), ...pluginStudyFolders()];
-
 /** The built-in definitions, then those of plug-ins. */
-export function studyIds(): string[] {
-  const names = folders().flatMap((folder) => readdirSync(folder).sort());
+export function studyIds({ studies }: Catalog): string[] {
+  const names = studies.flatMap((folder) => readdirSync(folder).sort());
   return [...new Set(names.filter((file) => file.endsWith('.json')).map((file) => file.slice(0, -'.json'.length)))];
 }
 
-const fileOf = (name: string): string | undefined =>
-  /^[\w-]+$/.test(name)
-    ? folders()
-        .map((folder) => join(folder, `${name}.json`))
-        .find((file) => existsSync(file))
-    : undefined;
+const fileOf = ({ studies }: Catalog, name: string): string | undefined =>
+  /^[\w-]+$/.test(name) ? studies.map((folder) => join(folder, `${name}.json`)).find((file) => existsSync(file)) : undefined;
 
-export const hasDefinition = (name: string): boolean => fileOf(name) !== undefined;
+export const hasDefinition = (catalog: Catalog, name: string): boolean => fileOf(catalog, name) !== undefined;
 
-export function loadDefinition(name: string): StudyDefinition {
-  const file = fileOf(name);
-  if (file === undefined) throw new ConfigError(`There is no study definition "${name}". There are ${studyIds().join(', ')}`);
-  return parseDefinition(JSON.parse(readFileSync(file, 'utf8')), name);
+export function loadDefinition(catalog: Catalog, name: string): StudyDefinition {
+  const file = fileOf(catalog, name);
+  if (file === undefined) throw new ConfigError(`There is no study definition "${name}". There are ${studyIds(catalog).join(', ')}`);
+  return parseDefinition(catalog, JSON.parse(readFileSync(file, 'utf8')), name);
 }
 
-export function parseDefinition(input: unknown, name: string): StudyDefinition {
-  const parsed = StudyDefinition.safeParse(input);
+export function parseDefinition(catalog: Catalog, input: unknown, name: string): StudyDefinition {
+  const measures = measuresOf(catalog);
+  const parsed = StudyDefinition.superRefine(({ claims }, context) => {
+    for (const [index, { tests }] of claims.entries())
+      for (const { measure } of tests)
+        if (!measures.includes(measure))
+          context.addIssue({
+            code: 'custom',
+            path: ['claims', index],
+            message: `expected one of ${measures.join(', ')}; found ${measure}`,
+          });
+  }).safeParse(input);
   if (!parsed.success) throw new ConfigError(`The study definition ${name} is wrong:\n${z.prettifyError(parsed.error)}`);
   return parsed.data;
 }
-
-/** Ids of all algorithms, for messages. */
-export const variantIds = (): string[] => algorithms.map(({ id }) => id);

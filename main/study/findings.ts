@@ -1,6 +1,7 @@
 // What the runs of a study say: every arm's test success over its seeds, and every claim's tests with their verdicts.
 // Reads the store only; the same runs always give the same numbers.
 
+import type { Worlds } from '../environment/registry.ts';
 import { aggregate } from '../base/statistics.ts';
 import { successOf } from '../evaluation/evaluate.ts';
 import { budgetOf, meanBudget } from '../report/budget.ts';
@@ -40,7 +41,7 @@ type Sides = Pick<StudyRecord, 'arms' | 'baselines' | 'seeds'>;
 /** The results of every arm by seed, and of every baseline under all seeds. */
 export function resultsOf(store: Store, record: Sides): Map<string, ResultsBySeed> {
   const sides = new Map<string, ResultsBySeed>();
-  const clusters = new TaskClusters();
+  const clusters = new TaskClusters(store.catalog);
   const marked = (run: number, results: readonly StoredResult[]) => clusters.mark(store.runs.get(run).config, results);
   for (const { id, runs } of record.arms) {
     const bySeed = runs.flatMap(({ uid, seed }) => {
@@ -67,6 +68,7 @@ interface Claimed {
 
 /** Every claim with the verdicts of its tests, each by itself and corrected for all tests of the study. */
 export function decide(
+  catalog: Worlds,
   { claims, margin = null }: Claimed,
   sides: ReadonlyMap<string, ResultsBySeed>,
   titles: (id: string) => string,
@@ -80,7 +82,10 @@ export function decide(
     }
   }
   const corrected = correctedChances(asked.map(({ chances }) => chances));
-  const tests = asked.map(({ claim, ...one }, index) => ({ claim, record: testRecord(one, corrected[index] ?? one.chances, titles) }));
+  const tests = asked.map(({ claim, ...one }, index) => ({
+    claim,
+    record: testRecord(one, corrected[index] ?? one.chances, compared(catalog, titles, one.test)),
+  }));
   return claims.map((claim) => {
     const { id, claim: sentence, source, experiment, discussion } = claim;
     const own = tests.flatMap(({ claim: of, record }) => (of === claim ? [record] : []));
@@ -106,7 +111,7 @@ export function redecide(store: Store, record: StudyRecord): StudyRecord {
   const sides = resultsOf(store, record);
   if ([...sides.values()].every(({ size }) => size === 0)) return record;
   const titles = (id: string): string => record.arms.find((arm) => arm.id === id)?.title ?? id;
-  return { ...record, claims: decide({ claims: record.claims.map(asClaim) }, sides, titles) };
+  return { ...record, claims: decide(store.catalog, { claims: record.claims.map(asClaim) }, sides, titles) };
 }
 
 function asClaim({ id, claim, source, experiment, discussion, tests }: ClaimRecord): Claim {
@@ -121,7 +126,11 @@ interface Asked {
   readonly chances: Chances;
 }
 
-function testRecord({ test, paired, margin, chances }: Asked, holm: Chances, titles: (id: string) => string): TestRecord {
+/** What a test compares, in words. */
+const compared = (catalog: Worlds, titles: (id: string) => string, { a, b, measure }: Test): string =>
+  `${titles(a)} against ${titles(b)}, ${measureWords(catalog, measure)}`;
+
+function testRecord({ test, paired, margin, chances }: Asked, holm: Chances, what: string): TestRecord {
   const { difference: _difference, ...shown } = paired ?? { difference: null };
   const verdict = paired ? judge(paired.value, test.expect, chances) : 'inconclusive';
   const corrected = paired ? judge(paired.value, test.expect, holm) : 'inconclusive';
@@ -136,7 +145,7 @@ function testRecord({ test, paired, margin, chances }: Asked, holm: Chances, tit
     corrected,
     chances: { ...chances, differentHolm: holm.different, equivalentHolm: holm.equivalent },
     paired: paired && 'seeds' in shown ? shown : null,
-    words: wordsOf(test, paired ?? null, { verdict, chances, holm, margin }, titles),
+    words: wordsOf(test, paired ?? null, { verdict, chances, holm, margin }, what),
   };
 }
 
@@ -147,8 +156,7 @@ interface Judged {
   readonly margin: number | null;
 }
 
-function wordsOf(test: Test, paired: Paired | null, judged: Judged, titles: (id: string) => string): string {
-  const what = `${titles(test.a)} against ${titles(test.b)}, ${measureWords(test.measure)}`;
+function wordsOf(test: Test, paired: Paired | null, judged: Judged, what: string): string {
   if (!paired) return `${what}: no finished runs to compare yet.`;
   const { value, low, high, a, b, seeds, tasks, clusters, onlyA, onlyB, bySeed } = paired;
   const agree = bySeed.filter((difference) => (test.expect === 'higher' ? difference > 0 : difference < 0)).length;

@@ -260,11 +260,11 @@ function tuningSection({ tuning, tuned }: StudyRecord): string[] {
 }
 
 /** One bar chart per measure, the arms of the claim's tests side by side; none while they have no runs. */
-function claimFigures({ sides, titles, folder }: Material, { id, tests }: ClaimRecord, number: number): Figure[] {
+function claimFigures({ store, sides, titles, folder }: Material, { id, tests }: ClaimRecord, number: number): Figure[] {
   const measures = [...new Set(tests.map(({ measure }) => measure))];
   return measures.flatMap((measure) => {
     const arms = [...new Set(tests.filter((test) => test.measure === measure).flatMap(({ a, b }) => [a, b]))];
-    const title = `Claim ${number}: ${measureWords(measure)} (mean over seeds, 95%)`;
+    const title = `Claim ${number}: ${measureWords(store.catalog, measure)} (mean over seeds, 95%)`;
     const bars = arms.flatMap((arm): FigureBar[] => {
       const rates = [...(sides.get(arm)?.values() ?? [])].map((results) => mean(results.map((result) => valueOf(result, measure))));
       return rates.length > 0 ? [{ label: titles(arm), ...aggregate([rates]).mean }] : [];

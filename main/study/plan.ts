@@ -1,7 +1,8 @@
 // From a study's definition to complete configs: base, budget, the arm (and the one it is like), its tuned settings, the
 // caller's changes, seed. Arms whose configs are equal share their runs, because runs are found by their config.
 
-import { type RunConfig } from '../config/config.ts';
+import type { Catalog } from '../config/catalog.ts';
+import type { RunConfig } from '../config/config.ts';
 import { applyOverrides } from '../config/overrides.ts';
 import { loadPreset } from '../config/presets.ts';
 import { quantile } from '../base/statistics.ts';
@@ -41,10 +42,10 @@ function lineage(definition: StudyDefinition, arm: Arm): Arm[] {
 }
 
 /** The config of an arm, without its seed. */
-export function armConfig(definition: StudyDefinition, arm: Arm, options: PlanOptions, tuned: Tuned): RunConfig {
-  const config = ownConfig(definition, arm, options.updatesOf?.[arm.id] ?? options.updates, tuned);
+export function armConfig(catalog: Catalog, definition: StudyDefinition, arm: Arm, options: PlanOptions, tuned: Tuned): RunConfig {
+  const config = ownConfig(catalog, definition, arm, options.updatesOf?.[arm.id] ?? options.updates, tuned);
   const equal = definition.equalise === 'optimizerSteps' ? oneStep(config) : [];
-  return applyOverrides(config, [...equal, ...options.set, `name=${arm.id}`]);
+  return applyOverrides(catalog, config, [...equal, ...options.set, `name=${arm.id}`]);
 }
 
 /** One optimizer step an update, on all its episodes: with equal batches and updates, equal steps. */
@@ -59,12 +60,12 @@ export function equalTokens(tokensPerUpdate: ReadonlyMap<string, number>, update
   return Object.fromEntries([...tokensPerUpdate].map(([arm, tokens]) => [arm, Math.max(1, Math.round(target / Math.max(1, tokens)))]));
 }
 
-function ownConfig(definition: StudyDefinition, arm: Arm, updates: number, tuned: Tuned): RunConfig {
+function ownConfig(catalog: Catalog, definition: StudyDefinition, arm: Arm, updates: number, tuned: Tuned): RunConfig {
   const parent = definition.arms.find(({ id }) => id === arm.like);
-  const start = parent ? ownConfig(definition, parent, updates, tuned) : baseConfig(definition, updates);
+  const start = parent ? ownConfig(catalog, definition, parent, updates, tuned) : baseConfig(catalog, definition, updates);
   const { algorithm, ...set } = arm.set;
-  const changed = algorithm === undefined ? start : applyOverrides(start, [`algorithm=${String(algorithm)}`]);
-  return applyOverrides(changed, [
+  const changed = algorithm === undefined ? start : applyOverrides(catalog, start, [`algorithm=${String(algorithm)}`]);
+  return applyOverrides(catalog, changed, [
     ...(parent ? sharedSettings(start, changed) : []),
     ...overridesOf(set),
     ...partsOf(arm.parts, updates),
@@ -72,8 +73,8 @@ function ownConfig(definition: StudyDefinition, arm: Arm, updates: number, tuned
   ]);
 }
 
-function baseConfig({ base }: StudyDefinition, updates: number): RunConfig {
-  return applyOverrides(loadPreset(base.preset).config, [
+function baseConfig(catalog: Catalog, { base }: StudyDefinition, updates: number): RunConfig {
+  return applyOverrides(catalog, loadPreset(catalog, base.preset).config, [
     ...overridesOf(base.set),
     `training.updates=${updates}`,
     ...partsOf(base.parts, updates),
@@ -97,8 +98,8 @@ export function seedsOf(arm: Arm, seeds: readonly number[]): readonly number[] {
 }
 
 /** Every run of the chosen arms, seed by seed, so that an interrupted study has whole comparisons early. */
-export function planRuns(definition: StudyDefinition, options: PlanOptions, tuned: Tuned): PlannedRun[] {
-  const arms = chosenArms(definition, options.only).map((arm) => ({ arm, config: armConfig(definition, arm, options, tuned) }));
+export function planRuns(catalog: Catalog, definition: StudyDefinition, options: PlanOptions, tuned: Tuned): PlannedRun[] {
+  const arms = chosenArms(definition, options.only).map((arm) => ({ arm, config: armConfig(catalog, definition, arm, options, tuned) }));
   return options.seeds.flatMap((seed) =>
     arms
       .filter(({ arm }) => seedsOf(arm, options.seeds).includes(seed))

@@ -3,7 +3,7 @@
 // `readRecord(study.plan)` answers undefined for a study that was merely saved as a selection of runs.
 
 import { z } from 'zod';
-import { EQUALISABLE, EXPECTATIONS, Measure, Settings } from './definition.ts';
+import { EQUALISABLE, EXPECTATIONS, Settings } from './definition.ts';
 import { verdicts } from '../base/vocabulary.ts';
 
 const share = z.number();
@@ -37,7 +37,7 @@ const ArmRecord = z.object({
 const TestRecord = z.object({
   a: z.string(),
   b: z.string(),
-  measure: Measure,
+  measure: z.string(),
   expect: z.enum(EXPECTATIONS),
   /** A difference that would matter, stated beforehand. */
   margin: z.number().nullable().default(null),

@@ -43,7 +43,7 @@ export async function runStudy(
   const options = { ...asked, updatesOf };
   let failed: Run[] = [];
   if (work) {
-    const planned = planRuns(definition, options, tuned);
+    const planned = planRuns(store.catalog, definition, options, tuned);
     options.stage?.(
       `Training ${planned.length} runs of ${chosenArms(definition, options.only).length} arms, seeds ${options.seeds.join(', ')}`,
     );
@@ -94,7 +94,14 @@ export function judged(store: Store, record: StudyRecord, definition: StudyDefin
   const titles = (id: string): string => definition.arms.find((arm) => arm.id === id)?.title ?? id;
   const changes = record.frozen ? changesSince(record.frozen, definition) : [];
   const listed = changes.map(({ key, before, after }) => ({ key, before: plainJson(before), after: plainJson(after) }));
-  return { ...record, title, question, discussion, changes: listed, claims: decide(definition, resultsOf(store, record), titles) };
+  return {
+    ...record,
+    title,
+    question,
+    discussion,
+    changes: listed,
+    claims: decide(store.catalog, definition, resultsOf(store, record), titles),
+  };
 }
 
 /** A value of a definition, which came out of JSON; null where there was none. */
@@ -131,9 +138,9 @@ async function pilots(
     tunedRoots(definition, arm).every((root) => tuned[root] !== undefined),
   );
   const wanted = ready.map((arm) => {
-    const config = armConfig(definition, arm, options, tuned);
+    const config = armConfig(store.catalog, definition, arm, options, tuned);
     const changes = [`seed=${definition.tuning.seed}`, 'evaluation.every=0', 'evaluation.finalTasks=0', `name=pilot ${arm.id}`];
-    return { config: applyOverrides(config, changes), preset: definition.base.preset, tags: ['pilot', arm.id] };
+    return { config: applyOverrides(store.catalog, config, changes), preset: definition.base.preset, tags: ['pilot', arm.id] };
   });
   if (work) options.stage?.(`Counting the tokens of an update with one pilot run for each of ${wanted.length} arms`);
   const runs = work ? await trainAll(store, wanted, work) : finishedRuns(store, wanted);
@@ -156,7 +163,7 @@ async function tunedSettings(
   const subjects = armsToTune(definition, options.only).map((arm) => ({
     id: arm.id,
     preset,
-    config: armConfig(definition, arm, options, {}),
+    config: armConfig(store.catalog, definition, arm, options, {}),
   }));
   const { trials } = definition.tuning;
   if (work && subjects.length > 0)
@@ -185,7 +192,7 @@ function finishedArms(
 ): { id: string; title: string; runs: RunSummary[] }[] {
   return definition.arms.flatMap((arm) => {
     if (tunedRoots(definition, arm).some((root) => tuned[root] === undefined)) return [];
-    const config = armConfig(definition, arm, options, tuned);
+    const config = armConfig(store.catalog, definition, arm, options, tuned);
     const runs = seedsOf(arm, options.seeds).flatMap((seed) => sameRun(store, { ...config, seed }) ?? []);
     const done = runs.filter(({ state }) => state === 'done');
     return done.length > 0 ? [{ id: arm.id, title: arm.title, runs: done }] : [];
@@ -204,7 +211,7 @@ async function evaluateBaselines(store: Store, run: Run): Promise<void> {
   if (missing.length === 0) return;
   const { config } = run;
   const { finalTasks: tasks, temperature } = config.evaluation;
-  const setup = openRun(config, { dataFolder: store.dataFolder });
+  const setup = openRun(store.catalog, config, { dataFolder: store.dataFolder });
   const { environment, world } = setup;
   const about = { update: 0, kind: 'manual', split: 'test', worldHash: worldHash(environment, environment.levels - 1) } as const;
   for (const name of missing) {

@@ -3,7 +3,7 @@
 // others follow a low-discrepancy sequence with a seeded start, which spreads a few trials better than independent draws
 // and continues where it was when more trials are asked for. A knob that all algorithms share gets the same values in all.
 
-import { pluginSearchSpace, type SearchKnob } from '../plugin/load.ts';
+import type { Catalog, SearchKnob } from '../config/catalog.ts';
 import { Random } from '../base/random.ts';
 import type { Settings } from './definition.ts';
 
@@ -29,9 +29,9 @@ export const SEARCH_SPACES: Readonly<Record<string, readonly SearchKnob[]>> = {
 const STEPS = [0.8191725133961645, 0.6710436067037893, 0.5497004779019703];
 
 /** The settings of a trial; none for trial 0. */
-export function trialSettings(variant: string, trial: number, seed: number): Settings {
+export function trialSettings({ searchSpaces }: Catalog, variant: string, trial: number, seed: number): Settings {
   // An algorithm of a plug-in that names no knobs is tuned by its learning rate.
-  const space = SEARCH_SPACES[variant] ?? pluginSearchSpace(variant) ?? [LEARNING_RATE];
+  const space = SEARCH_SPACES[variant] ?? searchSpaces[variant] ?? [LEARNING_RATE];
   if (trial === 0) return {};
   return Object.fromEntries(
     space.map(({ key, low, high, scale }, dimension) => {

@@ -1,6 +1,7 @@
 // The table "expected, measured then, measured here" as Markdown and as plain rows for the terminal and the window. Means are over seeds, with the
 // least and the most beside them: three seeds have no interval worth its name.
 
+import type { Worlds } from '../environment/registry.ts';
 import { failureMeaning, inOrder } from '../evaluation/failures.ts';
 import { percent, signedPoints } from '../base/format.ts';
 import { mean } from '../base/statistics.ts';
@@ -89,7 +90,7 @@ export interface Breakdown {
   readonly rows: readonly (readonly string[])[];
 }
 
-export function breakdowns({ system, runs }: MeasuredSystem): Breakdown[] {
+export function breakdowns(catalog: Worlds, { system, runs }: MeasuredSystem): Breakdown[] {
   if (runs.length === 0) return [];
   const then = (shares: Readonly<Record<string, number>>, name: string): string => {
     const share = shares[name];
@@ -119,7 +120,7 @@ export function breakdowns({ system, runs }: MeasuredSystem): Breakdown[] {
       title: 'why episodes fail (shares of the failures)',
       header: ['failure', 'then', 'here'],
       rows: failed.map((name) => [
-        failureMeaning(name),
+        failureMeaning(catalog, name),
         then(system.failures, name),
         spread(
           over(runs, ({ table }) => {
@@ -175,7 +176,7 @@ function commonRows(runs: readonly MeasuredRun[]): Breakdown[] {
   return [...(traits.length > 0 ? [common] : []), ...(runs.some(({ conduct }) => conduct.coverage !== null) ? [words] : [])];
 }
 
-export function sourcesMarkdown(systems: readonly MeasuredSystem[], how: string): string {
+export function sourcesMarkdown(catalog: Worlds, systems: readonly MeasuredSystem[], how: string): string {
   const lines = [
     '# Expected, measured then, measured here',
     '',
@@ -185,7 +186,7 @@ export function sourcesMarkdown(systems: readonly MeasuredSystem[], how: string)
     markdownTable([...SOURCES_HEADER], systems.map(sourcesRow)),
   ];
   for (const measured of systems) {
-    const parts = breakdowns(measured);
+    const parts = breakdowns(catalog, measured);
     if (parts.length === 0) continue;
     lines.push('', `## ${measured.system.title}`);
     for (const { title, header, rows } of parts)

@@ -1,6 +1,7 @@
 // The systems of the write-ups, each with its preset: what was expected, what was measured then, and what its runs measure here. The systems are
 // data (resources/sources.json); every number of the column "here" comes from runs in the database, found by their configs.
 
+import type { Catalog } from '../config/catalog.ts';
 import { readFileSync } from 'node:fs';
 import { z } from 'zod';
 import type { RunConfig } from '../config/config.ts';
@@ -38,9 +39,9 @@ export function loadSystems(): readonly System[] {
 }
 
 /** The config of a system's run, with one thread, so that several can train at once; `changes` are the caller's, as `--set` has them. */
-export function systemConfig(system: System, size: Size, seed: number, changes: readonly string[] = []): RunConfig {
+export function systemConfig(catalog: Catalog, system: System, size: Size, seed: number, changes: readonly string[] = []): RunConfig {
   const own = Object.entries(system.set).map(([key, value]) => `${key}=${value}`);
-  return applyOverrides(sized(loadPreset(system.preset), size), [
+  return applyOverrides(catalog, sized(catalog, loadPreset(catalog, system.preset), size), [
     'threads=1',
     ...own,
     ...changes,
@@ -79,12 +80,12 @@ export function measureSystem(
   { size, seeds, changes = [] }: { readonly size: Size; readonly seeds: readonly number[]; readonly changes?: readonly string[] },
 ): MeasuredSystem {
   const runs = seeds.flatMap((seed): MeasuredRun[] => {
-    const config = systemConfig(system, size, seed, changes);
+    const config = systemConfig(store.catalog, system, size, seed, changes);
     const run = sameRun(store, config);
     const final = run?.state === 'done' ? evaluationOn(store, run.id, 'test') : undefined;
     if (!run || !final) return [];
     const results = store.evaluations.results(final.id);
-    const environment = findWorld(config.world.name).create(config.world.settings);
+    const environment = findWorld(store.catalog, config.world.name).create(config.world.settings);
     const kept = (index: number) => {
       const episode = results[index]?.episode ?? null;
       return episode === null ? null : store.trajectories.read(episode).steps;
@@ -93,5 +94,5 @@ export function measureSystem(
     const conduct = conductOf(environment, conductedEpisodes(environment, final.split, results, kept));
     return [{ run: run.id, seed, table: tabulate(results), conduct, train: train ? wilson(train.k, train.n) : null }];
   });
-  return { system, updates: systemConfig(system, size, 1, changes).training.updates, runs };
+  return { system, updates: systemConfig(store.catalog, system, size, 1, changes).training.updates, runs };
 }

@@ -4,6 +4,7 @@
 // by more than chance is said with it. A trial is one run, so this is the test of a single pair of runs (clusters of tasks
 // are the sample, evaluation/inference.ts): it holds for the tuner's seed only. Test tasks are never played.
 
+import type { Catalog } from '../config/catalog.ts';
 import type { RunConfig } from '../config/config.ts';
 import { applyOverrides } from '../config/overrides.ts';
 import { successOf } from '../evaluation/evaluate.ts';
@@ -55,9 +56,9 @@ export interface Tuning {
 }
 
 /** The config of a trial: the subject's, its settings, the tuner's seed, validation at the end and no test. */
-export function trialConfig({ id, config }: Subject, trial: number, options: TuneOptions): RunConfig {
-  const settings = trialSettings(config.algorithm.id, trial, options.seed);
-  return applyOverrides(config, [
+export function trialConfig(catalog: Catalog, { id, config }: Subject, trial: number, options: TuneOptions): RunConfig {
+  const settings = trialSettings(catalog, config.algorithm.id, trial, options.seed);
+  return applyOverrides(catalog, config, [
     ...overridesOf(settings),
     `seed=${options.seed}`,
     `evaluation.every=${config.training.updates}`,
@@ -72,14 +73,16 @@ export function trialConfig({ id, config }: Subject, trial: number, options: Tun
 /** Without `work` nothing is trained: finished trials decide, and a subject that has none is left out. */
 export async function tune(store: Store, subjects: readonly Subject[], options: TuneOptions, work: WorkOptions | null): Promise<Tuning[]> {
   const numbers = Array.from({ length: options.trials }, (_, trial) => trial);
-  const planned = subjects.flatMap((subject) => numbers.map((trial) => ({ subject, config: trialConfig(subject, trial, options) })));
+  const planned = subjects.flatMap((subject) =>
+    numbers.map((trial) => ({ subject, config: trialConfig(store.catalog, subject, trial, options) })),
+  );
   const wanted = planned.map(({ subject, config }) => ({ config, preset: subject.preset, tags: ['tune', subject.id] }));
   const runs = work ? await trainAll(store, wanted, work) : finishedRuns(store, wanted);
-  const clusters = new TaskClusters();
+  const clusters = new TaskClusters(store.catalog);
   return subjects.flatMap((subject, place) => {
     const own = runs.slice(place * options.trials, (place + 1) * options.trials);
     const outcomes = own.flatMap((run, trial) => {
-      const settings = trialSettings(subject.config.algorithm.id, trial, options.seed);
+      const settings = trialSettings(store.catalog, subject.config.algorithm.id, trial, options.seed);
       return run ? [{ trial, run, settings, results: clusters.mark(run.config, lastResults(store, run)) }] : [];
     });
     return outcomes.length > 0 ? [judge(subject, outcomes)] : [];

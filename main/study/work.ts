@@ -5,7 +5,7 @@
 // of them makes it, the others find it.
 
 import { setTimeout as sleep } from 'node:timers/promises';
-import { algorithmOf } from '../algorithm/registry.ts';
+import { type Algorithms, algorithmOf } from '../algorithm/registry.ts';
 import { RunLocked } from '../store/locks.ts';
 import type { Run, RunSummary } from '../store/runs.ts';
 import type { RunState } from '../base/vocabulary.ts';
@@ -62,7 +62,7 @@ export class WorkStopped extends Error {
 const FINAL: readonly RunState[] = ['done', 'failed', 'stopped', 'paused', 'interrupted'];
 
 /** The run that is this experiment already. */
-export const sameRun = (store: Store, config: RunConfig): RunSummary | undefined => store.runs.findSame(withPlugins(config));
+export const sameRun = (store: Store, config: RunConfig): RunSummary | undefined => store.runs.findSame(withPlugins(store.catalog, config));
 
 /** The runs of the list that are done already, in its order. */
 export function finishedRuns(store: Store, wanted: readonly WantedRun[]): (Run | undefined)[] {
@@ -77,11 +77,12 @@ export async function trainAll(store: Store, wanted: readonly WantedRun[], optio
   if (options.remote) return trainRemotely(store, wanted, options.remote);
   const { ids, open, pace } = plan(store, wanted);
   checkTogether(
+    store.catalog,
     open.map(({ run }) => run.config),
     store.dataFolder,
     options.jobs,
   );
-  const waiting = pioneersFirst(open);
+  const waiting = pioneersFirst(store.catalog, open);
   const training = new Training(store, options, pace);
   let over = false;
   const aborted = (): boolean => over || options.signal?.aborted === true;
@@ -124,12 +125,12 @@ export async function trainAll(store: Store, wanted: readonly WantedRun[], optio
     await Promise.allSettled(workers);
   }
   if (options.signal?.aborted === true) throw new WorkStopped(`Stopped with ${pace.left} runs to go`);
-  return wanted.map(({ config }) => store.runs.get(ids.get(identityOf(config)) ?? 0));
+  return wanted.map(({ config }) => store.runs.get(ids.get(identityOf(store.catalog, config)) ?? 0));
 }
 
 /** What is there already, by the hash of its config, and what is still to be trained. */
 function plan(store: Store, wanted: readonly WantedRun[]): { ids: Map<string, number>; open: Open[]; pace: Pace } {
-  const different = new Map(wanted.map((one) => [identityOf(one.config), one]));
+  const different = new Map(wanted.map((one) => [identityOf(store.catalog, one.config), one]));
   const ids = new Map<string, number>();
   const open: Open[] = [];
   for (const [hash, run] of different) {
@@ -212,16 +213,16 @@ class Training {
 
 /** What is not done yet goes elsewhere. A run that failed there has a row here too, so that it is seen in the list with its reason. */
 async function trainRemotely(store: Store, wanted: readonly WantedRun[], remote: NonNullable<WorkOptions['remote']>): Promise<Run[]> {
-  const different = [...new Map(wanted.map((one) => [identityOf(one.config), one])).values()];
+  const different = [...new Map(wanted.map((one) => [identityOf(store.catalog, one.config), one])).values()];
   const open = different.filter(({ config }) => sameRun(store, config)?.state !== 'done');
-  const failures = new Map((await remote(open)).map(({ config, reason }) => [identityOf(config), reason]));
+  const failures = new Map((await remote(open)).map(({ config, reason }) => [identityOf(store.catalog, config), reason]));
   return wanted.map((run) => {
     const known = sameRun(store, run.config);
     if (known?.state === 'done') {
       addTags(store, known.id, run.tags);
       return store.runs.get(known.id);
     }
-    const reason = failures.get(identityOf(run.config)) ?? 'It did not come back';
+    const reason = failures.get(identityOf(store.catalog, run.config)) ?? 'It did not come back';
     const id = known?.id ?? findOrCreate(store, run);
     store.write(() => store.runs.change(id, { state: 'failed', reason, position: null, finishedAt: Date.now() }));
     return store.runs.get(id);
@@ -237,7 +238,7 @@ interface Open {
 function findOrCreate(store: Store, run: WantedRun): number {
   return store.write(() => {
     const known = sameRun(store, run.config);
-    if (known === undefined) return store.runs.create(newRun(run.config, run.preset, run.tags)).id;
+    if (known === undefined) return store.runs.create(newRun(store.catalog, run.config, run.preset, run.tags)).id;
     addTags(store, known.id, run.tags);
     return known.id;
   });
@@ -248,7 +249,7 @@ function addTags(store: Store, id: number, tags: readonly string[]): void {
 }
 
 /** One run of each reference policy first, then one of each set of V* samples, then the rest in order. */
-function pioneersFirst<T extends { readonly run: WantedRun }>(open: readonly T[]): T[] {
+function pioneersFirst<T extends { readonly run: WantedRun }>(catalog: Algorithms, open: readonly T[]): T[] {
   const seen = new Set<string>();
   const first = (key: string): boolean => !seen.has(key) && seen.add(key).size > 0;
   const ranked = open.map((one) => {
@@ -256,7 +257,7 @@ function pioneersFirst<T extends { readonly run: WantedRun }>(open: readonly T[]
     // Samples for V* depend on the reference's seed, not on the run's.
     const needed = contentHash([world, policy, reference]);
     const makesReference = first(needed);
-    const makesSamples = algorithmOf(algorithm).needs.vstar && first(`${needed} ${vstar.samples.join()}`);
+    const makesSamples = algorithmOf(catalog, algorithm).needs.vstar && first(`${needed} ${vstar.samples.join()}`);
     return { one, rank: makesReference ? 0 : makesSamples ? 1 : 2 };
   });
   return ranked.sort((a, b) => a.rank - b.rank).map(({ one }) => one);

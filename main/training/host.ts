@@ -1,6 +1,7 @@
 // What training needs of the world outside, as interfaces: where reports go, and the files and caches that a
 // run shares with others. The store implements them; training never sees a database.
 
+import type { Catalog } from '../config/catalog.ts';
 import type { Json } from '../base/canonical.ts';
 import type { RunReport } from './reports.ts';
 
@@ -50,6 +51,7 @@ export interface VstarLookup {
 }
 
 export interface TrainingHost {
+  readonly catalog: Catalog;
   readonly dataFolder: string;
   readonly files: { save(update: number, write: (path: string) => void, unfinished?: boolean): CheckpointFile };
   /** Reference policies that earlier runs have made. */

@@ -10,7 +10,7 @@ import { openReference } from './reference/open-reference.ts';
 import { trainingPool } from './tasks.ts';
 import { VstarStage, valuedAtOnce } from './vstar-stage.ts';
 
-type Host = Pick<TrainingHost, 'dataFolder' | 'references' | 'vstar' | 'report'>;
+type Host = Pick<TrainingHost, 'catalog' | 'dataFolder' | 'references' | 'vstar' | 'report'>;
 
 /** All configs have the same world, policy and reference. What the host has already is not made again. */
 export async function prepareShared(configs: readonly RunConfig[], host: Host, signal = neverAborted()): Promise<void> {
@@ -20,7 +20,7 @@ export async function prepareShared(configs: readonly RunConfig[], host: Host, s
   const { environment } = actor;
   try {
     for (const config of configs) {
-      if (!valuedAtOnce(config)) continue; // the others value tasks when they first meet them
+      if (!valuedAtOnce(host.catalog, config)) continue; // the others value tasks when they first meet them
       const stage = new VstarStage(config, actor, reference.sha256, host.vstar, signal);
       const samples = scheduled(config.vstar.samples, 0, config.training.updates);
       await stage.ensure(trainingPool(config, environment), environment.levels - 1, samples, async (entries, _episodes, done, total) => {

@@ -15,6 +15,7 @@ import type { ScratchCodec } from '../policy/text/scratch-text.ts';
 import type { ModelConfig } from '../policy/transformer/transformer.ts';
 import type { TextCodec } from '../rollout/episode.ts';
 import { canonicalJson, contentHash } from '../base/canonical.ts';
+import type { Catalog } from '../config/catalog.ts';
 import type { RunConfig } from '../config/config.ts';
 import { defaultDataFolder } from '../base/paths.ts';
 import { modelPolicy } from './model-policy.ts';
@@ -23,6 +24,7 @@ import { modelPolicy } from './model-policy.ts';
 const LARGE_WORLD_WORDS = 4000;
 
 export interface RunSetup {
+  readonly catalog: Catalog;
   readonly config: RunConfig;
   readonly world: World;
   readonly environment: Environment;
@@ -51,17 +53,18 @@ export const readingKey = ({ world, policy }: RunConfig): string =>
     ...(policy.kind === 'model' && { model: policy.model.name, thoughts: policy.thoughts }),
   });
 
-export function openRun(config: RunConfig, { progress, dataFolder = defaultDataFolder() }: OpenOptions = {}): RunSetup {
-  const world = findWorld(config.world.name);
+export function openRun(catalog: Catalog, config: RunConfig, { progress, dataFolder = defaultDataFolder() }: OpenOptions = {}): RunSetup {
+  const world = findWorld(catalog, config.world.name);
   const created = world.create(config.world.settings, progress);
   const environment = config.policy.kind === 'model' ? penalised(created, config.policy.model.invalidPenalty) : created;
-  const algorithm = algorithmOf(config.algorithm);
+  const algorithm = algorithmOf(catalog, config.algorithm);
   const policy =
     config.policy.kind === 'model'
       ? modelPolicy(config, world, environment, { dataFolder, critic: algorithm.needs.critic })
       : scratchPolicy(config, environment, algorithm.needs.critic);
   const { model, referenceModel } = policy;
   return {
+    catalog,
     config,
     world,
     environment,

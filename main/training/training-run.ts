@@ -6,6 +6,7 @@ import type { Flat } from '../engine/graph/parameters.ts';
 import { Trainer, type TrainingState, freshState } from '../engine/runtime/training-step.ts';
 import type { Task } from '../environment/environment.ts';
 import { TaskGroups } from '../metrics/groups.ts';
+import { glossaryOf } from '../metrics/glossary.ts';
 import { Recorder } from '../metrics/recorder.ts';
 import { SystemSampler } from '../metrics/system.ts';
 import { networkOf } from '../policy/transformer/network.ts';
@@ -112,7 +113,7 @@ export async function openTraining(config: RunConfig, host: TrainingHost, signal
     pool: trainingPool(config, actor.environment),
     tasks: new TaskSampler(training.taskSampling, memory.tasks),
     groups: new TaskGroups(memory.groups),
-    recorder: new Recorder(),
+    recorder: new Recorder(glossaryOf(host.catalog)),
     system: new SystemSampler(() => takenBytes(network)),
     files: host.files,
     clock: updateClock(counters, shared.environmentSeconds),

@@ -2,7 +2,7 @@
 // and their number, so they are looked up first and sampled only when nobody has before. With one sample count all
 // training tasks are valued before the first update; with a schedule (8 → 4 → 2) each task when it is first met.
 
-import { algorithmOf } from '../algorithm/registry.ts';
+import { type Algorithms, algorithmOf } from '../algorithm/registry.ts';
 import { at } from '../base/indexed.ts';
 import { contentHash } from '../base/canonical.ts';
 import { scheduled, vstarOf } from '../algorithm/vstar.ts';
@@ -164,8 +164,8 @@ function getOrThrow<T>(played: ReadonlyMap<string, T>, task: Task): T {
 }
 
 /** Whether all training tasks are valued before the first update; otherwise each when it is first met. */
-export const valuedAtOnce = ({ algorithm, curriculum, vstar }: RunConfig): boolean =>
-  algorithmOf(algorithm).needs.vstar && curriculum.mode === 'off' && vstar.samples.length === 1;
+export const valuedAtOnce = (catalog: Algorithms, { algorithm, curriculum, vstar }: RunConfig): boolean =>
+  algorithmOf(catalog, algorithm).needs.vstar && curriculum.mode === 'off' && vstar.samples.length === 1;
 
 /** Stage 1: V* of the training tasks, as far as it was not estimated before the run was resumed. */
 export async function stageOne(run: TrainingRun): Promise<void> {
@@ -178,7 +178,7 @@ export async function stageOne(run: TrainingRun): Promise<void> {
     if (optimistic) await reporter.alert(0, optimistic);
   }
   if (memory.evaluated < 0) {
-    if (valuedAtOnce(config)) await valueTasks(run, pool, policy.environment.levels - 1, 0);
+    if (valuedAtOnce(run.setup.catalog, config)) await valueTasks(run, pool, policy.environment.levels - 1, 0);
     tasks.expect(vstar.values);
   }
   await vstar.release();

@@ -6,14 +6,13 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { type Branches, creditSettings, groupCredit, returnsToGo, turnTargets } from '../../main/algorithm/credit.ts';
 import type { Algorithm } from '../../main/algorithm/algorithm.ts';
-import { algorithmOf } from '../../main/algorithm/registry.ts';
 import { resourceFile } from '../../main/base/paths.ts';
 import { toolbox } from '../../main/plugin/toolbox.ts';
 import type { RewardKind } from '../../main/algorithm/vstar.ts';
 import { mean } from '../../main/base/statistics.ts';
-import { glossary } from '../../main/metrics/glossary.ts';
 import type { Trajectory } from '../../main/rollout/trajectory.ts';
 import { type PlainEpisode, type PlainStep, runLoss, trajectory } from './batch.ts';
+import { algorithmOf, glossary } from '../catalog.ts';
 
 interface Golden {
   readonly episodes: readonly (PlainEpisode & { readonly steps: readonly (PlainStep & { readonly state: string })[] })[];

@@ -1,8 +1,9 @@
 // A few updates of a three-armed policy must move probability the way each algorithm's formula says.
 
 import { expect, test } from 'vitest';
-import { algorithms, algorithmOf } from '../../main/algorithm/registry.ts';
+import { builtInAlgorithms } from '../../main/algorithm/registry.ts';
 import { runLoss, shortEpisode, trajectory } from './batch.ts';
+import { algorithmOf } from '../catalog.ts';
 
 const ARMS = 3;
 
@@ -50,7 +51,7 @@ const winLose: Episode[] = [
   { arm: 1, success: false, vstar: 0.5 },
 ];
 
-for (const { id } of algorithms) {
+for (const { id } of builtInAlgorithms) {
   test(`${id}: what succeeded becomes more probable than what failed`, async () => {
     const [win, lose] = await learn({ id }, winLose, 5, id === 'astar-po' ? 5 : 0.5);
     expect(win).toBeGreaterThan(1 / ARMS);
@@ -121,7 +122,7 @@ test('empty generations and single episodes never give NaN', async () => {
     steps: [{ reward: 0, logProbs: [], reference: [], values: [] }],
   });
   const none = trajectory({ task: 'n', success: false, vstar: 0.5, return: 0, steps: [] });
-  for (const { id } of algorithms) {
+  for (const { id } of builtInAlgorithms) {
     for (const batch of [[empty, none, shortEpisode('t', true, 0.5, [-1])], [shortEpisode('t', true, 0.5, [-1])]]) {
       const algorithm = algorithmOf({ id });
       const prepared = algorithm.prepare(batch, { update: 0, updates: 1, reward: 'shaped' });

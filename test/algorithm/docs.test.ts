@@ -3,12 +3,13 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { algorithms, algorithmOf } from '../../main/algorithm/registry.ts';
+import { builtInAlgorithms } from '../../main/algorithm/registry.ts';
 import { Graph } from '../../main/engine/graph/graph.ts';
 import { mul, reduceSum } from '../../main/engine/graph/operators.ts';
 import { shortEpisode } from './batch.ts';
+import { algorithmOf } from '../catalog.ts';
 
-for (const { id, settings } of algorithms) {
+for (const { id, settings } of builtInAlgorithms) {
   test(`docs/algorithms/${id}.md names every knob with its default and every metric`, () => {
     const page = readFileSync(join(import.meta.dirname, '..', '..', 'docs', 'algorithms', `${id}.md`), 'utf8');
     for (const [knob, value] of Object.entries(settings.parse({}))) {

@@ -1,8 +1,8 @@
 // Filtered cloning: the mean cross-entropy of the successes, and nothing of the failures.
 
 import { expect, test } from 'vitest';
-import { algorithmOf } from '../../main/algorithm/registry.ts';
 import { runLoss, shortEpisode } from './batch.ts';
+import { algorithmOf } from '../catalog.ts';
 
 const episodes = [shortEpisode('a', true, 0, [-1, -2]), shortEpisode('a', false, 0, [-0.5, -0.5]), shortEpisode('b', true, 0, [-3])];
 const leaf = (...values: number[]): Float32Array => Float32Array.from(values);

@@ -1,9 +1,9 @@
 // OAPL: A*PO's regression on V of the group just drawn.
 
 import { expect, test } from 'vitest';
-import { algorithmOf } from '../../main/algorithm/registry.ts';
 import { smoothMaximum } from '../../main/algorithm/vstar.ts';
 import { runLoss, shortEpisode } from './batch.ts';
+import { algorithmOf } from '../catalog.ts';
 
 test('the loss is the squared distance of β · log-ratio from r − V of the group', async () => {
   const episodes = [

@@ -1,7 +1,6 @@
 // `npm run bench -- device [id]`: what an update costs on a device. Counted from the graphs: kernels, arithmetic, bytes; modelled for three
 // cards (docs/GPU.md); and measured where the device (default: webgpu) passes its self-test, so that the model can be checked.
 
-import { parseConfig } from '../../main/config/config.ts';
 import { at } from '../../main/base/indexed.ts';
 import { DeviceCounters } from '../../main/engine/gpu/device-counters.ts';
 import { deviceOptions, tryDevice } from '../../main/engine/gpu/device.ts';
@@ -24,6 +23,8 @@ import { plannedNetwork } from '../../main/training/batching/memory-plan.ts';
 import { CARDS, type Work, secondsOn, workOf } from './device-model.ts';
 import { FURTHER, MINIMIND, SHAPES } from './llm-models.ts';
 import { median } from './report.ts';
+import { parseConfig } from '../catalog.ts';
+import { BUILT_IN } from '../../main/config/catalog.ts';
 
 const ROWS = 64;
 const SHAPE = { rows: 32, time: 256, agentTokens: 64, masks: 1, episodes: 32, resident: true } as const;
@@ -82,7 +83,7 @@ const ADAPTER_SHAPE = { rows: 4, time: 256, agentTokens: 64, masks: 1, episodes:
 function adapterParts(name: string, shape: object): { parameters: number; own: Part[] } {
   const config = parseConfig({ policy: { kind: 'model', contextLength: 256, model: { name, rank: 16, alpha: 32 } } });
   const described = parseModelConfig({ ...shape, ...FURTHER }, name);
-  const network = plannedNetwork(config, described);
+  const network = plannedNetwork(BUILT_IN, config, described);
   const build = policyObjective(network, ADAPTER_SHAPE, {}, (_graph, policy) => ({ loss: neg(policy.tokenMean(policy.logProbs)) }));
   const work = workOf(stepGraph({ key: 'bench', build }, network.layout, ADAMW).graph);
   const parameters = weightSpecs(described).reduce((sum, spec) => sum + spec.shape.reduce((a, b) => a * b, 1), 0);

@@ -11,7 +11,7 @@ import { AGENT_NAMES, createAgent } from '../../main/environment/agents.ts';
 import type { Environment, Plain, Turn, World } from '../../main/environment/environment.ts';
 import { closeWorlds, externalWorld } from '../../main/environment/external/external.ts';
 import { readManifest } from '../../main/environment/external/manifest.ts';
-import { WORLDS } from '../../main/environment/registry.ts';
+import { BUILT_IN_WORLDS } from '../../main/environment/registry.ts';
 import { projectFolder } from '../../main/base/paths.ts';
 import { Random } from '../../main/base/random.ts';
 import { Store } from '../../main/store/store.ts';
@@ -34,7 +34,7 @@ serve(Trivial)
 `;
 
 const rows: BenchRow[] = [];
-for (const world of WORLDS) {
+for (const world of BUILT_IN_WORLDS) {
   const started = performance.now();
   const environment = world.create({});
   const tasks = environment.tasks('test');

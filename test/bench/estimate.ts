@@ -6,18 +6,17 @@
 import { rmSync } from 'node:fs';
 import { trainHere } from '../../main/commands/train.ts';
 import type { RunConfig } from '../../main/config/config.ts';
-import { applyOverrides } from '../../main/config/overrides.ts';
-import { loadPreset } from '../../main/config/presets.ts';
 import { rowOf } from '../../main/lab/rows.ts';
 import { spawnChild } from '../../main/process/child.ts';
 import { launchWith } from '../../main/process/launch.ts';
 import { estimateRun, probeKey } from '../../main/queue/estimate.ts';
-import { newRun } from '../../main/queue/new-run.ts';
 import { probe } from '../../main/queue/probe.ts';
 import { Store } from '../../main/store/store.ts';
 import { secondsLeft } from '../../renderer/state/progress.ts';
 import { freshDataFolder } from '../e2e/app.ts';
 import { type BenchRow, report } from './report.ts';
+import { applyOverrides, loadPreset, newRun } from '../catalog.ts';
+import { BUILT_IN } from '../../main/config/catalog.ts';
 
 const PRESETS = ['shop-tiny', 'shop-demo', 'maths-multiplication'];
 const SHARES = [0.1, 0.5];
@@ -53,7 +52,7 @@ async function rowsOf(preset: string): Promise<BenchRow[]> {
   const store = Store.open(data);
   try {
     const { config } = loadPreset(preset);
-    store.settings.set(probeKey(config), await probe(config, (folder) => launchWith(spawnChild, folder), data));
+    store.settings.set(probeKey(config), await probe(BUILT_IN, config, (folder) => launchWith(spawnChild, folder), data));
     const rows: BenchRow[] = [];
     const compare = (name: string, said: number | null | undefined, was: number): void => {
       const shared = { peer: null, better: 'lower', absolute: true } as const;

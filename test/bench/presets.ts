@@ -4,14 +4,14 @@
 
 import { cpus } from 'node:os';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
-import { applyOverrides } from '../../main/config/overrides.ts';
-import { allPresets } from '../../main/config/presets.ts';
 import { spawnChild } from '../../main/process/child.ts';
 import { launchWith } from '../../main/process/launch.ts';
 import type { WorkerProcess } from '../../main/process/supervisor.ts';
 import { probe } from '../../main/queue/probe.ts';
 import { type Measurement, shippedSpeeds, speedKey, speedsFile } from '../../main/queue/speeds.ts';
 import { type BenchRow, report } from './report.ts';
+import { allPresets, applyOverrides } from '../catalog.ts';
+import { BUILT_IN } from '../../main/config/catalog.ts';
 
 const EVERY_MS = 50;
 const TICKS_PER_SECOND = 100;
@@ -40,9 +40,9 @@ function spawnWatched(): { readonly process: WorkerProcess; share(): number } {
   return { process: child, share: () => share };
 }
 
-async function measure(config: Parameters<typeof probe>[0]): Promise<Measurement> {
+async function measure(config: Parameters<typeof probe>[1]): Promise<Measurement> {
   let share = (): number => 1;
-  const measured = await probe(applyOverrides(config, ['threads=1']), (folder) =>
+  const measured = await probe(BUILT_IN, applyOverrides(config, ['threads=1']), (folder) =>
     launchWith(() => {
       const watched = spawnWatched();
       share = watched.share;

@@ -11,10 +11,9 @@ import { RunWriter } from '../../main/store/run-writer.ts';
 import { Store } from '../../main/store/store.ts';
 import { spawnChild } from '../../main/process/child.ts';
 import { launchWith } from '../../main/process/launch.ts';
-import { newRun, writerOptions } from '../../main/queue/new-run.ts';
-import { applyOverrides } from '../../main/config/overrides.ts';
-import { loadPreset } from '../../main/config/presets.ts';
+import { writerOptions } from '../../main/queue/new-run.ts';
 import { RunQueue } from '../../main/queue/queue.ts';
+import { applyOverrides, loadPreset, newRun } from '../catalog.ts';
 
 /** The updates that count. */
 const FROM = 6;

@@ -13,13 +13,11 @@ import { Sampler } from '../../main/policy/sampling/sampler.ts';
 import { Random } from '../../main/base/random.ts';
 import type { Episode } from '../../main/rollout/episode.ts';
 import { drawAt, rollout } from '../../main/rollout/rollout.ts';
-import { parseConfig } from '../../main/config/config.ts';
 import { Learner } from '../../main/training/learner.ts';
-import { loadPreset } from '../../main/config/presets.ts';
 import { cloneReference } from '../../main/training/reference/reference.ts';
 import { timedEnvironment } from '../../main/training/timed-environment.ts';
 import { loadWeights, saveWeights } from '../../main/training/weights.ts';
-import { openRun } from '../../main/training/run-setup.ts';
+import { loadPreset, openRun, parseConfig } from '../catalog.ts';
 
 const request = z.discriminatedUnion('command', [
   z.object({ command: z.literal('hello'), threads: z.number(), clock: z.enum(['wall', 'cpu']) }),

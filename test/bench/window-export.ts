@@ -6,11 +6,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { reportFormats } from '../../main/base/vocabulary.ts';
 import type { Input } from '../../preload/contract.ts';
-import { applyOverrides } from '../../main/config/overrides.ts';
-import { loadPreset } from '../../main/config/presets.ts';
 import { freshDataFolder, launch, type Lab, readStore, until, visit } from '../e2e/app.ts';
 import { seed } from '../e2e/seeded.ts';
 import type { BenchRow } from './report.ts';
+import { applyOverrides, loadPreset } from '../catalog.ts';
 
 const RUNS = 100;
 const TASKS = 10;

@@ -2,8 +2,6 @@
 // comparison of 20 runs and a study of 100, each as the user waits for it in the real window: from the key, the choice or the address to the
 // finished page (laid out, ready to paint). The frame that shows it comes at the next tick of the screen.
 
-import { newRun } from '../../main/queue/new-run.ts';
-import { loadPreset } from '../../main/config/presets.ts';
 import { Random } from '../../main/base/random.ts';
 import { sampleStudyFile } from '../../main/base/paths.ts';
 import { importFile } from '../../main/interchange/import.ts';
@@ -13,6 +11,7 @@ import { seed } from '../e2e/seeded.ts';
 import { type BenchRow, median } from './report.ts';
 import { benchTrajectory } from './store-data.ts';
 import { WAIT_GOAL, waitWhile } from './window-export.ts';
+import { loadPreset, newRun } from '../catalog.ts';
 
 const EPISODES = 100_000;
 const BATCH = 1000;

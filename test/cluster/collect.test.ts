@@ -9,11 +9,11 @@ import { openPlace } from '../../main/cluster/place.ts';
 import { planSubmission } from '../../main/cluster/plan.ts';
 import type { SubmissionStatus } from '../../main/cluster/status.ts';
 import { Submission } from '../../main/cluster/submission.ts';
-import { newRun } from '../../main/queue/new-run.ts';
 import { exportRuns } from '../../main/interchange/transfer.ts';
 import { trainAll, type WantedRun } from '../../main/study/work.ts';
 import { openStore, temporaryFolder } from '../store/helpers.ts';
 import { smallRuns } from './outcome.ts';
+import { newRun } from '../catalog.ts';
 
 test('a run that failed on a cluster and succeeded when it was retried is one row of the list', async () => {
   const store = openStore();

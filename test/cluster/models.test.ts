@@ -18,6 +18,7 @@ import { USABLE } from '../../main/training/batching/memory-plan.ts';
 import { writeTinyModel } from '../policy/model/tiny-model.ts';
 import { openStore, temporaryFolder } from '../store/helpers.ts';
 import { model } from '../training/model-host.ts';
+import { BUILT_IN } from '../../main/config/catalog.ts';
 
 let shared = '';
 beforeAll(() => {
@@ -73,7 +74,7 @@ test('a node that does not see the model, or sees another one, says so', async (
 
 test('the memory that the run may use is asked for; a cluster that gives a task less than it needs is refused', () => {
   const store = lab();
-  const plan = memoryOf(config, store.dataFolder);
+  const plan = memoryOf(BUILT_IN, config, store.dataFolder);
   if (!plan) throw new Error('There is no plan');
   const script = (settings: ClusterSettings): string => {
     const { file } = planSubmission(store, settings, wanted, { title: 'memory' });

@@ -1,11 +1,10 @@
 // Small runs for the tests of clusters, and all that must be the same of a run wherever it was trained: every metric that is not a time,
 // what was evaluated, the episodes, the weights with the optimizer's state.
 
-import { applyOverrides } from '../../main/config/overrides.ts';
-import { loadPreset } from '../../main/config/presets.ts';
 import { readCheckpoint } from '../../main/engine/runtime/checkpoint.ts';
 import type { Store } from '../../main/store/store.ts';
 import type { WantedRun } from '../../main/study/work.ts';
+import { applyOverrides, loadPreset } from '../catalog.ts';
 
 const SETTINGS = [
   'threads=1',

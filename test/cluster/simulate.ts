@@ -9,9 +9,9 @@ import { clusterSettings } from '../../main/cluster/clusters.ts';
 import { Silent } from '../../main/cluster/slurm.ts';
 import type { SubmissionStatus } from '../../main/cluster/status.ts';
 import type { Submission } from '../../main/cluster/submission.ts';
-import { loadPreset } from '../../main/config/presets.ts';
 import { openStore, temporaryFolder } from '../store/helpers.ts';
 import { PretendScheduler } from './pretend-scheduler.ts';
+import { loadPreset } from '../catalog.ts';
 
 const preset = loadPreset('shop-tiny').config;
 const wanted = (count: number) =>

@@ -10,9 +10,9 @@ import { Submission } from '../../main/cluster/submission.ts';
 import { runTask } from '../../main/cluster/task.ts';
 import { importFile } from '../../main/interchange/import.ts';
 import { exportRuns } from '../../main/interchange/transfer.ts';
-import { newRun } from '../../main/queue/new-run.ts';
 import { openStore, temporaryFolder } from '../store/helpers.ts';
 import { smallRuns } from './outcome.ts';
+import { newRun } from '../catalog.ts';
 
 const TINY = ['reference.demonstrations=8', 'reference.steps=2', 'reference.checkTasks=1', 'training.batch=2', 'training.tasks=2'];
 

@@ -5,10 +5,10 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Command } from 'commander';
 import { expect, test } from 'vitest';
-import { applyOverrides } from '../../main/config/overrides.ts';
-import { loadPreset } from '../../main/config/presets.ts';
 import { projectFolder } from '../../main/base/paths.ts';
 import { studyIds } from '../../main/study/definition.ts';
+import { applyOverrides, loadPreset } from '../catalog.ts';
+import { BUILT_IN } from '../../main/config/catalog.ts';
 
 const root = projectFolder();
 /** The pages that teach how to add something print commands for what is not there yet. */
@@ -69,7 +69,7 @@ test('every printed command is understood', async () => {
       rest[0] &&
       !rest[0].startsWith('-') &&
       !isPlaceholder(rest[0]) &&
-      !studyIds().includes(rest[0]) &&
+      !studyIds(BUILT_IN).includes(rest[0]) &&
       !rest.includes('--definition')
         ? fault(`no study ${rest[0]}`)
         : []),

@@ -18,6 +18,7 @@ export async function lab(...args: string[]): Promise<Answer> {
       return true;
     }),
   );
+  process.exitCode = undefined; // of whatever ran in this process before
   try {
     const code = await runCommand(args);
     return { code, out: said.stdout, err: said.stderr };

@@ -4,8 +4,8 @@ import { execFileSync } from 'node:child_process';
 import { expect, test } from 'vitest';
 import { presetBase, trainCommands } from '../../main/config/command.ts';
 import { checkOrder } from '../../main/config/orders.ts';
-import { applyOverrides } from '../../main/config/overrides.ts';
-import { loadPreset } from '../../main/config/presets.ts';
+import { applyOverrides, loadPreset } from '../catalog.ts';
+import { BUILT_IN } from '../../main/config/catalog.ts';
 
 /** The words of a line as the shell hands them over. */
 const words = (line: string): string[] =>
@@ -23,8 +23,8 @@ function made(line: string) {
 
 test('a sweep with tags becomes one command per combination, which makes the same configs', () => {
   const config = applyOverrides(loadPreset('shop-tiny').config, ["name=it's a try", 'training.updates=7']);
-  const { runs } = checkOrder({ config, seeds: '3', sweep: [{ key: 'training.learningRate', values: '0.001, 0.003' }] });
-  const command = trainCommands(runs, presetBase('shop-tiny'), ['pilot', 'two words']) ?? '';
+  const { runs } = checkOrder(BUILT_IN, { config, seeds: '3', sweep: [{ key: 'training.learningRate', values: '0.001, 0.003' }] });
+  const command = trainCommands(BUILT_IN, runs, presetBase(BUILT_IN, 'shop-tiny'), ['pilot', 'two words']) ?? '';
   const lines = command.split('\n').map(made);
   expect(lines.map((line) => line.config)).toEqual(runs);
   expect(lines.map(({ tags }) => tags)).toEqual([
@@ -35,13 +35,13 @@ test('a sweep with tags becomes one command per combination, which makes the sam
 
 test('another algorithm and another world come with their settings', () => {
   const config = applyOverrides(loadPreset('shop-tiny').config, ['algorithm.id=grpo', 'algorithm.clipHigh=0.3']);
-  const { runs } = checkOrder({ config, seeds: '1-2', sweep: [] });
-  const command = trainCommands(runs, presetBase('shop-tiny')) ?? '';
+  const { runs } = checkOrder(BUILT_IN, { config, seeds: '1-2', sweep: [] });
+  const command = trainCommands(BUILT_IN, runs, presetBase(BUILT_IN, 'shop-tiny')) ?? '';
   expect(command).toMatch(/^for seed in 1 2; do .*--set algorithm\.id=grpo --set algorithm\.clipHigh=0\.3 --seed \$seed; done$/);
 });
 
 test('what no command can make gets none', () => {
   const { config } = loadPreset('shop-tiny');
-  expect(trainCommands([config], presetBase(null))).toBeNull();
-  expect(trainCommands([config], presetBase('no-such-preset'))).toBeNull();
+  expect(trainCommands(BUILT_IN, [config], presetBase(BUILT_IN, null))).toBeNull();
+  expect(trainCommands(BUILT_IN, [config], presetBase(BUILT_IN, 'no-such-preset'))).toBeNull();
 });

@@ -1,16 +1,16 @@
 import { expect, test } from 'vitest';
 import { z } from 'zod';
-import { algorithms } from '../../main/algorithm/registry.ts';
-import { findWorld } from '../../main/environment/registry.ts';
-import { RunConfig, learningRateAt, parseConfig, temperatureAt } from '../../main/config/config.ts';
+import { builtInAlgorithms } from '../../main/algorithm/registry.ts';
+import { configSchemas, learningRateAt, temperatureAt } from '../../main/config/config.ts';
 import { armIdentity, referenceKey, runIdentity } from '../../main/config/identity.ts';
 import { configMarkdown } from '../../main/config/describe.ts';
 import { worldIssues } from '../../main/config/orders.ts';
-import { applyOverrides, diffConfigs, flatten } from '../../main/config/overrides.ts';
-import { allPresets, loadPreset, presetIds, sized } from '../../main/config/presets.ts';
+import { diffConfigs, flatten } from '../../main/config/overrides.ts';
+import { sized } from '../../main/config/presets.ts';
 import { readConfig, upgradeConfig } from '../../main/config/upgrade.ts';
 import { referenceRecipe } from '../../main/training/reference/reference.ts';
-import { openRun } from '../../main/training/run-setup.ts';
+import { allPresets, applyOverrides, findWorld, loadPreset, openRun, parseConfig, presetIds } from '../catalog.ts';
+import { BUILT_IN } from '../../main/config/catalog.ts';
 
 test('an empty config is a complete run of A*PO in the shop', () => {
   const config = parseConfig({});
@@ -33,7 +33,7 @@ test('every setting says what it means, and every number has a range', () => {
       if (path === 'algorithm') walk(variant, path);
     }
   };
-  walk(z.toJSONSchema(RunConfig, { io: 'input', unrepresentable: 'any' }), '');
+  walk(z.toJSONSchema(configSchemas(BUILT_IN).run, { io: 'input', unrepresentable: 'any' }), '');
   expect(gaps).toEqual([]);
 });
 
@@ -141,7 +141,7 @@ test('every preset fits the schema and its world, and says what it is', () => {
     expect(preset.config.name).toBe(preset.id);
     const world = findWorld(preset.config.world.name);
     expect(() => world.settings.parse(preset.config.world.settings), preset.id).not.toThrow();
-    expect(algorithms.map(({ id }) => id)).toContain(preset.config.algorithm.id);
+    expect(builtInAlgorithms.map(({ id }) => id)).toContain(preset.config.algorithm.id);
   }
   expect(presetIds()).toEqual(expect.arrayContaining(['shop-astar-po', 'shop-tiny']));
   expect(() => loadPreset('nope')).toThrow(/no preset "nope"\. Presets: /);
@@ -157,27 +157,27 @@ test('the flagship follows the measured recipe', () => {
 
 test('unfinished references of version 0.1.0 are found again by keys that settings added since leave as they were', () => {
   const { config } = loadPreset('shop-demo');
-  expect(referenceKey(config).slice(0, 12)).toBe('64fc27719279');
-  expect(referenceKey(applyOverrides(config, ['reference.imperfection.userWords=0']))).not.toBe(referenceKey(config));
+  expect(referenceKey(BUILT_IN, config).slice(0, 12)).toBe('64fc27719279');
+  expect(referenceKey(BUILT_IN, applyOverrides(config, ['reference.imperfection.userWords=0']))).not.toBe(referenceKey(BUILT_IN, config));
   expect(() => applyOverrides(config, ['training.minP=0.05', 'device=webgpu'])).toThrow(
     /training\.minP: expected 0: min-p sampling is for the CPU/,
   );
   const held = applyOverrides(config, ['reference.hold=0.1']);
-  expect(referenceKey(held)).not.toBe(referenceKey(config));
+  expect(referenceKey(BUILT_IN, held)).not.toBe(referenceKey(BUILT_IN, config));
   const model = applyOverrides(config, ['policy.kind=model', 'policy.model.name=any', 'training.reward=shaped']);
-  expect(referenceKey(applyOverrides(model, ['policy.model.invalidPenalty=0.1']))).toBe(referenceKey(model));
+  expect(referenceKey(BUILT_IN, applyOverrides(model, ['policy.model.invalidPenalty=0.1']))).toBe(referenceKey(BUILT_IN, model));
   expect(() => applyOverrides(model, ['training.reward=binary', 'policy.model.invalidPenalty=0.1'])).toThrow(
     /policy\.model\.invalidPenalty: expected 0 with training\.reward=binary/,
   );
   const similar = applyOverrides(model, ['policy.aids.similarIds=true']);
-  expect(referenceKey(similar)).not.toBe(referenceKey(model));
+  expect(referenceKey(BUILT_IN, similar)).not.toBe(referenceKey(BUILT_IN, model));
   expect(() => applyOverrides(config, ['policy.aids.similarIds=true'])).toThrow(
     /policy\.aids\.similarIds: expected false: an id is one token/,
   );
   const grouped = applyOverrides(config, ['reference.group=3']);
-  expect(referenceKey(grouped)).not.toBe(referenceKey(config));
+  expect(referenceKey(BUILT_IN, grouped)).not.toBe(referenceKey(BUILT_IN, config));
   const often = applyOverrides(config, ['reference.tiers=constrained:3']);
-  expect(referenceKey(often)).not.toBe(referenceKey(config));
+  expect(referenceKey(BUILT_IN, often)).not.toBe(referenceKey(BUILT_IN, config));
   expect(() => applyOverrides(config, ['reference.tiers=constrained=3'])).toThrow(/reference\.tiers: expected tiers with whole numbers/);
 });
 
@@ -186,15 +186,17 @@ test('a world declares its demonstrator’s mistakes; configs of version 0.1.0 w
   const old = { wrongWord: 0.3, earlyPurchase: 0.2, uselessClick: 0.05 };
   expect(parseConfig({ reference: { imperfection: old } }).reference.imperfection).toEqual({ ...old, userWords: 0.5 });
   const maths = { world: { name: 'maths' }, reference: { imperfection: old } };
-  expect(readConfig(maths).reference.imperfection).toEqual({ slip: 0.3, guess: 0.2, detour: 0.05 });
-  expect(upgradeConfig(maths)).toEqual(readConfig(maths));
-  expect(upgradeConfig(readConfig(maths))).toEqual(readConfig(maths));
+  expect(readConfig(BUILT_IN, maths).reference.imperfection).toEqual({ slip: 0.3, guess: 0.2, detour: 0.05 });
+  expect(upgradeConfig(BUILT_IN, maths)).toEqual(readConfig(BUILT_IN, maths));
+  expect(upgradeConfig(BUILT_IN, readConfig(BUILT_IN, maths))).toEqual(readConfig(BUILT_IN, maths));
   expect(() => parseConfig(maths)).toThrow(/reference\.imperfection\.wrongWord: expected a mistake of the world maths/);
   // Where a world has none of them, they did nothing.
-  expect(upgradeConfig({ world: { name: 'frozenlake' }, reference: { imperfection: old } })).toEqual(
+  expect(upgradeConfig(BUILT_IN, { world: { name: 'frozenlake' }, reference: { imperfection: old } })).toEqual(
     parseConfig({ world: { name: 'frozenlake' } }),
   );
-  expect(() => upgradeConfig({ world: { name: 'frozenlake' }, reference: { imperfection: { typo: 1 } } })).toThrow(/imperfection\.typo/);
+  expect(() => upgradeConfig(BUILT_IN, { world: { name: 'frozenlake' }, reference: { imperfection: { typo: 1 } } })).toThrow(
+    /imperfection\.typo/,
+  );
   expect(() => parseConfig({ world: { name: 'maths' }, reference: { imperfection: { typo: 0.1 } } })).toThrow(
     /reference\.imperfection\.typo: expected a mistake of the world maths \(slip, guess, detour\), found typo/,
   );
@@ -211,7 +213,8 @@ test('another world brings its settings and mistakes', () => {
 
 test('a world that does not exist, or settings of another world, are refused with a reason', () => {
   const shop = loadPreset('week-07').config;
-  const said = (changes: string[]): string[] => worldIssues(applyOverrides(shop, changes)).map(({ key, message }) => `${key}: ${message}`);
+  const said = (changes: string[]): string[] =>
+    worldIssues(BUILT_IN, applyOverrides(shop, changes)).map(({ key, message }) => `${key}: ${message}`);
   expect(applyOverrides(shop, ['world.name=sokoban']).world).toEqual({ name: 'sokoban', settings: {} });
   expect(said(['world.name=sokoban'])).toEqual([]);
   expect(said(['world.name=nowhere'])[0]).toMatch(/^world\.name: Expected one of shop, .*; found “nowhere”/);
@@ -227,23 +230,23 @@ test('references of version 0.1.0 are found again: their recipes are what they w
 
 test('a stored run of a plug-in’s algorithm keeps its settings while the plug-in is not there; a file with one is refused', () => {
   const stored = { name: 'mine', algorithm: { id: 'nowhere', boldness: 3 } };
-  expect(upgradeConfig(stored)).toEqual({ ...parseConfig({ name: 'mine' }), algorithm: stored.algorithm });
-  expect(() => readConfig(stored)).toThrow(/algorithm\.id/);
+  expect(upgradeConfig(BUILT_IN, stored)).toEqual({ ...parseConfig({ name: 'mine' }), algorithm: stored.algorithm });
+  expect(() => readConfig(BUILT_IN, stored)).toThrow(/algorithm\.id/);
 });
 
 test('threads 0 means what the engine does: one per logical processor', () => {
-  expect(configMarkdown()).toMatch(/`threads`.*0: one per logical processor/);
+  expect(configMarkdown(BUILT_IN)).toMatch(/`threads`.*0: one per logical processor/);
 });
 
 test('every preset has smaller versions that are valid and cheaper; the settings its source names for them count', () => {
   for (const preset of allPresets()) {
-    const [quick, medium, full] = [sized(preset, 'quick'), sized(preset, 'medium'), sized(preset, 'full')];
+    const [quick, medium, full] = [sized(BUILT_IN, preset, 'quick'), sized(BUILT_IN, preset, 'medium'), sized(BUILT_IN, preset, 'full')];
     expect(full).toEqual(preset.config);
     expect(quick.training.updates, preset.id).toBeLessThanOrEqual(medium.training.updates);
     expect(medium.training.updates, preset.id).toBeLessThanOrEqual(full.training.updates);
     expect(quick.evaluation.finalTasks, preset.id).toBeLessThanOrEqual(100);
     expect(quick.world).toEqual(full.world);
-    const small = sized(preset, 'small');
+    const small = sized(BUILT_IN, preset, 'small');
     expect([small.training.updates, small.evaluation, small.vstar], preset.id).toEqual([
       medium.training.updates,
       medium.evaluation,
@@ -252,6 +255,6 @@ test('every preset has smaller versions that are valid and cheaper; the settings
     expect(small.policy.width, preset.id).toBeLessThanOrEqual(96);
     expect(small.training.batch, preset.id).toBeLessThanOrEqual(32);
   }
-  const { training, vstar, evaluation } = sized(loadPreset('webshop-apo'), 'quick');
+  const { training, vstar, evaluation } = sized(BUILT_IN, loadPreset('webshop-apo'), 'quick');
   expect([training.updates, training.batch, vstar.samples, evaluation.every]).toEqual([20, 16, [4], 10]);
 });

@@ -3,20 +3,20 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { algorithms } from '../../main/algorithm/registry.ts';
+import { builtInAlgorithms } from '../../main/algorithm/registry.ts';
 import { glossaryMarkdown } from '../../main/metrics/glossary-page.ts';
-import { parseConfig } from '../../main/config/config.ts';
 import { configMarkdown, describeConfig } from '../../main/config/describe.ts';
 import { presetsMarkdown } from '../../main/config/presets-page.ts';
-import { builtInPresetIds, loadPreset } from '../../main/config/presets.ts';
 import { flatten } from '../../main/config/overrides.ts';
+import { allPresets, parseConfig } from '../catalog.ts';
+import { BUILT_IN } from '../../main/config/catalog.ts';
 
 const docs = join(import.meta.dirname, '..', '..', 'docs');
 
 for (const [file, page] of [
-  ['configuration.md', configMarkdown()],
-  ['metrics.md', glossaryMarkdown()],
-  ['PRESETS.md', presetsMarkdown(builtInPresetIds().map(loadPreset))],
+  ['configuration.md', configMarkdown(BUILT_IN)],
+  ['metrics.md', glossaryMarkdown(BUILT_IN)],
+  ['PRESETS.md', presetsMarkdown(BUILT_IN, allPresets())],
 ] as const) {
   test(`docs/${file} says what the code says`, () => {
     if (process.env.UPDATE_DOCS) writeFileSync(join(docs, file), page);
@@ -25,9 +25,9 @@ for (const [file, page] of [
 }
 
 test('the list of knobs holds every setting of every variant with its default', () => {
-  const groups = describeConfig();
-  expect(groups.flatMap((group) => (group.variant === null ? [] : [group.variant]))).toEqual(algorithms.map(({ id }) => id));
-  for (const { id } of algorithms) {
+  const groups = describeConfig(BUILT_IN);
+  expect(groups.flatMap((group) => (group.variant === null ? [] : [group.variant]))).toEqual(builtInAlgorithms.map(({ id }) => id));
+  for (const { id } of builtInAlgorithms) {
     const knobs = groups.flatMap((group) => group.knobs).filter((knob) => knob.variant === null || knob.variant === id);
     const listed = new Map<string, unknown>(knobs.map((knob) => [knob.key, knob.default]));
     const config = flatten(parseConfig({ algorithm: { id } }));

@@ -1,14 +1,14 @@
 import { describe, expect, it } from 'vitest';
-import { parseConfig } from '../../main/config/config.ts';
 import { expand } from '../../main/config/expand.ts';
-import { newRun } from '../../main/queue/new-run.ts';
 import { openStore } from '../store/helpers.ts';
+import { newRun, parseConfig } from '../catalog.ts';
+import { BUILT_IN } from '../../main/config/catalog.ts';
 
 describe('a sweep', () => {
   const config = parseConfig({ name: 'probe', training: { updates: 5 } });
 
   it('makes every combination with every seed, and the seeds of one combination form a group', () => {
-    const configs = expand(config, {
+    const configs = expand(BUILT_IN, config, {
       seeds: [1, 2, 3],
       grid: { algorithm: ['astar-po', 'grpo'], 'training.learningRate': ['0.001', '0.002'] },
     });
@@ -33,11 +33,11 @@ describe('a sweep', () => {
   });
 
   it('is refused as a whole when one value is wrong', () => {
-    expect(() => expand(config, { seeds: [1], grid: { 'training.updates': ['5', '-5'] } })).toThrow('training.updates');
-    expect(() => expand(config, { seeds: [1, 1], grid: {} })).toThrow('Every seed is named once');
-    expect(() => expand(config, { seeds: [1], grid: { 'training.updates': [] } })).toThrow('no values');
-    expect(() => expand(config, { seeds: Array.from({ length: 600 }, (_, i) => i), grid: { 'training.batch': ['8', '16'] } })).toThrow(
-      '1200 runs',
-    );
+    expect(() => expand(BUILT_IN, config, { seeds: [1], grid: { 'training.updates': ['5', '-5'] } })).toThrow('training.updates');
+    expect(() => expand(BUILT_IN, config, { seeds: [1, 1], grid: {} })).toThrow('Every seed is named once');
+    expect(() => expand(BUILT_IN, config, { seeds: [1], grid: { 'training.updates': [] } })).toThrow('no values');
+    expect(() =>
+      expand(BUILT_IN, config, { seeds: Array.from({ length: 600 }, (_, i) => i), grid: { 'training.batch': ['8', '16'] } }),
+    ).toThrow('1200 runs');
   });
 });

@@ -2,7 +2,8 @@
 
 import { describe, expect, test } from 'vitest';
 import { checkOrder, parseSeeds } from '../../main/config/orders.ts';
-import { loadPreset } from '../../main/config/presets.ts';
+import { loadPreset } from '../catalog.ts';
+import { BUILT_IN } from '../../main/config/catalog.ts';
 
 const tiny = () => loadPreset('shop-tiny').config;
 
@@ -25,7 +26,11 @@ describe('an order', () => {
   });
 
   test('2 learning rates × 3 seeds are 6 runs, named by their value', () => {
-    const { runs, issues } = checkOrder({ config: tiny(), seeds: '1-3', sweep: [{ key: 'training.learningRate', values: '0.001, 0.01' }] });
+    const { runs, issues } = checkOrder(BUILT_IN, {
+      config: tiny(),
+      seeds: '1-3',
+      sweep: [{ key: 'training.learningRate', values: '0.001, 0.01' }],
+    });
     expect(issues).toEqual([]);
     expect(runs.map(({ seed, training }) => [seed, training.learningRate])).toEqual([
       [1, 0.001],
@@ -45,13 +50,17 @@ describe('an order', () => {
       training: { ...config.training, learningRate: 7, updates: 'x' },
       world: { name: 'shop', settings: { maxSteps: 0 } },
     };
-    expect(checkOrder({ config: wrong, seeds: '1', sweep: [] }).issues).toEqual([
+    expect(checkOrder(BUILT_IN, { config: wrong, seeds: '1', sweep: [] }).issues).toEqual([
       { key: 'training.updates', message: 'Enter a number' },
       { key: 'training.learningRate', message: 'Enter at most 1' },
     ]);
-    const settings = checkOrder({ config: { ...config, world: { name: 'shop', settings: { maxSteps: 0 } } }, seeds: '1', sweep: [] });
+    const settings = checkOrder(BUILT_IN, {
+      config: { ...config, world: { name: 'shop', settings: { maxSteps: 0 } } },
+      seeds: '1',
+      sweep: [],
+    });
     expect(settings.issues).toEqual([{ key: 'world.settings.maxSteps', message: 'Enter at least 1' }]);
-    const sweep = checkOrder({ config, seeds: '1', sweep: [{ key: 'training.learnRate', values: '1' }] });
+    const sweep = checkOrder(BUILT_IN, { config, seeds: '1', sweep: [{ key: 'training.learnRate', values: '1' }] });
     expect(sweep.issues[0]?.message).toContain('Nearest: training.learningRate');
   });
 });

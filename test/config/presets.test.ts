@@ -9,8 +9,7 @@ import { startCurriculum } from '../../main/algorithm/curriculum.ts';
 import { ModelRegistry } from '../../main/policy/model/files/registry.ts';
 import { writeTinyModel } from '../policy/model/tiny-model.ts';
 import { Random } from '../../main/base/random.ts';
-import { loadPreset, presetIds } from '../../main/config/presets.ts';
-import { openRun } from '../../main/training/run-setup.ts';
+import { loadPreset, openRun, presetIds } from '../catalog.ts';
 
 // A tiny model stands for the language models that presets name.
 const data = mkdtempSync(join(tmpdir(), 'astrolab-presets-'));

@@ -6,10 +6,10 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { z } from 'zod';
 import { builtInAlgorithms } from '../../main/algorithm/registry.ts';
-import { parseConfig } from '../../main/config/config.ts';
 import { flatten } from '../../main/config/overrides.ts';
 import { BUILT_IN_WORLDS } from '../../main/environment/registry.ts';
 import { readMigrations } from '../../main/store/database.ts';
+import { parseConfig } from '../catalog.ts';
 
 const file = join(import.meta.dirname, 'stored-settings.json');
 const lists = z.record(z.string(), z.array(z.string()));

@@ -5,17 +5,16 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { z } from 'zod';
-import { applyOverrides } from '../../main/config/overrides.ts';
-import { loadPreset } from '../../main/config/presets.ts';
 import { bytes } from '../../main/base/format.ts';
 import { projectFolder } from '../../main/base/paths.ts';
-import { newRun } from '../../main/queue/new-run.ts';
 import { deviceSpent, deviceText } from '../../main/report/timing.ts';
 import { Store } from '../../main/store/store.ts';
 import { fitMemory } from '../../main/training/batching/fit-memory.ts';
 import { USABLE } from '../../main/training/batching/memory-plan.ts';
 import { accessibilityProblems, freshDataFolder, launch, readStore, resize, setTheme, shown, stickingOut, until, visit } from './app.ts';
 import type { Lab } from './app.ts';
+import { applyOverrides, loadPreset, newRun } from '../catalog.ts';
+import { BUILT_IN } from '../../main/config/catalog.ts';
 
 let lab: Lab;
 const LOST = 'The device stopped while "play 16" ran: WebGPU validation failed. [Device] is lost';
@@ -93,7 +92,7 @@ afterEach(() => lab.noComplaints());
 
 describe('the memory of a card beside Start', () => {
   const onCard = (deviceMemory: number) =>
-    fitMemory(applyOverrides(loadPreset('shop-tiny').config, ['device=webgpu', `deviceMemory=${deviceMemory}`]), lab.data);
+    fitMemory(BUILT_IN, applyOverrides(loadPreset('shop-tiny').config, ['device=webgpu', `deviceMemory=${deviceMemory}`]), lab.data);
   const allow = async (megabytes: string) => {
     await lab.page.getByLabel('Find a setting').fill('deviceMemory');
     await lab.page.locator('[data-key="deviceMemory"] input').fill(megabytes);

@@ -4,8 +4,6 @@ import { existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
-import { applyOverrides } from '../../main/config/overrides.ts';
-import { loadPreset } from '../../main/config/presets.ts';
 import { importFile, verifyExport } from '../../main/interchange/import.ts';
 import { exportRuns } from '../../main/interchange/transfer.ts';
 import { processStart } from '../../main/store/locks.ts';
@@ -14,6 +12,8 @@ import { accessibilityProblems, freshDataFolder, launch, readStore, shown, until
 import type { Lab } from './app.ts';
 import { Hold } from './hold.ts';
 import { seed } from './seeded.ts';
+import { applyOverrides, loadPreset } from '../catalog.ts';
+import { BUILT_IN } from '../../main/config/catalog.ts';
 
 const RUNS = 12;
 const UPDATES = 6;
@@ -182,7 +182,7 @@ describe('the lab’s process is killed', () => {
       await nextLab(pid);
       break;
     }
-    if (existsSync(target)) verifyExport(target);
+    if (existsSync(target)) verifyExport(BUILT_IN, target);
     expect(await exportAll()).toMatchObject({ ok: true, value: { file: target } });
     const elsewhere = freshDataFolder();
     const store = Store.open(elsewhere);

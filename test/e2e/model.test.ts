@@ -6,7 +6,6 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { findTask } from '../../main/environment/game.ts';
-import { findWorld } from '../../main/environment/registry.ts';
 import { ModelRegistry } from '../../main/policy/model/files/registry.ts';
 import { modelActions } from '../../main/replay/model-player.ts';
 import { readReplay } from '../../main/replay/replay.ts';
@@ -15,6 +14,8 @@ import { formatValue } from '../../renderer/format.ts';
 import { writeTinyModel } from '../policy/model/tiny-model.ts';
 import { accessibilityProblems, freshDataFolder, launch, stickingOut, until, visit } from './app.ts';
 import type { Lab } from './app.ts';
+import { findWorld } from '../catalog.ts';
+import { BUILT_IN } from '../../main/config/catalog.ts';
 
 let lab: Lab;
 const folder = mkdtempSync(join(tmpdir(), 'astrolab-tiny-'));
@@ -156,7 +157,7 @@ test('it plays on in Play: one action, then to the end, as the same model does w
   const task = findTask(environment, game.task.id);
   if (!task) throw new Error('There is no such task');
   expect(game.moves.map(({ action }) => action)).toEqual(
-    await modelActions(world, environment, task, { dataFolder: lab.data, model: 'tiny' }),
+    await modelActions(BUILT_IN, world, environment, task, { dataFolder: lab.data, model: 'tiny' }),
   );
   expect(await accessibilityProblems(lab)).toEqual([]);
 });

@@ -28,6 +28,7 @@ import {
 import type { Lab } from './app.ts';
 import { trainSmall } from './seeded.ts';
 import { walkByTab } from './tab-order.ts';
+import { BUILT_IN } from '../../main/config/catalog.ts';
 
 const UPDATES = 2;
 let lab: Lab;
@@ -91,7 +92,7 @@ describe('one trained run', () => {
 
   test('another checkpoint: rollouts, words and probabilities are those of the same job without the window', async () => {
     const job = { dataFolder: lab.data, episode, step: 1, run, update: 1, temperature: 1, attempt: 0, rollouts: 20 };
-    const expected = await runResample(job);
+    const expected = await runResample(BUILT_IN, job);
     const before = store.episodes.count(run);
     await visit(lab, '/runs');
     await visit(lab, `/replay/${run}/${episode}`);
@@ -115,7 +116,7 @@ describe('one trained run', () => {
   });
 
   test('credit: the numbers of the command line, kept when one leaves and comes back', async () => {
-    const expected = await episodeCredit({ dataFolder: lab.data, episode, group: 8, branches: 4, temperature: 1 });
+    const expected = await episodeCredit(BUILT_IN, { dataFolder: lab.data, episode, group: 8, branches: 4, temperature: 1 });
     await visit(lab, `/replay/${run}/${episode}`);
     await lab.page.getByRole('button', { name: 'Credit' }).click();
     const panel = lab.page.getByRole('region', { name: 'Credit' });

@@ -2,9 +2,9 @@
 // hostile texts, undo, the oracle, and a game that is still there after a restart. Texts and numbers are asserted.
 
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
-import { findWorld } from '../../main/environment/registry.ts';
 import { accessibilityProblems, launch, setTheme, shown, until, visit } from './app.ts';
 import type { Lab } from './app.ts';
+import { findWorld } from '../catalog.ts';
 
 let lab: Lab;
 const field = () => lab.page.getByLabel('Action', { exact: true });

@@ -6,7 +6,6 @@ import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
-import { loadPreset } from '../../main/config/presets.ts';
 import { estimateRun } from '../../main/queue/estimate.ts';
 import { wilson } from '../../main/base/statistics.ts';
 import { processStart } from '../../main/store/locks.ts';
@@ -14,6 +13,7 @@ import { Store } from '../../main/store/store.ts';
 import { accessibilityProblems, closeDialog, launch, readStore, setTheme, shown, until, visit } from './app.ts';
 import type { Lab } from './app.ts';
 import { Hold } from './hold.ts';
+import { loadPreset } from '../catalog.ts';
 
 let lab: Lab;
 const hold = new Hold();

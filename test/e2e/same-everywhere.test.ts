@@ -4,15 +4,13 @@
 
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
 import type { Page } from 'playwright-core';
-import { applyOverrides } from '../../main/config/overrides.ts';
-import { loadPreset } from '../../main/config/presets.ts';
-import { glossary } from '../../main/metrics/glossary.ts';
 import { Store } from '../../main/store/store.ts';
 import { formatValue } from '../../renderer/format.ts';
 import { CHARTS } from '../../renderer/live/charts.ts';
 import { launch, readStore, until } from './app.ts';
 import type { Lab } from './app.ts';
 import { Hold } from './hold.ts';
+import { applyOverrides, glossary, loadPreset } from '../catalog.ts';
 
 const UPDATES = 6;
 const STEPS = 160;

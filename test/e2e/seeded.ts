@@ -10,10 +10,8 @@ import { Random } from '../../main/base/random.ts';
 import { EpisodeInPlay } from '../../main/rollout/episode.ts';
 import type { Trajectory } from '../../main/rollout/trajectory.ts';
 import { Store } from '../../main/store/store.ts';
-import { newRun } from '../../main/queue/new-run.ts';
-import { applyOverrides } from '../../main/config/overrides.ts';
-import { loadPreset } from '../../main/config/presets.ts';
-import { openRun, type RunSetup, worldHash } from '../../main/training/run-setup.ts';
+import { type RunSetup, worldHash } from '../../main/training/run-setup.ts';
+import { applyOverrides, loadPreset, newRun, openRun } from '../catalog.ts';
 
 export interface SeededRun {
   readonly variant: string;

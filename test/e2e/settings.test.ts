@@ -6,11 +6,11 @@ import { copyFileSync, existsSync, mkdirSync, mkdtempSync, readdirSync, renameSy
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
-import { findWorld } from '../../main/environment/registry.ts';
 import { resourceFile } from '../../main/base/paths.ts';
 import { writeTinyModel } from '../policy/model/tiny-model.ts';
 import { accessibilityProblems, launch, setTheme, shown, until, visit } from './app.ts';
 import type { Lab } from './app.ts';
+import { findWorld } from '../catalog.ts';
 
 let lab: Lab;
 let webshop: string;

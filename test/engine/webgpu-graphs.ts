@@ -2,7 +2,6 @@
 // Run by device.test.ts and device.slow.test.ts over software Vulkan, with the algorithms to make graphs for; prints the names of those that
 // were made.
 
-import { algorithmOf } from '../../main/algorithm/registry.ts';
 import { ADAMW } from '../../main/engine/runtime/optimizer.ts';
 import { Graph } from '../../main/engine/graph/graph.ts';
 import { Session } from '../../main/engine/runtime/session.ts';
@@ -13,6 +12,7 @@ import { parameterInputs } from '../../main/policy/sampling/sampling-graph.ts';
 import type { ModelConfig } from '../../main/policy/transformer/transformer.ts';
 import { modelLayout } from '../../main/policy/transformer/transformer.ts';
 import { answer, webgpu } from './vulkan.ts';
+import { algorithmOf } from '../catalog.ts';
 
 const shape = { rows: 2, time: 8, agentTokens: 4, masks: 1, episodes: 2, resident: true } as const;
 

@@ -4,8 +4,8 @@
 import { describe, expect, test } from 'vitest';
 import { Game, savedGame } from '../../main/environment/game.ts';
 import { offersOf, phrasesOf, refusal } from '../../main/environment/refusal.ts';
-import { findWorld } from '../../main/environment/registry.ts';
 import { Random } from '../../main/base/random.ts';
+import { findWorld } from '../catalog.ts';
 
 const shop = findWorld('shop').create({});
 const task = (id: string) => {

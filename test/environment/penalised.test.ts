@@ -2,8 +2,8 @@
 
 import { expect, test } from 'vitest';
 import { penalised } from '../../main/environment/penalised.ts';
-import { findWorld } from '../../main/environment/registry.ts';
 import { worldHash } from '../../main/training/run-setup.ts';
+import { findWorld } from '../catalog.ts';
 
 const shop = findWorld('shop').create({});
 const [task] = shop.tasks('train');

@@ -2,8 +2,9 @@
 
 import { expect, test } from 'vitest';
 import { againstReference } from '../../main/evaluation/against.ts';
-import { parseConfig } from '../../main/config/config.ts';
 import type { EvaluationResult } from '../../main/evaluation/evaluation-report.ts';
+import { parseConfig } from '../catalog.ts';
+import { BUILT_IN } from '../../main/config/catalog.ts';
 
 /** Of a world that says nothing of its tasks: each is a cluster. */
 const config = parseConfig({ world: { name: 'elsewhere' } });
@@ -23,7 +24,7 @@ const plays = (count: number, success: (index: number) => boolean): EvaluationRe
 test('tasks that were gained and lost, the difference and its interval', () => {
   const before = plays(200, (index) => index % 2 === 0);
   const after = plays(200, (index) => (index % 2 === 0 && index >= 10) || (index % 2 === 1 && index < 80)); // 5 lost, 40 gained
-  const against = againstReference(config, after, before);
+  const against = againstReference(BUILT_IN, config, after, before);
   expect(against).toMatchObject({ n: 200, clusters: 200, gained: 40, lost: 5 });
   expect(against?.difference).toBeCloseTo(0.175);
   expect(against?.low).toBeGreaterThan(0.1);
@@ -34,6 +35,7 @@ test('tasks that were gained and lost, the difference and its interval', () => {
 
 test('a few tasks more are no clear difference', () => {
   const against = againstReference(
+    BUILT_IN,
     config,
     plays(100, (index) => index < 52),
     plays(100, (index) => index < 50),
@@ -46,7 +48,7 @@ test('tasks of one product count as one', () => {
   const shop = { world: { name: 'shop', settings: {} } };
   const of = (success: boolean): EvaluationResult[] =>
     plays(40, () => success).map((play, index) => ({ ...play, task: `${index % 2}-plain-${index}` }));
-  expect(againstReference(shop, of(true), of(false))).toMatchObject({ n: 40, clusters: 2, gained: 40 });
+  expect(againstReference(BUILT_IN, shop, of(true), of(false))).toMatchObject({ n: 40, clusters: 2, gained: 40 });
 });
 
 test('several draws of a task make the difference surer, and are not counted as tasks', () => {
@@ -57,6 +59,7 @@ test('several draws of a task make the difference surer, and are not counted as 
     ).flat();
   const gain = (draws: number) =>
     againstReference(
+      BUILT_IN,
       config,
       drawn(draws, (place) => place % 4 !== 0),
       drawn(draws, (place) => place % 2 === 0),
@@ -72,13 +75,14 @@ test('several draws of a task make the difference surer, and are not counted as 
 
 test('only tasks that both played are counted', () => {
   const all = plays(8, () => true);
-  expect(againstReference(config, all, all.slice(6))).toMatchObject({ n: 2, draws: 1, clusters: 2 });
+  expect(againstReference(BUILT_IN, config, all, all.slice(6))).toMatchObject({ n: 2, draws: 1, clusters: 2 });
 });
 
 test('without a task in common there is nothing to say', () => {
   const others = plays(3, () => true).map((play) => ({ ...play, task: `${play.task}-other` }));
   expect(
     againstReference(
+      BUILT_IN,
       config,
       plays(3, () => true),
       others,

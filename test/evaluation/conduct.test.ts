@@ -4,9 +4,9 @@ import { expect, test } from 'vitest';
 import type { Facts, Task } from '../../main/environment/environment.ts';
 import { COVERING_TERMS } from '../../main/environment/shop/settings.ts';
 import { createShop } from '../../main/environment/shop/shop.ts';
-import { findWorld } from '../../main/environment/registry.ts';
 import { type ConductedEpisode, conductOf } from '../../main/evaluation/conduct.ts';
 import { rankCorrelation } from '../../main/base/statistics.ts';
+import { findWorld } from '../catalog.ts';
 
 const limited = findWorld('shop').create({ ids: 'spread', maxReachableId: 100, searchTerms: 'covering' });
 const step = (action: string, facts: Facts) => ({ action, facts, valid: true });

@@ -1,14 +1,14 @@
 import { expect, test } from 'vitest';
 import { createAgent } from '../../main/environment/agents.ts';
 import { PURCHASE_FAILURES } from '../../main/environment/purchases.ts';
-import { findWorld } from '../../main/environment/registry.ts';
 import type { Facts } from '../../main/environment/environment.ts';
 import { compare, type Contender } from '../../main/evaluation/compare.ts';
 import { evaluationMetrics, evaluationSeed, playAgent, tabulate } from '../../main/evaluation/evaluate.ts';
 import { diagnose, failureMeaning, failureNames } from '../../main/evaluation/failures.ts';
 import { comparisonText, csv, evaluationText, markdownReport, resultsCsv, resultsJsonl, textTable } from '../../main/report/report.ts';
-import { glossary } from '../../main/metrics/glossary.ts';
 import type { EvaluationResult } from '../../main/evaluation/evaluation-report.ts';
+import { findWorld, glossary } from '../catalog.ts';
+import { BUILT_IN } from '../../main/config/catalog.ts';
 
 const step = (action: string, facts: Facts, valid = true) => ({ action, facts, valid });
 const usual = { reachable: true };
@@ -65,8 +65,8 @@ test('a world brings its classes; one without them gets the usual ones, and stor
     evidence: 'Ended with “jump” after 1 step.',
   });
   expect(diagnose(plain, { success: false, steps: Array.from({ length: 5 }, () => step('wait', {})) }, usual)?.failure).toBe('loop');
-  expect(failureMeaning('wrong-purchase')).toContain('buys');
-  expect(failureMeaning('of-a-world-that-is-gone')).toBe('of-a-world-that-is-gone');
+  expect(failureMeaning(BUILT_IN, 'wrong-purchase')).toContain('buys');
+  expect(failureMeaning(BUILT_IN, 'of-a-world-that-is-gone')).toBe('of-a-world-that-is-gone');
 });
 
 test('a table counts success per category and tier, and every failure class', () => {
@@ -206,7 +206,14 @@ test('reports hold the summary, the failure analysis and the commands', () => {
       { name: 'random', table: tabulate(results([false])) },
     ],
     sections: [{ title: 'Time', header: ['part', 's'], rows: [['update', '3']] }],
-    examples: [{ task: 'shoes-1', failure: 'wrong-purchase', evidence: 'Decided with “buy 7”.' }],
+    examples: [
+      {
+        task: 'shoes-1',
+        failure: 'wrong-purchase',
+        meaning: failureMeaning(BUILT_IN, 'wrong-purchase'),
+        evidence: 'Decided with “buy 7”.',
+      },
+    ],
     commands: ['npm run lab -- eval 7'],
   });
   expect(text).toContain('| run 7 | 66.7% | 20.8%–93.9% | 3 | 0.667 | 3.00 |');

@@ -2,10 +2,9 @@
 
 import { expect, test } from 'vitest';
 import { ExternalWrites } from '../../main/lab/external-writes.ts';
-import { newRun } from '../../main/queue/new-run.ts';
-import { loadPreset } from '../../main/config/presets.ts';
 import { Store } from '../../main/store/store.ts';
 import { temporaryFolder } from '../store/helpers.ts';
+import { loadPreset, newRun } from '../catalog.ts';
 
 test('runs and studies that another process adds, changes and deletes are told once each', () => {
   const folder = temporaryFolder();

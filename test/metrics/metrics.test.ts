@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest';
 import { type Observed, type Validation, alertById, alertsOf, remember } from '../../main/metrics/alerts.ts';
-import { glossary } from '../../main/metrics/glossary.ts';
 import { TaskGroups } from '../../main/metrics/groups.ts';
 import { Recorder, rolloutMetrics } from '../../main/metrics/recorder.ts';
 import { Random } from '../../main/base/random.ts';
 import { fisher } from '../../main/base/statistics.ts';
 import { shortEpisode, trajectory } from '../algorithm/batch.ts';
+import { glossary } from '../catalog.ts';
 
 test('every metric says what it is, in which unit, and which way is good', () => {
   for (const [id, metric] of glossary) {
@@ -19,7 +19,7 @@ test('every metric says what it is, in which unit, and which way is good', () =>
 });
 
 test('a recorder names what no glossary explains, adds up parts and starts afresh with each update', async () => {
-  const recorder = new Recorder();
+  const recorder = new Recorder(glossary);
   recorder.record({ loss: 1, entropy: 0.5 });
   recorder.record({ loss: 2 });
   recorder.add('update.tokens', 10);

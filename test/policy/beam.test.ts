@@ -2,7 +2,6 @@
 // greedy decoding, pruning only drops what is far behind, and real worlds with thoughts are played by it to their end.
 
 import { expect, it } from 'vitest';
-import { parseConfig } from '../../main/config/config.ts';
 import { PackedBatch } from '../../main/policy/transformer/batch.ts';
 import { keepBest } from '../../main/policy/sampling/beam.ts';
 import type { Drawn } from '../../main/policy/sampling/draw.ts';
@@ -14,8 +13,8 @@ import type { Feed, SampledEpisode } from '../../main/policy/sampling/sampler.ts
 import { Scorer } from '../../main/policy/transformer/scorer.ts';
 import { Random } from '../../main/base/random.ts';
 import { rollout } from '../../main/rollout/rollout.ts';
-import { openRun } from '../../main/training/run-setup.ts';
 import { config, keptToTheEnd, weightsOf } from './babble.ts';
+import { openRun, parseConfig } from '../catalog.ts';
 
 const keep = keptToTheEnd();
 

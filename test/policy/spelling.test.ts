@@ -2,7 +2,6 @@
 // up from letters, in scores, samples and gradients; configs of before mean what they meant.
 
 import { expect, it } from 'vitest';
-import { parseConfig } from '../../main/config/config.ts';
 import { neg } from '../../main/engine/graph/operators.ts';
 import type { Flat } from '../../main/engine/graph/parameters.ts';
 import { Trainer, freshState } from '../../main/engine/runtime/training-step.ts';
@@ -13,8 +12,8 @@ import { Sampler } from '../../main/policy/sampling/sampler.ts';
 import { Scorer } from '../../main/policy/transformer/scorer.ts';
 import { spellingsOf } from '../../main/policy/text/spelling.ts';
 import { type ModelConfig, modelLayout } from '../../main/policy/transformer/transformer.ts';
-import { openRun } from '../../main/training/run-setup.ts';
 import { Babble, config, keptToTheEnd, weightsOf } from './babble.ts';
+import { openRun, parseConfig } from '../catalog.ts';
 
 const keep = keptToTheEnd();
 

@@ -6,11 +6,9 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { spawnChild } from '../../main/process/child.ts';
 import { launchWith } from '../../main/process/launch.ts';
-import { newRun } from '../../main/queue/new-run.ts';
-import { applyOverrides } from '../../main/config/overrides.ts';
-import { loadPreset } from '../../main/config/presets.ts';
 import { type RunReport, runReport } from '../../main/training/reports.ts';
 import { openStore, temporaryFolder } from '../store/helpers.ts';
+import { applyOverrides, loadPreset, newRun } from '../catalog.ts';
 
 const TASKS = 200;
 const SMALLEST = [

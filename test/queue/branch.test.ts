@@ -1,10 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { parseConfig } from '../../main/config/config.ts';
-import { applyOverrides } from '../../main/config/overrides.ts';
 import { branchConfig, branchIssues } from '../../main/queue/branch.ts';
-import { newRun } from '../../main/queue/new-run.ts';
 import { startRun } from '../../main/queue/start.ts';
 import { purge } from '../../main/store/maintenance.ts';
 import { CheckpointFiles } from '../../main/store/checkpoints.ts';
@@ -12,6 +9,7 @@ import { importFile } from '../../main/interchange/import.ts';
 import type { Store } from '../../main/store/store.ts';
 import { exportRuns } from '../../main/interchange/transfer.ts';
 import { openStore, temporaryFolder } from '../store/helpers.ts';
+import { applyOverrides, newRun, parseConfig } from '../catalog.ts';
 
 /** A store with run 1, which has checkpoints of updates 1 to 3; the best validation was at 2. */
 function filled(): Store {

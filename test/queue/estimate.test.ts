@@ -1,12 +1,10 @@
 // The estimate of a run's time rests on what similar runs took: their updates, their episodes, and the cloning of their reference.
 
 import { expect, test } from 'vitest';
-import { applyOverrides } from '../../main/config/overrides.ts';
-import { allPresets, loadPreset } from '../../main/config/presets.ts';
 import { estimateRun, probeKey } from '../../main/queue/estimate.ts';
-import { newRun } from '../../main/queue/new-run.ts';
 import { readShippedSpeeds, speedKey } from '../../main/queue/speeds.ts';
 import { openStore } from '../store/helpers.ts';
+import { allPresets, applyOverrides, loadPreset, newRun } from '../catalog.ts';
 
 const TOTAL = 4;
 const ROLLOUT = 2;

@@ -3,7 +3,7 @@
 import { describe, expect, test } from 'vitest';
 import { drawnPage } from '../../main/replay/schema.ts';
 import { type DrawnPage, drawPage, type PageContext } from '../../main/environment/page.ts';
-import { findWorld } from '../../main/environment/registry.ts';
+import { findWorld } from '../catalog.ts';
 
 describe('pages of the shop', () => {
   const world = findWorld('shop');

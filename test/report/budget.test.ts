@@ -1,7 +1,6 @@
 // Equal numbers of updates are not equal budgets: what runs spent is counted, differences are named, and a study can remove them.
 
 import { expect, test } from 'vitest';
-import { algorithmOf } from '../../main/algorithm/registry.ts';
 import type { RunConfig } from '../../main/config/config.ts';
 import { budgetOf, budgetsOf, unequalBudgets } from '../../main/report/budget.ts';
 import { budgetText } from '../../main/report/report.ts';
@@ -11,6 +10,8 @@ import { loadDefinition, parseDefinition } from '../../main/study/definition.ts'
 import { equalTokens, planRuns } from '../../main/study/plan.ts';
 import { openStore } from '../store/helpers.ts';
 import { newRun } from '../store/samples.ts';
+import { algorithmOf } from '../catalog.ts';
+import { BUILT_IN } from '../../main/config/catalog.ts';
 
 /** Optimizer steps that an algorithm takes on the episodes of one update. */
 function stepsPerUpdate({ algorithm }: Pick<RunConfig, 'algorithm'>): number {
@@ -24,7 +25,7 @@ function run(store: Store, id: string) {
   store.runs.change(run, { state: 'done', updates: 5, episodes: 640, tokens: 9000 });
   [128, 128, 3, 0, 128].forEach((kept, index) => store.metrics.append(run, index + 1, { 'update.episodes': kept }));
   store.vstar.addToRun(run, id === 'astar-po' ? [1, 2].map((task) => ({ task: `t${task}`, update: 0, k: 1, n: 8, value: 0.5 })) : []);
-  countSteps(store.metrics, run, store.runs.get(run).config);
+  countSteps(BUILT_IN, store.metrics, run, store.runs.get(run).config);
   return store.runs.get(run);
 }
 
@@ -44,7 +45,7 @@ test('optimizer steps that were recorded stay as they are', () => {
   const store = openStore();
   const { id } = store.runs.create(newRun());
   [4, 8, 14].forEach((steps, index) => store.metrics.append(id, index + 1, { optimizerSteps: steps, 'update.episodes': 1 }));
-  countSteps(store.metrics, id, store.runs.get(id).config);
+  countSteps(BUILT_IN, store.metrics, id, store.runs.get(id).config);
   expect(budgetOf(store, store.runs.get(id)).optimizerSteps).toBe(14);
 });
 
@@ -68,14 +69,16 @@ test('unequal budgets are named with the least and the most', () => {
 
 test('a study that equalises optimizer steps gives every algorithm one step an update, tuned or not', () => {
   const plan = { updates: 30, seeds: [1], only: null, set: [] };
-  const definition = loadDefinition('seeds');
+  const definition = loadDefinition(BUILT_IN, 'seeds');
   const steps = (equalise: 'episodes' | 'optimizerSteps'): Set<number> =>
     new Set(
-      planRuns({ ...definition, equalise }, plan, { ppo: { 'algorithm.minibatches': 8 } }).map(({ config }) => stepsPerUpdate(config)),
+      planRuns(BUILT_IN, { ...definition, equalise }, plan, { ppo: { 'algorithm.minibatches': 8 } }).map(({ config }) =>
+        stepsPerUpdate(config),
+      ),
     );
   expect(steps('episodes')).toEqual(new Set([1, 4, 8]));
   expect(steps('optimizerSteps')).toEqual(new Set([1]));
-  expect(parseDefinition({ ...definition, equalise: 'tokens' }, 'x').equalise).toBe('tokens');
+  expect(parseDefinition(BUILT_IN, { ...definition, equalise: 'tokens' }, 'x').equalise).toBe('tokens');
 });
 
 test('a study that equalises tokens gives short episodes more updates', () => {
@@ -88,6 +91,11 @@ test('a study that equalises tokens gives short episodes more updates', () => {
     30,
   );
   expect(updates).toEqual({ short: 60, usual: 30, long: 15 });
-  const [config] = planRuns(loadDefinition('seeds'), { updates: 30, seeds: [1], only: ['ppo'], set: [], updatesOf: { ppo: 15 } }, {});
+  const [config] = planRuns(
+    BUILT_IN,
+    loadDefinition(BUILT_IN, 'seeds'),
+    { updates: 30, seeds: [1], only: ['ppo'], set: [], updatesOf: { ppo: 15 } },
+    {},
+  );
   expect(config?.config.training.updates).toBe(15);
 });

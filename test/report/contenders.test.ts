@@ -4,14 +4,13 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { applyOverrides } from '../../main/config/overrides.ts';
-import { loadPreset } from '../../main/config/presets.ts';
 import { compare } from '../../main/evaluation/compare.ts';
 import { rowOf } from '../../main/lab/rows.ts';
-import { newRun } from '../../main/queue/new-run.ts';
 import { readerOf } from '../../main/replay/replay.ts';
 import { contenderOf } from '../../main/report/contenders.ts';
 import { Store } from '../../main/store/store.ts';
+import { applyOverrides, loadPreset, newRun } from '../catalog.ts';
+import { BUILT_IN } from '../../main/config/catalog.ts';
 
 let data: string;
 let store: Store;
@@ -70,8 +69,8 @@ test('a setting that really differs makes two arms', () => {
 });
 
 test('episodes are read with the tokenizer of their run, also where only phrases differ', () => {
-  const plain = readerOf(store.runs.get(run(1, ['policy.aids.phrases=false'])));
-  const phrases = readerOf(store.runs.get(run(1, ['policy.aids.phrases=true'])));
+  const plain = readerOf(BUILT_IN, store.runs.get(run(1, ['policy.aids.phrases=false'])));
+  const phrases = readerOf(BUILT_IN, store.runs.get(run(1, ['policy.aids.phrases=true'])));
   expect(phrases.tokenizer.size).not.toBe(plain.tokenizer.size);
-  expect(readerOf(store.runs.get(run(2, ['policy.aids.phrases=false'])))).toBe(plain);
+  expect(readerOf(BUILT_IN, store.runs.get(run(2, ['policy.aids.phrases=false'])))).toBe(plain);
 });

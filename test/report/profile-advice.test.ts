@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
-import { parseConfig } from '../../main/config/config.ts';
 import { adviceFor, profileAdvice, type TimePart, type TimeSpent } from '../../main/report/timing.ts';
 import { openStore, temporaryFolder } from '../store/helpers.ts';
 import { newRun } from '../store/samples.ts';
+import { parseConfig } from '../catalog.ts';
 
 const spent = (shares: Partial<Record<TimePart, number>>): TimeSpent => {
   const of = (part: TimePart) => ({ seconds: 100 * (shares[part] ?? 0), share: shares[part] ?? 0 });

@@ -1,5 +1,4 @@
 import { expect, test } from 'vitest';
-import { findWorld } from '../../main/environment/registry.ts';
 import { evaluationSeed } from '../../main/evaluation/evaluate.ts';
 import { EVALUATION_EXPORTS } from '../../main/report/exports.ts';
 import { markdownReport } from '../../main/report/report.ts';
@@ -7,6 +6,7 @@ import { reportOfRun } from '../../main/report/run-report.ts';
 import { Random } from '../../main/base/random.ts';
 import { openStore } from '../store/helpers.ts';
 import { newRun, someEvaluation, someTrajectory } from '../store/samples.ts';
+import { findWorld } from '../catalog.ts';
 
 test('the report of a run has its evaluation beside the baselines, its development, its time and its failures', () => {
   const store = openStore();

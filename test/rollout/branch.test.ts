@@ -2,11 +2,10 @@
 
 import { afterAll, expect, test } from 'vitest';
 import { Random } from '../../main/base/random.ts';
-import { parseConfig } from '../../main/config/config.ts';
 import { Sampler } from '../../main/policy/sampling/sampler.ts';
 import { playBranches } from '../../main/rollout/branch.ts';
 import { type Actor, drawAt, rollout } from '../../main/rollout/rollout.ts';
-import { openRun } from '../../main/training/run-setup.ts';
+import { openRun, parseConfig } from '../catalog.ts';
 
 const small = { width: 16, layers: 1, heads: 2, feedForward: 32, contextLength: 256 };
 const samplers: Sampler[] = [];

@@ -69,7 +69,7 @@ describe('a file that cannot be used is refused with a reason and left as it was
     const before = readFileSync(file);
     let reason = 'it was not refused';
     try {
-      openDatabase(file, known).close();
+      openDatabase(file, { migrations: known }).close();
     } catch (error) {
       reason = String(error);
     }
@@ -122,7 +122,7 @@ describe('a migration that fails', () => {
       ...migrations,
       { version: migrations.length + 1, name: 'broken', sql: 'CREATE TABLE half (a INTEGER) STRICT; SELECT nonsense;', sha256: 'x' },
     ];
-    expect(() => openDatabase(file, broken)).toThrow('nonsense');
+    expect(() => openDatabase(file, { migrations: broken })).toThrow('nonsense');
     const db = openDatabase(file);
     expect(db.prepare(`SELECT count(*) AS n FROM sqlite_schema WHERE name = 'half'`).get()).toEqual({ n: 0 });
     expect(db.prepare('SELECT name FROM runs').get()).toEqual({ name: 'precious' });

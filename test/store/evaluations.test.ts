@@ -56,7 +56,7 @@ describe('what the list says of a run', () => {
 
   it('is put right in a database of version 0.1.0, where the latest evaluation of any kind stood for it', () => {
     const folder = temporaryFolder();
-    const db = openDatabase(databaseFile(folder), readMigrations().slice(0, 3));
+    const db = openDatabase(databaseFile(folder), { migrations: readMigrations().slice(0, 3) });
     db.exec(`INSERT INTO runs (uid, name, world, variant, seed, device, config, config_hash, group_hash, versions, state, created_at, last_k, last_n, best_k, best_n, best_update)
       VALUES ('u', 'old', 'shop', 'grpo', 1, 'cpu', '{}', 'c', 'g', '{}', 'done', 1, 1, 10, 9, 10, 20)`);
     const add = db.prepare(

@@ -2,13 +2,13 @@ import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { SystemSampler } from '../../main/metrics/system.ts';
 import { canonicalJson, parseCanonical } from '../../main/base/canonical.ts';
-import { parseConfig } from '../../main/config/config.ts';
 import { armIdentity } from '../../main/config/identity.ts';
 import { estimate, measuredBytesPerStep, storageUse } from '../../main/store/maintenance.ts';
 import { RunWriter } from '../../main/store/run-writer.ts';
 import { KEEP_ALL } from '../../main/store/retention.ts';
 import { openStore } from './helpers.ts';
 import { newRun, someUpdate } from './samples.ts';
+import { parseConfig } from '../catalog.ts';
 
 describe('the list of runs', () => {
   it('finds runs by state, variant, seed, tag and text, newest first', () => {

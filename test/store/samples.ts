@@ -2,12 +2,12 @@
 // pretended training process.
 
 import { Random } from '../../main/base/random.ts';
-import { parseConfig } from '../../main/config/config.ts';
 import type { StepTokens, Trajectory } from '../../main/rollout/trajectory.ts';
 import type { Purpose } from '../../main/base/vocabulary.ts';
 import type { NewRun } from '../../main/store/runs.ts';
 import type { Store } from '../../main/store/store.ts';
 import type { RunReport } from '../../main/training/reports.ts';
+import { parseConfig } from '../catalog.ts';
 
 /** `config`: some of its settings, the others at their defaults. */
 export function newRun({ config, ...overrides }: Omit<Partial<NewRun>, 'config'> & { readonly config?: object } = {}): NewRun {

@@ -9,10 +9,8 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it, test } from 'vitest';
 import { canonicalJson, parseCanonical } from '../../main/base/canonical.ts';
-import { parseConfig, type RunConfig } from '../../main/config/config.ts';
+import { type RunConfig } from '../../main/config/config.ts';
 import { armIdentity, runIdentity } from '../../main/config/identity.ts';
-import { applyOverrides } from '../../main/config/overrides.ts';
-import { loadPreset } from '../../main/config/presets.ts';
 import { ContainerReader, ContainerWriter } from '../../main/interchange/container.ts';
 import { importFile } from '../../main/interchange/import.ts';
 import { exportRuns } from '../../main/interchange/transfer.ts';
@@ -20,9 +18,10 @@ import { databaseFile, readMigrations } from '../../main/store/database.ts';
 import type { Store } from '../../main/store/store.ts';
 import { readRecord } from '../../main/study/record.ts';
 import { referenceRecipe } from '../../main/training/reference/reference.ts';
-import { openRun, worldHash } from '../../main/training/run-setup.ts';
+import { worldHash } from '../../main/training/run-setup.ts';
 import { openStore, temporaryFolder } from './helpers.ts';
 import { firstConfig, firstFolder, OLD_STUDY, oldFolder } from './old-lab.ts';
+import { applyOverrides, loadPreset, openRun, parseConfig } from '../catalog.ts';
 
 const configs = (store: Store): RunConfig[] => store.runs.list().map(({ id }) => store.runs.get(id).config);
 

@@ -1,21 +1,22 @@
 // Study definitions and search spaces as data: everything in them fits the schema of a run.
 
 import { expect, test } from 'vitest';
-import { algorithmOf, algorithms } from '../../main/algorithm/registry.ts';
+import { builtInAlgorithms } from '../../main/algorithm/registry.ts';
 import { loadDefinition, parseDefinition, studyIds } from '../../main/study/definition.ts';
 import type { RunConfig } from '../../main/config/config.ts';
 import { powerOf } from '../../main/evaluation/inference.ts';
 import { decide } from '../../main/study/findings.ts';
 import { changesSince, freeze } from '../../main/study/freeze.ts';
 import { failureClasses } from '../../main/environment/failures.ts';
-import { findWorld } from '../../main/environment/registry.ts';
 import { armConfig, armsToTune, planRuns } from '../../main/study/plan.ts';
 import { ASSUMED, planStudy, powerAt, worldComponents } from '../../main/study/planner.ts';
 import { SEARCH_SPACES, trialSettings } from '../../main/study/search-space.ts';
 import { trialConfig } from '../../main/study/tune.ts';
-import { applyOverrides, flatten } from '../../main/config/overrides.ts';
+import { flatten } from '../../main/config/overrides.ts';
 import { seed as seedRuns } from '../e2e/seeded.ts';
 import { openStore, temporaryFolder } from '../store/helpers.ts';
+import { algorithmOf, applyOverrides, findWorld } from '../catalog.ts';
+import { BUILT_IN } from '../../main/config/catalog.ts';
 
 /** Optimizer steps that an algorithm takes on the episodes of one update. */
 function stepsPerUpdate({ algorithm }: Pick<RunConfig, 'algorithm'>): number {
@@ -23,27 +24,27 @@ function stepsPerUpdate({ algorithm }: Pick<RunConfig, 'algorithm'>): number {
   return epochs * minibatches;
 }
 
-const seeds = loadDefinition('seeds');
+const seeds = loadDefinition(BUILT_IN, 'seeds');
 const plan = { updates: seeds.updates, seeds: seeds.seeds, only: null, set: [] };
 
 test('every definition that is shipped makes valid configs for every arm and seed', () => {
-  for (const id of studyIds()) {
-    const definition = loadDefinition(id);
-    const runs = planRuns(definition, { ...plan, updates: definition.updates, seeds: definition.seeds }, {});
+  for (const id of studyIds(BUILT_IN)) {
+    const definition = loadDefinition(BUILT_IN, id);
+    const runs = planRuns(BUILT_IN, definition, { ...plan, updates: definition.updates, seeds: definition.seeds }, {});
     expect(new Set(runs.map(({ arm }) => arm)).size).toBe(definition.arms.length);
   }
 });
 
 test('every definition that is shipped can be frozen and decided, and its worlds take its settings and know what its claims measure', () => {
-  for (const id of studyIds()) {
-    const definition = loadDefinition(id);
+  for (const id of studyIds(BUILT_IN)) {
+    const definition = loadDefinition(BUILT_IN, id);
     const frozen = freeze(definition, new Date(0));
     expect(changesSince(frozen, definition)).toEqual([]);
     expect(changesSince(frozen, { ...definition, updates: definition.updates + 1 }).map(({ key }) => key)).toEqual(['updates']);
-    const undecided = decide(definition, new Map(), (arm) => arm);
+    const undecided = decide(BUILT_IN, definition, new Map(), (arm) => arm);
     expect(undecided.map(({ verdict }) => verdict)).toEqual(definition.claims.map(() => 'inconclusive'));
     const failures = definition.arms.flatMap((arm) => {
-      const { name, settings } = armConfig(definition, arm, { ...plan, updates: definition.updates }, {}).world;
+      const { name, settings } = armConfig(BUILT_IN, definition, arm, { ...plan, updates: definition.updates }, {}).world;
       const world = findWorld(name);
       expect(world.settings.parse(settings)).toMatchObject(settings);
       return failureClasses(world.failures).map((one) => one.id);
@@ -53,7 +54,7 @@ test('every definition that is shipped can be frozen and decided, and its worlds
 });
 
 test('the study of the seeds has all eight variants with five seeds, tuned, on an equal budget', () => {
-  const runs = planRuns(seeds, plan, {});
+  const runs = planRuns(BUILT_IN, seeds, plan, {});
   const tuned = armsToTune(seeds, null).map(({ id }) => id);
   expect(tuned).toEqual(['astar-po', 'astar-pg', 'weighted-sft', 'reinforce', 'reinforce-fixed', 'hybrid', 'ppo', 'grpo']);
   for (const variant of tuned) expect(runs.filter(({ arm, config }) => arm === variant && config.algorithm.id === variant)).toHaveLength(5);
@@ -63,7 +64,7 @@ test('the study of the seeds has all eight variants with five seeds, tuned, on a
 });
 
 test('one number changes the budget, and what depends on it follows', () => {
-  const [run] = planRuns(seeds, { ...plan, updates: 100 }, {});
+  const [run] = planRuns(BUILT_IN, seeds, { ...plan, updates: 100 }, {});
   expect(run?.config.training.updates).toBe(100);
   expect(run?.config.evaluation.every).toBe(20);
   expect(run?.config.checkpoints.every).toBe(50);
@@ -71,7 +72,7 @@ test('one number changes the budget, and what depends on it follows', () => {
 
 test('an arm that is like another has its tuned settings, also those that another variant shares', () => {
   const tuned = { reinforce: { 'training.learningRate': 0.0007, 'algorithm.entropyBonus': 0.004 } };
-  const runs = planRuns(seeds, { ...plan, only: ['reinforce', 'reinforce-kl'] }, tuned);
+  const runs = planRuns(BUILT_IN, seeds, { ...plan, only: ['reinforce', 'reinforce-kl'] }, tuned);
   const [plain, withKl] = ['reinforce', 'reinforce-kl'].map((id) => flatten(runs.find(({ arm }) => arm === id)?.config));
   const differ = [...(withKl ?? [])]
     .filter(([key, value]) => JSON.stringify(plain?.get(key)) !== JSON.stringify(value))
@@ -90,13 +91,13 @@ test('an arm that is like another has its tuned settings, also those that anothe
 
 test('a wrong definition is refused with the place of its fault', () => {
   const wrong = { ...seeds, claims: [{ ...seeds.claims[0], tests: [{ a: 'astar-po', b: 'nobody', expect: 'higher' }] }] };
-  expect(() => parseDefinition(wrong, 'mine')).toThrow(/mine is wrong[\s\S]*nobody[\s\S]*claims\[0\]/);
-  expect(() => parseDefinition({ ...seeds, tuning: { ...seeds.tuning, seed: 1 } }, 'mine')).toThrow(/does not use itself/);
-  expect(() => loadDefinition('no-such')).toThrow(/There are .*seeds/);
+  expect(() => parseDefinition(BUILT_IN, wrong, 'mine')).toThrow(/mine is wrong[\s\S]*nobody[\s\S]*claims\[0\]/);
+  expect(() => parseDefinition(BUILT_IN, { ...seeds, tuning: { ...seeds.tuning, seed: 1 } }, 'mine')).toThrow(/does not use itself/);
+  expect(() => loadDefinition(BUILT_IN, 'no-such')).toThrow(/There are .*seeds/);
 });
 
 test('search spaces lie inside the ranges of their knobs, and every variant has one', () => {
-  expect(algorithms.map(({ id }) => id)).toEqual(expect.arrayContaining(Object.keys(SEARCH_SPACES)));
+  expect(builtInAlgorithms.map(({ id }) => id)).toEqual(expect.arrayContaining(Object.keys(SEARCH_SPACES)));
   expect(Object.keys(SEARCH_SPACES)).toEqual(expect.arrayContaining(armsToTune(seeds, null).map(({ id }) => id)));
   for (const [variant, knobs] of Object.entries(SEARCH_SPACES)) {
     expect(knobs[0]?.key).toBe('training.learningRate');
@@ -110,16 +111,18 @@ test('search spaces lie inside the ranges of their knobs, and every variant has 
 });
 
 test('trial 0 is the default, and a knob that variants share takes the same values in all of them', () => {
-  expect(trialSettings('ppo', 0, 101)).toEqual({});
-  const rates = Object.keys(SEARCH_SPACES).map((id) => [1, 2, 3].map((trial) => trialSettings(id, trial, 101)['training.learningRate']));
+  expect(trialSettings(BUILT_IN, 'ppo', 0, 101)).toEqual({});
+  const rates = Object.keys(SEARCH_SPACES).map((id) =>
+    [1, 2, 3].map((trial) => trialSettings(BUILT_IN, id, trial, 101)['training.learningRate']),
+  );
   for (const own of rates) expect(own).toEqual(rates[0]);
   expect(new Set(rates[0]).size).toBe(3);
-  expect(trialSettings('ppo', 1, 102)).not.toEqual(trialSettings('ppo', 1, 101));
+  expect(trialSettings(BUILT_IN, 'ppo', 1, 102)).not.toEqual(trialSettings(BUILT_IN, 'ppo', 1, 101));
 });
 
 test('a few trials are spread over the whole range of the learning rate', () => {
   const places = Array.from({ length: 8 }, (_, index) => {
-    const rate = Number(trialSettings('reinforce', index + 1, 5)['training.learningRate']);
+    const rate = Number(trialSettings(BUILT_IN, 'reinforce', index + 1, 5)['training.learningRate']);
     return Math.log(rate / 2e-4) / Math.log(3e-3 / 2e-4);
   }).sort((a, b) => a - b);
   const gaps = places.slice(1).map((place, index) => place - (places[index] ?? 0));
@@ -127,9 +130,9 @@ test('a few trials are spread over the whole range of the learning rate', () => 
 });
 
 test('trials are judged on the same validation tasks and never play the test', () => {
-  const subjects = planRuns(seeds, { ...plan, only: ['astar-po', 'grpo'] }, {});
+  const subjects = planRuns(BUILT_IN, seeds, { ...plan, only: ['astar-po', 'grpo'] }, {});
   for (const { arm, config } of subjects) {
-    const trial = trialConfig({ id: arm, preset: 'shop-demo', config }, 2, seeds.tuning);
+    const trial = trialConfig(BUILT_IN, { id: arm, preset: 'shop-demo', config }, 2, seeds.tuning);
     expect(trial.evaluation).toMatchObject({ split: 'validation', tasks: seeds.tuning.tasks, finalTasks: 0 });
     expect(trial.seed).toBe(seeds.tuning.seed);
     expect(trial.training.updates).toBe(config.training.updates);
@@ -137,12 +140,12 @@ test('trials are judged on the same validation tasks and never play the test', (
 });
 
 test('the old claims have ten seeds for the eight algorithms, fixed settings, a margin of three points, and PPO and GRPO with equal optimizer steps too', () => {
-  const definition = loadDefinition('old-claims');
+  const definition = loadDefinition(BUILT_IN, 'old-claims');
   expect(definition).toMatchObject({ margin: 0.03, seeds: [1, 2, 3, 4, 5, 6, 7, 8, 9, 10] });
   expect(armsToTune(definition, null)).toEqual([]);
-  const runs = planRuns(definition, { ...plan, updates: definition.updates, seeds: definition.seeds }, {});
+  const runs = planRuns(BUILT_IN, definition, { ...plan, updates: definition.updates, seeds: definition.seeds }, {});
   const stepsOf = (id: string): number[] => runs.flatMap(({ arm, config }) => (arm === id ? stepsPerUpdate(config) : []));
-  const old = algorithms.filter(({ id }) => id !== 'expert-iteration' && id !== 'oapl');
+  const old = builtInAlgorithms.filter(({ id }) => id !== 'expert-iteration' && id !== 'oapl');
   for (const { id } of old) expect(stepsOf(id)).toHaveLength(10);
   for (const id of ['ppo', 'grpo']) {
     expect(stepsOf(id)).toEqual(Array.from({ length: 10 }, () => 4));

@@ -8,11 +8,13 @@ import { studyPage } from '../../main/study/page.ts';
 import { readRecord, StudyRecord } from '../../main/study/record.ts';
 import { judged, keep } from '../../main/study/run-study.ts';
 import type { Store } from '../../main/store/store.ts';
-import { parseConfig } from '../../main/config/config.ts';
 import { openStore } from '../store/helpers.ts';
 import { newRun } from '../store/samples.ts';
+import { parseConfig } from '../catalog.ts';
+import { BUILT_IN } from '../../main/config/catalog.ts';
 
 const DEFINITION = parseDefinition(
+  BUILT_IN,
   {
     title: 'Made up',
     question: 'Is A* better than B, as the numbers below were made to say?',

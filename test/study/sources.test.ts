@@ -2,12 +2,12 @@
 
 import { expect, test } from 'vitest';
 import { SIZES } from '../../main/config/presets.ts';
-import { findWorld } from '../../main/environment/registry.ts';
-import { newRun } from '../../main/queue/new-run.ts';
 import { wilson } from '../../main/base/statistics.ts';
 import { loadSystems, type MeasuredRun, type MeasuredSystem, measureSystem, systemConfig } from '../../main/study/sources.ts';
 import { breakdowns, SOURCES_HEADER, sourcesMarkdown, sourcesRow } from '../../main/study/sources-page.ts';
 import { openStore, temporaryFolder } from '../store/helpers.ts';
+import { findWorld, newRun } from '../catalog.ts';
+import { BUILT_IN } from '../../main/config/catalog.ts';
 
 const systems = loadSystems();
 const slides = systems.find(({ id }) => id === 'slides');
@@ -46,8 +46,8 @@ function measured(seed: number, k: number): MeasuredRun {
 }
 
 test('every system has a config at every size, and its changes are in it', () => {
-  for (const system of systems) for (const size of SIZES) expect(systemConfig(system, size, 7).seed).toBe(7);
-  const { policy, world } = systemConfig(slides, 'full', 1, ['training.updates=9']);
+  for (const system of systems) for (const size of SIZES) expect(systemConfig(BUILT_IN, system, size, 7).seed).toBe(7);
+  const { policy, world } = systemConfig(BUILT_IN, slides, 'full', 1, ['training.updates=9']);
   expect(policy.architecture).toBe('lstm');
   expect(world.settings).toMatchObject({ ids: 'spread', maxReachableId: 100, searchTerms: 'covering', reward: 'slides-described' });
 });
@@ -70,21 +70,21 @@ test('a row holds the mean over seeds with the least and the most, and says when
 
 test('categories and failures stand beside what the authors gave, coverage beside success', () => {
   const one: MeasuredSystem = { system: slides, updates: 60, runs: [measured(1, 60)] };
-  const [categories, failures, common, words] = breakdowns(one);
+  const [categories, failures, common, words] = breakdowns(BUILT_IN, one);
   expect(categories?.rows).toContainEqual(['books', '48.0%', '25.0%', '10.0%']);
   expect(categories?.rows).toContainEqual(['kitchen', '54.0%', '–', '–']);
   expect(failures?.rows.map(([, then, here]) => [then, here])).toContainEqual(['20.0%', '50.0%']);
   expect(failures?.rows).toHaveLength(4);
   expect(common?.rows).toEqual([['opened what it bought', '50.0%', '25.0%']]);
   expect(words?.rows.at(-1)).toEqual(['failures with a wanted word missing', '75.0%']);
-  const page = sourcesMarkdown([one, { system: slides, updates: 60, runs: [] }], 'npm run lab -- sources');
+  const page = sourcesMarkdown(BUILT_IN, [one, { system: slides, updates: 60, runs: [] }], 'npm run lab -- sources');
   expect(page).toContain('### Success by category');
   expect(page.match(/^## /gm)).toHaveLength(1);
 });
 
 test('the runs of a data folder are found by their configs, with the gap to training tasks', () => {
   const store = openStore(temporaryFolder());
-  const config = systemConfig(slides, 'quick', 1);
+  const config = systemConfig(BUILT_IN, slides, 'quick', 1);
   const { id } = store.runs.create(newRun(config, slides.preset));
   const measure = () => measureSystem(store, slides, { size: 'quick', seeds: [1, 2] }).runs;
   expect(measure(), 'not before it is done').toEqual([]);

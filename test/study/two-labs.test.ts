@@ -8,12 +8,12 @@ import { projectFolder } from '../../main/base/paths.ts';
 import type { RunLocked } from '../../main/store/locks.ts';
 import { trainAll } from '../../main/study/work.ts';
 import { startRun } from '../../main/queue/start.ts';
-import { newRun as rowOf } from '../../main/queue/new-run.ts';
 import { RunQueue } from '../../main/queue/queue.ts';
 import { openStore, temporaryFolder } from '../store/helpers.ts';
 import { launchPretend } from '../store/processes/launch.ts';
 import { newRun } from '../store/samples.ts';
 import { wanted } from './wanted.ts';
+import { newRun as rowOf } from '../catalog.ts';
 
 const ENVIRONMENT = { ...process.env, ELECTRON_RUN_AS_NODE: '1', NODE_NO_WARNINGS: '1' };
 

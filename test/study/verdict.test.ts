@@ -5,6 +5,7 @@ import { createWebShop } from '../../main/environment/webshop/webshop.ts';
 import type { ResultsBySeed } from '../../main/evaluation/pairing.ts';
 import { chancesOf, correctedChances, judge, pairArms, together } from '../../main/study/verdict.ts';
 import { type ClusteredResult, TaskClusters } from '../../main/evaluation/clusters.ts';
+import { BUILT_IN } from '../../main/config/catalog.ts';
 
 /** Results of tasks 0, 1, …: solved where the text has a 1, else failed as a wrong purchase. */
 function results(solved: string, failure = 'wrong-purchase'): ClusteredResult[] {
@@ -68,7 +69,7 @@ test('the correction is over all tests of a study: what is clear alone may not b
 });
 
 test('the world of a run says which tasks form a cluster; without a word from it each task is one', () => {
-  const clusters = new TaskClusters();
+  const clusters = new TaskClusters(BUILT_IN);
   const of = (world: string, ...tasks: [task: string, tier: string][]): string[] =>
     clusters
       .mark(

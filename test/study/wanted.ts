@@ -1,8 +1,7 @@
 // Small runs of the tiny preset that differ in their seed, for tests of many runs as one piece of work.
 
 import type { WantedRun } from '../../main/study/work.ts';
-import { applyOverrides } from '../../main/config/overrides.ts';
-import { loadPreset } from '../../main/config/presets.ts';
+import { applyOverrides, loadPreset } from '../catalog.ts';
 
 const tiny = loadPreset('shop-tiny').config;
 

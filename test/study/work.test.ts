@@ -4,11 +4,10 @@ import { expect, test, vi } from 'vitest';
 import { againstDefault, bestOf, type Trial } from '../../main/study/tune.ts';
 import { thinned } from '../../main/study/sample.ts';
 import { finishedRuns, trainAll, WorkStopped } from '../../main/study/work.ts';
-import { newRun } from '../../main/queue/new-run.ts';
-import { applyOverrides } from '../../main/config/overrides.ts';
 import { openStore } from '../store/helpers.ts';
 import { launchPretend } from '../store/processes/launch.ts';
 import { wanted } from './wanted.ts';
+import { applyOverrides, newRun } from '../catalog.ts';
 
 vi.setConfig({ testTimeout: 120_000 });
 

@@ -6,9 +6,9 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
-import { algorithms } from '../../main/algorithm/registry.ts';
-import { glossary } from '../../main/metrics/glossary.ts';
+import { builtInAlgorithms } from '../../main/algorithm/registry.ts';
 import { Store } from '../../main/store/store.ts';
+import { glossary } from '../catalog.ts';
 
 const data = mkdtempSync(join(tmpdir(), 'astrolab-algorithms-'));
 afterAll(() => rmSync(data, { recursive: true, force: true }));
@@ -38,7 +38,7 @@ function train(algorithm: string): Record<string, number[]> {
 
 const repeatable = (series: Record<string, number[]>) => Object.entries(series).filter(([name]) => !name.startsWith('system/'));
 
-for (const { id } of algorithms) {
+for (const { id } of builtInAlgorithms) {
   test(`${id} trains from the command line and repeats exactly`, () => {
     const first = train(id);
     for (const [name, values] of Object.entries(first)) {

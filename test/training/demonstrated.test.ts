@@ -3,8 +3,8 @@
 import { expect, test } from 'vitest';
 import { demonstrations } from '../../main/environment/demonstrations.ts';
 import { cloningRate, demonstrated } from '../../main/training/reference/reference.ts';
-import { openRun } from '../../main/training/run-setup.ts';
 import { smallest } from './host.ts';
+import { openRun } from '../catalog.ts';
 
 const rows = (skipMistakes: boolean, anyWay: number) =>
   demonstrated(

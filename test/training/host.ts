@@ -8,9 +8,10 @@ import { join } from 'node:path';
 import { readCheckpoint } from '../../main/engine/runtime/checkpoint.ts';
 import { CheckpointFiles } from '../../main/store/checkpoints.ts';
 import type { ReferencePolicy } from '../../main/store/reference-policies.ts';
-import { parseConfig } from '../../main/config/config.ts';
 import type { RunReport } from '../../main/training/reports.ts';
 import type { TrainingHost } from '../../main/training/host.ts';
+import { parseConfig } from '../catalog.ts';
+import { BUILT_IN } from '../../main/config/catalog.ts';
 
 export class Killed extends Error {}
 
@@ -31,6 +32,7 @@ export const smallest = (changes: Record<string, unknown> = {}) =>
 const references = new Map<string, { policy: ReferencePolicy; path: string }>();
 
 export class TestHost implements TrainingHost {
+  readonly catalog = BUILT_IN;
   readonly dataFolder = mkdtempSync(join(tmpdir(), 'astrolab-train-'));
   readonly files = new CheckpointFiles(this.dataFolder, 'test-run');
   reports: RunReport[] = [];

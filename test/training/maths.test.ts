@@ -3,8 +3,8 @@
 
 import { expect, test } from 'vitest';
 import { train } from '../../main/training/train.ts';
-import { loadPreset } from '../../main/config/presets.ts';
 import { smallest, TestHost } from './host.ts';
+import { loadPreset } from '../catalog.ts';
 
 const host = new TestHost();
 

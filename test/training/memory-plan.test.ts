@@ -9,9 +9,10 @@ import { checkTogether, fitMemory, memoryOf } from '../../main/training/batching
 import { USABLE } from '../../main/training/batching/memory-plan.ts';
 import { planText } from '../../main/training/batching/memory-text.ts';
 import { networkOf } from '../../main/policy/transformer/network.ts';
-import { openRun } from '../../main/training/run-setup.ts';
 import { model, modelHosts } from './model-host.ts';
 import { smallest } from './host.ts';
+import { openRun } from '../catalog.ts';
+import { BUILT_IN } from '../../main/config/catalog.ts';
 
 const host = modelHosts();
 test('what does not fit gets smaller micro-batches, then recomputation, and is refused in the end', () => {
@@ -19,10 +20,10 @@ test('what does not fit gets smaller micro-batches, then recomputation, and is r
   const planned = (microBatch: number, recompute: boolean) =>
     smallest({ ...model(), training: { ...model().training, microBatch, recompute } });
   const needed = (microBatch: number, recompute: boolean): number =>
-    fitMemory(planned(microBatch, recompute), dataFolder, 64e9).plan?.needed ?? Number.NaN;
+    fitMemory(BUILT_IN, planned(microBatch, recompute), dataFolder, 64e9).plan?.needed ?? Number.NaN;
   const config = planned(8192, false);
   /** With so much memory that a run may use. */
-  const fit = (usable: number) => fitMemory(config, dataFolder, usable / USABLE);
+  const fit = (usable: number) => fitMemory(BUILT_IN, config, dataFolder, usable / USABLE);
 
   const roomy = fit(needed(8192, false) + 1);
   expect([roomy.changes, roomy.config]).toEqual([[], config]);
@@ -40,7 +41,8 @@ test('what does not fit gets smaller micro-batches, then recomputation, and is r
 
 test('an adapter that is missing or of another shape is refused before a run begins', () => {
   const { dataFolder } = host();
-  const start = (adapter: string, changes: Record<string, unknown> = {}) => fitMemory(model({ adapter, ...changes }), dataFolder, 64e9);
+  const start = (adapter: string, changes: Record<string, unknown> = {}) =>
+    fitMemory(BUILT_IN, model({ adapter, ...changes }), dataFolder, 64e9);
   const folder = join(dataFolder, 'adapter');
   expect(() => start(folder)).toThrow(/^policy\.model\.adapter: .*adapter has no adapter_config\.json/);
   mkdirSync(folder);
@@ -57,12 +59,12 @@ test('an adapter that is missing or of another shape is refused before a run beg
 test('parts grow with what they are made of', () => {
   const { dataFolder } = host();
   const parts = (changes: Record<string, unknown>, policy: Record<string, unknown> = {}) => {
-    const { plan } = fitMemory(model(changes, policy), dataFolder, 64e9);
+    const { plan } = fitMemory(BUILT_IN, model(changes, policy), dataFolder, 64e9);
     if (!plan) throw new Error('There is no plan');
     return plan.parts;
   };
   const usual = parts({});
-  const { plan } = fitMemory(model(), dataFolder, 64e9);
+  const { plan } = fitMemory(BUILT_IN, model(), dataFolder, 64e9);
   expect(plan?.needed).toBe(Object.values(usual).reduce((sum, bytes) => sum + bytes, 0));
   expect(parts({ rank: 8 }).optimizer).toBeCloseTo(2 * usual.optimizer, 0);
   expect(parts({ precision: 'f16' }).weights).toBeLessThan(0.6 * usual.weights);
@@ -73,19 +75,19 @@ test('parts grow with what they are made of', () => {
   expect(int4).toBe(networkOf(opened).mappedBytes);
   expect(parts({}, { contextLength: 256 }).cache).toBeCloseTo(usual.cache / 2, 0);
   expect(parts({ train: 'all' }).trained).toBeGreaterThan(usual.weights);
-  expect(fitMemory(smallest({}), dataFolder, 1).plan).toBe(null); // small policies have a setting
+  expect(fitMemory(BUILT_IN, smallest({}), dataFolder, 1).plan).toBe(null); // small policies have a setting
 });
 
 test('runs side by side are refused where they would need more than is free; the weights of a model count once', () => {
   const { dataFolder } = host();
   const configs = [1, 2, 3].map((seed) => ({ ...model(), seed }));
-  const plan = memoryOf(model(), dataFolder);
+  const plan = memoryOf(BUILT_IN, model(), dataFolder);
   if (!plan) throw new Error('There is no plan');
   const two = 2 * plan.needed - plan.parts.weights;
-  checkTogether(configs, dataFolder, 2, (two + 1) / USABLE);
-  expect(() => checkTogether(configs, dataFolder, 2, (two - 1) / USABLE)).toThrow(
+  checkTogether(BUILT_IN, configs, dataFolder, 2, (two + 1) / USABLE);
+  expect(() => checkTogether(BUILT_IN, configs, dataFolder, 2, (two - 1) / USABLE)).toThrow(
     /^2 runs side by side would need .* MB are free\. .*--jobs/,
   );
-  checkTogether(configs, dataFolder, 1, (plan.needed + 1) / USABLE);
-  checkTogether([smallest({})], dataFolder, 4, 1);
+  checkTogether(BUILT_IN, configs, dataFolder, 1, (plan.needed + 1) / USABLE);
+  checkTogether(BUILT_IN, [smallest({})], dataFolder, 4, 1);
 });

@@ -1,12 +1,12 @@
 // The longer half of the tests of language models in runs: every algorithm, precisions, all weights, and a killed process.
 
 import { describe, expect, test } from 'vitest';
-import { algorithms } from '../../main/algorithm/registry.ts';
+import { builtInAlgorithms } from '../../main/algorithm/registry.ts';
 import { ModelRegistry } from '../../main/policy/model/files/registry.ts';
-import { openRun } from '../../main/training/run-setup.ts';
 import { train } from '../../main/training/train.ts';
 import { Killed, smallest } from './host.ts';
 import { model, modelHosts } from './model-host.ts';
+import { openRun } from '../catalog.ts';
 
 const host = modelHosts();
 
@@ -24,7 +24,7 @@ describe('a run with a language model', () => {
     expect(killed.numbers()).toEqual(undisturbed.numbers());
   }, 120_000);
 
-  test.each(algorithms.map(({ id }) => id))(
+  test.each(builtInAlgorithms.map(({ id }) => id))(
     'trains with %s',
     async (id) => {
       const config = { ...model(), algorithm: smallest({ algorithm: { id } }).algorithm };

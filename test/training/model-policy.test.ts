@@ -13,10 +13,10 @@ import { Random } from '../../main/base/random.ts';
 import type { EpisodeRequest } from '../../main/rollout/episode.ts';
 import { EpisodeInPlay } from '../../main/rollout/episode.ts';
 import { drawAt, rollout } from '../../main/rollout/rollout.ts';
-import { openRun } from '../../main/training/run-setup.ts';
 import { train } from '../../main/training/train.ts';
 import { smallest } from './host.ts';
 import { model, modelHosts } from './model-host.ts';
+import { openRun } from '../catalog.ts';
 
 const host = modelHosts();
 

@@ -1,11 +1,10 @@
 // Whole pages and the context that has to hold them: a run that could only read beginnings is refused with the length that would do.
 
 import { expect, test } from 'vitest';
-import { parseConfig } from '../../main/config/config.ts';
 import { checkPagesFit, pageLengths } from '../../main/training/batching/page-length.ts';
 import { encodePage } from '../../main/policy/model/chat-text.ts';
-import { openRun } from '../../main/training/run-setup.ts';
 import { model, modelHosts } from './model-host.ts';
+import { openRun, parseConfig } from '../catalog.ts';
 
 const host = modelHosts();
 

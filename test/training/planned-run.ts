@@ -12,6 +12,7 @@ import { privateBytes } from '../../main/training/batching/session-pool.ts';
 import { train } from '../../main/training/train.ts';
 import { writeTinyModel } from '../policy/model/tiny-model.ts';
 import { TestHost, smallest } from './host.ts';
+import { BUILT_IN } from '../../main/config/catalog.ts';
 
 const { shape, policy, training, reference, tight } = z
   .object({
@@ -38,7 +39,7 @@ const config = smallest({
   training: { updates: 1, batch: 16, tasks: 4, microBatch: 4096, ...training },
   evaluation: { every: 0, finalTasks: 0 },
 });
-const { plan } = fitMemory(config, host.dataFolder);
+const { plan } = fitMemory(BUILT_IN, config, host.dataFolder);
 if (!plan) throw new Error('There is no plan');
 if (tight) process.availableMemory = () => plan.needed / USABLE - privateBytes();
 // What sessions have taken stays theirs, so it is seen after each call.

@@ -9,7 +9,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { ModelRegistry } from '../../main/policy/model/files/registry.ts';
 import { writeTinyModel } from '../policy/model/tiny-model.ts';
 import { Store } from '../../main/store/store.ts';
-import { loadPreset, presetIds } from '../../main/config/presets.ts';
+import { loadPreset, presetIds } from '../catalog.ts';
 
 const data = mkdtempSync(join(tmpdir(), 'astrolab-presets-'));
 afterAll(() => rmSync(data, { recursive: true, force: true }));

@@ -1,8 +1,7 @@
 import { expect, test } from 'vitest';
-import { parseConfig } from '../../main/config/config.ts';
 import type { ScratchCodec } from '../../main/policy/text/scratch-text.ts';
 import { idGroups } from '../../main/training/model-policy.ts';
-import { openRun } from '../../main/training/run-setup.ts';
+import { openRun, parseConfig } from '../catalog.ts';
 
 function codecOf(aids: Record<string, boolean>): ScratchCodec {
   const { codec } = openRun(parseConfig({ world: { name: 'shop' }, policy: { aids } }));

@@ -6,9 +6,9 @@ import { readCheckpoint } from '../../main/engine/runtime/checkpoint.ts';
 import { Store } from '../../main/store/store.ts';
 import { obtainReference } from '../../main/training/reference/obtain-reference.ts';
 import { ProgressReporter } from '../../main/training/progress.ts';
-import { openRun } from '../../main/training/run-setup.ts';
 import { train } from '../../main/training/train.ts';
 import { smallest, TestHost } from './host.ts';
+import { openRun } from '../catalog.ts';
 
 const host = new TestHost();
 afterAll(() => {

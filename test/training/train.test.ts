@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
-import { algorithms } from '../../main/algorithm/registry.ts';
+import { builtInAlgorithms } from '../../main/algorithm/registry.ts';
 import { TOP_ALTERNATIVES } from '../../main/policy/sampling/draw.ts';
 import { train } from '../../main/training/train.ts';
 import { Random } from '../../main/base/random.ts';
@@ -100,7 +100,7 @@ test('a reference policy is cloned once and found again by a later run with the 
   expect([cloned(first), cloned(second)]).toEqual([1, 0]);
 });
 
-test.each(algorithms.map(({ id }) => id))('%s trains from the first update to the last with finite numbers', async (id) => {
+test.each(builtInAlgorithms.map(({ id }) => id))('%s trains from the first update to the last with finite numbers', async (id) => {
   const made = host();
   const config = smallest({
     algorithm: { id },

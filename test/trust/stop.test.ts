@@ -8,7 +8,6 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { sha256 } from '../../main/base/canonical.ts';
 import { readCheckpoint, writeCheckpoint } from '../../main/engine/runtime/checkpoint.ts';
 import { startRun } from '../../main/queue/start.ts';
-import { newRun } from '../../main/queue/new-run.ts';
 import { CheckpointFiles } from '../../main/store/checkpoints.ts';
 import { purge } from '../../main/store/maintenance.ts';
 import { RunWriter } from '../../main/store/run-writer.ts';
@@ -18,6 +17,8 @@ import type { TrainingHost } from '../../main/training/host.ts';
 import { train } from '../../main/training/train.ts';
 import { smallest } from '../training/host.ts';
 import { recordOf } from './fort.ts';
+import { newRun } from '../catalog.ts';
+import { BUILT_IN } from '../../main/config/catalog.ts';
 
 const folders: string[] = [];
 afterAll(() => {
@@ -70,6 +71,7 @@ class Lab {
       AbortSignal.prototype.throwIfAborted.call(signal);
     };
     const host: TrainingHost = {
+      catalog: BUILT_IN,
       dataFolder: this.folder,
       files: new CheckpointFiles(this.folder, run.uid),
       references: store.references,

@@ -2,11 +2,10 @@
 // Asking each time costs a second, and means that worlds, presets, studies and algorithms of plug-ins are known as soon as they are there.
 
 import type { Command } from 'commander';
-import { algorithms } from '../../algorithm/registry.ts';
 import { describeConfig } from '../../config/describe.ts';
 import { presetIds } from '../../config/presets.ts';
-import { WORLDS } from '../../environment/registry.ts';
 import { studyIds } from '../../study/definition.ts';
+import { catalog } from './catalog.ts';
 import { answer } from './output.ts';
 
 const SCRIPTS: Readonly<Record<string, string>> = {
@@ -34,23 +33,23 @@ export function register(program: Command): void {
     });
 }
 
-const worlds = (): string[] => WORLDS.map(({ name }) => name);
+const worlds = (): string[] => catalog().worlds.map(({ name }) => name);
 /** What the values of options and arguments may be, where the lab knows them. */
 const VALUES: Readonly<Record<string, () => string[]>> = {
-  '--preset': presetIds,
+  '--preset': () => presetIds(catalog()),
   '--world': worlds,
-  '--algorithm': () => algorithms.map(({ id }) => id),
+  '--algorithm': () => catalog().algorithms.map(({ id }) => id),
   '--set': settings,
   play: worlds,
   'world show': worlds,
   'world remove': worlds,
-  'study run': studyIds,
-  'study report': studyIds,
+  'study run': () => studyIds(catalog()),
+  'study report': () => studyIds(catalog()),
 };
 
 function settings(): string[] {
-  const keys = describeConfig().flatMap(({ knobs }) => knobs.map(({ key }) => `${key}=`));
-  return [...keys, ...worlds().map((name) => `world.name=${name}`), ...algorithms.map(({ id }) => `algorithm=${id}`)];
+  const keys = describeConfig(catalog()).flatMap(({ knobs }) => knobs.map(({ key }) => `${key}=`));
+  return [...keys, ...worlds().map((name) => `world.name=${name}`), ...catalog().algorithms.map(({ id }) => `algorithm=${id}`)];
 }
 
 export function wordsAfter(program: Command, typed: readonly string[]): string[] {

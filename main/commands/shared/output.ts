@@ -2,6 +2,7 @@
 // everything else to stderr; without it people get text. Exit codes: 0 done, 1 the work failed, 2 the call was wrong, and for a
 // run that did not reach its end (EXIT): 3 paused, 4 stopped or interrupted.
 
+import type { Catalog } from '../../config/catalog.ts';
 import { terminal } from '../../base/format.ts';
 import { defaultDataFolder } from '../../base/paths.ts';
 import type { RunState } from '../../base/vocabulary.ts';
@@ -34,7 +35,7 @@ export function exitWith(run: RunState): void {
   process.exitCode = EXIT[run];
 }
 
-const state = { json: false, data: '', outputTaken: false };
+const state = { json: false, data: '', outputTaken: false, catalog: null as Catalog | null };
 
 /** Called once by run.ts before a command runs. */
 export function chooseOutput(options: { json: boolean; data?: string | undefined }): void {
@@ -43,6 +44,13 @@ export function chooseOutput(options: { json: boolean; data?: string | undefined
   // Whatever a library prints must not mix with the document.
   if (options.json) for (const method of ['log', 'info', 'debug'] as const) console[method] = console.error;
 }
+
+/** The catalog with plug-ins for the commands of this call (shared/catalog.ts); null where there are none. */
+export function chooseCatalog(catalog: Catalog | null): void {
+  state.catalog = catalog;
+}
+
+export const loadedCatalog = (): Catalog | null => state.catalog;
 
 export function wantsJson(): boolean {
   return state.json;

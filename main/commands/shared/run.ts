@@ -6,7 +6,7 @@ import { statSync } from 'node:fs';
 import { defaultDataFolder } from '../../base/paths.ts';
 import { mayHavePlugins } from '../../plugin/present.ts';
 import { addOverview, bareProgram, families, type Family, familyOf } from './families.mjs';
-import { answerBesideOutput, CallError, chooseOutput, fail, note } from './output.ts';
+import { answerBesideOutput, CallError, chooseCatalog, chooseOutput, fail, note } from './output.ts';
 
 /** The first word that is neither an option nor the value of --data or --plugin; the second one of `help COMMAND`. */
 function commandName(args: readonly string[]): string | undefined {
@@ -19,12 +19,15 @@ const valuesOf = (args: readonly string[], option: string): string[] => args.fil
 
 /** Plug-ins come before the commands, whose help names the worlds and presets there are. Bad ones cost a warning, not the command. */
 async function addPlugins(args: readonly string[]): Promise<void> {
+  chooseCatalog(null);
   const dataFolder = valuesOf(args, '--data')[0] ?? defaultDataFolder();
   const named = valuesOf(args, '--plugin').map(existingFolder);
   if (named.length === 0 && !mayHavePlugins(dataFolder)) return;
   (await import('../../plugin/permissions.ts')).nameFolders(named);
-  const { loadPlugins } = await import('../../plugin/load.ts');
-  for (const { folder, problem } of await loadPlugins(dataFolder)) {
+  const { loadCatalog } = await import('../../plugin/load.ts');
+  const catalog = await loadCatalog(dataFolder);
+  chooseCatalog(catalog);
+  for (const { folder, problem } of catalog.plugins) {
     if (problem !== null) note(`The plug-in in ${folder} was not loaded: ${problem}`);
   }
 }

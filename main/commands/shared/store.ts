@@ -3,11 +3,12 @@
 import { recover } from '../../queue/recover.ts';
 import { RunLocked } from '../../store/locks.ts';
 import { Store } from '../../store/store.ts';
+import { catalog } from './catalog.ts';
 import { CallError, dataFolder, note } from './output.ts';
 
 /** Opens the store for the length of `work`. */
 export async function withStore<T>(work: (store: Store) => Promise<T> | T): Promise<T> {
-  const store = Store.openOrLook(dataFolder());
+  const store = Store.openOrLook(dataFolder(), catalog());
   try {
     if (store.readOnly) note(`${store.dataFolder} is read-only: opened for looking and exporting`);
     // A run whose process is gone is never shown as running.

@@ -6,7 +6,8 @@ import { resolve } from 'node:path';
 import type { Command } from 'commander';
 import { z } from 'zod';
 import type { Environment, World } from '../../environment/environment.ts';
-import { findWorld, WORLDS } from '../../environment/registry.ts';
+import { findWorld } from '../../environment/registry.ts';
+import { catalog } from './catalog.ts';
 import { CallError, note } from './output.ts';
 
 export interface WorldOptions {
@@ -27,14 +28,14 @@ export function addWorldOptions(command: Command): Command {
 
 /** One option for each world that takes the user's data. */
 export function addDataOptions(command: Command): Command {
-  for (const { data } of WORLDS) if (data) command.option(`--${data.option} <dir>`, data.description);
+  for (const { data } of catalog().worlds) if (data) command.option(`--${data.option} <dir>`, data.description);
   return command;
 }
 
 /** The world's setting and the folder that its data option names, which must be there; another world's option is a wrong call. */
 export function dataSetting(world: { readonly name: string }, options: object): [setting: string, folder: string] | undefined {
   const given = new Map<string, unknown>(Object.entries(options));
-  for (const { name, data } of WORLDS) {
+  for (const { name, data } of catalog().worlds) {
     const folder = data && given.get(data.option.replace(/-./g, (dash) => dash.slice(1).toUpperCase()));
     if (!data || typeof folder !== 'string') continue;
     if (world.name !== name) throw new CallError(`--${data.option} is for the world ${name}, not for ${world.name}`);
@@ -45,8 +46,10 @@ export function dataSetting(world: { readonly name: string }, options: object): 
 }
 
 export function namedWorld(name: string | undefined): World {
-  if (name !== undefined && WORLDS.some((world) => world.name === name)) return findWorld(name);
-  const known = WORLDS.map((world) => `${world.name} (${world.title})`).join(', ');
+  if (name !== undefined && catalog().worlds.some((world) => world.name === name)) return findWorld(catalog(), name);
+  const known = catalog()
+    .worlds.map((world) => `${world.name} (${world.title})`)
+    .join(', ');
   throw new CallError(name === undefined ? 'No world was named' : `There is no world "${name}"`, `There are: ${known}`);
 }
 

@@ -1,5 +1,6 @@
 // Calls about Slurm clusters: their settings, what was submitted to them, and how each task is.
 
+import type { Catalog } from '../../config/catalog.ts';
 import { z } from 'zod';
 import { Cluster } from '../../cluster/cluster.ts';
 import { clusterSettings, findCluster, listClusters, removeCluster, saveCluster } from '../../cluster/clusters.ts';
@@ -111,7 +112,7 @@ export function handlers(lab: Lab): Calls {
     ...settingsHandlers(lab, opened),
     ...statusHandlers(lab, opened),
     ...taskHandlers(opened),
-    ...submitHandlers(opened),
+    ...submitHandlers(lab, opened),
   };
 }
 
@@ -225,16 +226,16 @@ function taskHandlers(opened: OpenedClusters): TaskCalls {
 
 type SubmitCalls = Pick<Calls, 'clusters.submit' | 'clusters.dryRun'>;
 
-function submitHandlers(opened: OpenedClusters): SubmitCalls {
+function submitHandlers(lab: Lab, opened: OpenedClusters): SubmitCalls {
   return {
     'clusters.submit': async ({ cluster, order, preset, tags }) => {
-      const wanted = wantedOf(order, preset, tags);
+      const wanted = wantedOf(lab.catalog, order, preset, tags);
       const { submission, attached } = await opened.at(cluster).submit(wanted, { title: titleOf(wanted) });
       return { submission: submission?.id ?? null, tasks: submission?.file.tasks.length ?? 0, attached: attached.map(({ id }) => id) };
     },
 
     'clusters.dryRun': async ({ cluster, order, preset, tags }) => {
-      const wanted = wantedOf(order, preset, tags);
+      const wanted = wantedOf(lab.catalog, order, preset, tags);
       return { scripts: (await opened.at(cluster).dryRun(wanted, { title: titleOf(wanted) })).scripts };
     },
   };
@@ -252,8 +253,8 @@ const summaryOf = (cluster: string, { id, title, createdAt, counts, source }: Su
 const titleOf = (wanted: readonly WantedTask[]): string =>
   `${wanted[0]?.config.name ?? ''}, ${wanted.length} ${wanted.length === 1 ? 'run' : 'runs'}`;
 
-function wantedOf(order: Order, preset: string | null, tags: readonly string[]): WantedTask[] {
-  const { runs, issues } = checkOrder(order);
+function wantedOf(catalog: Catalog, order: Order, preset: string | null, tags: readonly string[]): WantedTask[] {
+  const { runs, issues } = checkOrder(catalog, order);
   const [fault] = issues;
   if (fault)
     throw new CallFailure('invalid-config', `Nothing was submitted. ${fault.key}: ${fault.message}`, 'Fix that field and try again.');

@@ -6,7 +6,7 @@ import { directions } from '../../base/vocabulary.ts';
 import { decimate, type Series } from '../../store/metrics.ts';
 import type { Store } from '../../store/store.ts';
 import { type Handlers, nothing } from '../definition.ts';
-import { glossary } from '../../metrics/glossary.ts';
+import { glossaryOf } from '../../metrics/glossary.ts';
 import type { Lab } from '../lab.ts';
 
 export const axis = z.enum(['update', 'episodes', 'time']);
@@ -65,7 +65,13 @@ const BINS = 32;
 export function handlers(lab: Lab): Handlers<typeof calls> {
   return {
     'metrics.glossary': () => ({
-      metrics: [...glossary.values()].map(({ id, name, formula, unit, direction }) => ({ id, name, formula, unit, direction })),
+      metrics: [...glossaryOf(lab.catalog).values()].map(({ id, name, formula, unit, direction }) => ({
+        id,
+        name,
+        formula,
+        unit,
+        direction,
+      })),
     }),
 
     'metrics.series': ({ run, names, axis, points, from, to }) => {

@@ -9,7 +9,7 @@ import { findTask, Game, savedGame } from '../../environment/game.ts';
 import { describe } from '../../environment/grammar.ts';
 import { type DrawnPage, drawPage } from '../../environment/page.ts';
 import { offersOf, phrasesOf, refusal } from '../../environment/refusal.ts';
-import { DEFAULT_WORLD, findWorld, WORLDS } from '../../environment/registry.ts';
+import { DEFAULT_WORLD, findWorld, type Worlds } from '../../environment/registry.ts';
 import { drawnPage } from '../../replay/schema.ts';
 import { CallFailure, type Handlers, nothing } from '../definition.ts';
 import type { Lab } from '../lab.ts';
@@ -131,19 +131,19 @@ export function handlers(lab: Lab): Handlers<typeof calls> {
 
     'play.game': () => {
       const table = current.find();
-      return { game: table && show(table.choice, table.game) };
+      return { game: table && show(lab.catalog, table.choice, table.game) };
     },
 
     'play.start': ({ choice: asked, task: wanted }) => {
       const choice = { ...asked, world: asked.world || DEFAULT_WORLD };
       const environment = worlds.open(choice);
-      return { game: current.start({ choice, game: new Game(environment, pick(environment, wanted)) }) };
+      return { game: current.start({ choice, game: new Game(environment, pick(lab.catalog, environment, wanted)) }) };
     },
 
     'play.say': ({ action, anyway }) => {
       const { choice, game } = current.get();
       const refused = refusal(game.environment.grammar(game.now.state), action);
-      if (refused !== null && (!anyway || game.now.done)) return { refused, game: show(choice, game) };
+      if (refused !== null && (!anyway || game.now.done)) return { refused, game: show(lab.catalog, choice, game) };
       return { refused: null, ...current.change((now) => now.say(action)) };
     },
 
@@ -193,10 +193,11 @@ class OpenWorlds {
   /** Only settings that are a choice go through: the page names no files. */
   open(choice: WorldChoice): Environment {
     const name = choice.world || DEFAULT_WORLD;
-    if (!WORLDS.some((world) => world.name === name)) {
-      throw new CallFailure('not-found', `There is no world “${name}”.`, `Choose one of ${WORLDS.map((world) => world.title).join(', ')}.`);
+    const { worlds } = this.#lab.catalog;
+    if (!worlds.some((world) => world.name === name)) {
+      throw new CallFailure('not-found', `There is no world “${name}”.`, `Choose one of ${worlds.map((world) => world.title).join(', ')}.`);
     }
-    const world = findWorld(name);
+    const world = findWorld(this.#lab.catalog, name);
     const settings = this.settings(choice);
     const key = JSON.stringify([name, settings]);
     let environment = this.#worlds.get(key);
@@ -215,8 +216,8 @@ class OpenWorlds {
   /** What is chosen, with the imported data where that is wanted. */
   settings({ world: wanted, settings, imported }: WorldChoice): Record<string, string> {
     const name = wanted || DEFAULT_WORLD;
-    const { data } = findWorld(name);
-    return { ...chosen(name, settings), ...(imported && data && { [data.setting]: importedFolder(this.#lab, name) }) };
+    const { data } = findWorld(this.#lab.catalog, name);
+    return { ...chosen(this.#lab.catalog, name, settings), ...(imported && data && { [data.setting]: importedFolder(this.#lab, name) }) };
   }
 }
 
@@ -257,7 +258,7 @@ class CurrentGame {
 
   #stored({ choice, game }: Table): PlayGame {
     this.#lab.store.settings.set(SAVED, { imported: choice.imported, game: game.save(choice.settings) });
-    return show(choice, game);
+    return show(this.#lab.catalog, choice, game);
   }
 
   #restore(): Table | null {
@@ -274,8 +275,8 @@ class CurrentGame {
 }
 
 /** The settings that exist and are a choice. */
-function chosen(world: string, settings: Readonly<Record<string, string>>): Record<string, string> {
-  const shape: Readonly<Record<string, unknown>> = findWorld(world).settings.shape;
+function chosen(catalog: Worlds, world: string, settings: Readonly<Record<string, string>>): Record<string, string> {
+  const shape: Readonly<Record<string, unknown>> = findWorld(catalog, world).settings.shape;
   return Object.fromEntries(
     Object.entries(settings).filter(([key]) => {
       const field = Object.hasOwn(shape, key) ? shape[key] : undefined;
@@ -293,7 +294,7 @@ function select(environment: Environment, { split, tier, text }: TaskFilter): Ta
   });
 }
 
-function pick(environment: Environment, wanted: { id: string } | { any: TaskFilter } | null): Task {
+function pick(catalog: Worlds, environment: Environment, wanted: { id: string } | { any: TaskFilter } | null): Task {
   if (wanted !== null && 'any' in wanted) {
     const fitting = select(environment, wanted.any);
     // Which task a person gets is no part of what must repeat.
@@ -301,7 +302,7 @@ function pick(environment: Environment, wanted: { id: string } | { any: TaskFilt
     if (!task) throw new CallFailure('not-found', 'No task fits these filters.', 'Take another kind of task, or clear the search.');
     return task;
   }
-  const id = wanted?.id ?? findWorld(environment.name).example;
+  const id = wanted?.id ?? findWorld(catalog, environment.name).example;
   const task = id === undefined ? environment.tasks('test')[0] : findTask(environment, id);
   if (!task) {
     throw new CallFailure('not-found', `This ${environment.name} has no task “${id ?? ''}”.`, 'Choose one from the list.');
@@ -311,7 +312,7 @@ function pick(environment: Environment, wanted: { id: string } | { any: TaskFilt
 
 const shortTask = ({ id, split, instruction, category, tier }: Task) => ({ id, split, instruction, category, tier });
 
-function show(choice: WorldChoice, game: Game): PlayGame {
+function show(catalog: Worlds, choice: WorldChoice, game: Game): PlayGame {
   const { environment, task, start, now } = game;
   // What the task is after stays hidden until the end: the policy does not see it either.
   const target = now.done ? task.target : null;
@@ -322,7 +323,7 @@ function show(choice: WorldChoice, game: Game): PlayGame {
   let returned = 0;
   return {
     choice,
-    title: findWorld(environment.name).title,
+    title: findWorld(catalog, environment.name).title,
     task: shortTask(task),
     maxSteps: environment.maxSteps,
     returnRange: [...environment.returnRange],

@@ -5,7 +5,8 @@ import { join, resolve } from 'node:path';
 import { z } from 'zod';
 import { closeWorlds } from '../../environment/external/external.ts';
 import { readManifest } from '../../environment/external/manifest.ts';
-import { type LoadedPlugin, loadedPlugins, loadPlugins } from '../../plugin/load.ts';
+import type { Plugin } from '../../config/catalog.ts';
+import { loadCatalog } from '../../plugin/load.ts';
 import { addFolder, CODE_FILES, manifestFolders, missingFolders, removeFolder } from '../../plugin/permissions.ts';
 import { CallFailure, type Handlers, nothing } from '../definition.ts';
 import type { Lab } from '../lab.ts';
@@ -38,13 +39,13 @@ export const calls = {
 
 export function handlers(lab: Lab): Handlers<typeof calls> {
   const reload = async (): Promise<void> => {
-    await loadPlugins(lab.dataFolder);
+    lab.useCatalog(await loadCatalog(lab.dataFolder));
     lab.readers.renew();
   };
   const { dataFolder } = lab;
-  const list = () => ({ plugins: loadedPlugins().map(rowOf), missing: missingFolders(dataFolder) });
-  const known = (folder: string): LoadedPlugin => {
-    const found = loadedPlugins().find((plugin) => plugin.folder === folder);
+  const list = () => ({ plugins: lab.catalog.plugins.map(rowOf), missing: missingFolders(dataFolder) });
+  const known = (folder: string): Plugin => {
+    const found = lab.catalog.plugins.find((plugin) => plugin.folder === folder);
     if (!found) throw new CallFailure('not-found', `${folder} is not among the plug-ins.`, 'Add the folder first.');
     return found;
   };
@@ -100,7 +101,7 @@ export function handlers(lab: Lab): Handlers<typeof calls> {
   };
 }
 
-function rowOf({ folder, name, origin, allowed, worlds, algorithms, problem }: LoadedPlugin): PluginRow {
+function rowOf({ folder, name, origin, allowed, worlds, algorithms, problem }: Plugin): PluginRow {
   let runs: string[] = [];
   let fault = problem;
   try {

@@ -27,7 +27,7 @@ export function handlers(lab: Lab): Handlers<typeof calls> {
       const [fault] = issues;
       if (fault)
         throw new CallFailure('invalid-config', `No run was created. ${fault.key}: ${fault.message}`, 'Fix that field and try again.');
-      return { runs: lab.queue.add(runs.map((config) => newRun(config, preset, tags))).map(({ id }) => id) };
+      return { runs: lab.queue.add(runs.map((config) => newRun(lab.catalog, config, preset, tags))).map(({ id }) => id) };
     },
 
     'queue.move': ({ run, before }) => {

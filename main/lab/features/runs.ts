@@ -1,6 +1,7 @@
 // Calls and events about runs: the list, one run with everything about it, and what may be changed. The list is sent
 // whole (a row is small) and kept fresh by `runs.changed`, so that filtering and sorting answer at once.
 
+import type { Catalog } from '../../config/catalog.ts';
 import { z } from 'zod';
 import { algorithmOf, hasAlgorithm } from '../../algorithm/registry.ts';
 import { anyNumber, proportion } from '../../base/shapes.ts';
@@ -149,8 +150,8 @@ export function handlers(lab: Lab): Handlers<Omit<typeof calls, keyof typeof rea
         run: lab.row(run),
         config: plain(run.config),
         versions: { ...run.versions },
-        stages: stagesOf(run),
-        changes: changesOf(run),
+        stages: stagesOf(lab.catalog, run),
+        changes: changesOf(lab.catalog, run),
         advice: adviceFor(lab.store, run),
         device: device ? deviceText(device) : null,
         validationTemperature: lab.store.evaluations.list(id).findLast(({ kind }) => kind === 'periodic')?.temperature ?? 0,
@@ -218,8 +219,8 @@ const eventOf = (event: StoredEvent): RunEvent => {
 
 const alertOf = ({ kind, data }: StoredEvent): RunEvent['alert'] => (kind === 'alert' ? (alertData.safeParse(data).data ?? null) : null);
 
-function stagesOf({ config: { algorithm, evaluation } }: Run): Stage[] {
-  const vstar = !hasAlgorithm(algorithm.id) || algorithmOf(algorithm).needs.vstar;
+function stagesOf(catalog: Catalog, { config: { algorithm, evaluation } }: Run): Stage[] {
+  const vstar = !hasAlgorithm(catalog, algorithm.id) || algorithmOf(catalog, algorithm).needs.vstar;
   return stages.filter((stage) => (stage !== 'vstar' || vstar) && (stage !== 'test' || evaluation.finalTasks > 0));
 }
 
@@ -237,9 +238,9 @@ function evaluationsOf(lab: Lab, run: number) {
 }
 
 /** As it goes over the wire: what is absent on one side has no value there. */
-function changesOf({ preset, config }: Run): Difference[] | null {
+function changesOf(catalog: Catalog, { preset, config }: Run): Difference[] | null {
   return (
-    changesFromPreset(preset, config)?.map(({ key, before, after }) => ({
+    changesFromPreset(catalog, preset, config)?.map(({ key, before, after }) => ({
       key,
       ...(before !== undefined && { before: plain(before) }),
       ...(after !== undefined && { after: plain(after) }),

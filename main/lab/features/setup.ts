@@ -1,15 +1,14 @@
 // Calls that set runs up and steer them: presets and schema for the form, checking what was typed, what it will cost,
 // adding to the queue, and the words pause, one update, resume, stop.
 
+import type { Catalog } from '../../config/catalog.ts';
 import { z } from 'zod';
-import { algorithms } from '../../algorithm/registry.ts';
 import { knobKinds } from '../../base/vocabulary.ts';
 import { type CommandBase, presetBase, trainCommands } from '../../config/command.ts';
 import { ConfigError, parseConfig, type RunConfig } from '../../config/config.ts';
 import { describeConfig, describeMistakes, describeSettings, type KnobGroup as DescribedGroup } from '../../config/describe.ts';
 import { type CheckedOrder, checkOrder } from '../../config/orders.ts';
 import { allPresets, loadPreset, sized } from '../../config/presets.ts';
-import { WORLDS } from '../../environment/registry.ts';
 import { ModelError } from '../../policy/model/files/tensor-source.ts';
 import { spawnChild } from '../../process/child.ts';
 import { launchWith } from '../../process/launch.ts';
@@ -170,7 +169,7 @@ const PREVIEW = 12;
 export const reads = {
   // Looking for runs like each takes a moment.
   'setup.presets': (store) => ({
-    presets: allPresets().map(({ id, title, description, adapted, config: settings }) => {
+    presets: allPresets(store.catalog).map(({ id, title, description, adapted, config: settings }) => {
       const { seconds, elsewhere } = estimateRun(store, settings);
       return { id, title, description, adapted: [...adapted], config: tree(settings), seconds, elsewhere };
     }),
@@ -190,7 +189,10 @@ export const reads = {
 
   'setup.command': (store, { order: wanted, preset: id, tags }) => {
     const { runs, issues } = checked(store, wanted);
-    return { command: issues.length > 0 ? null : trainCommands(runs, originBase(store, runs[0]) ?? presetBase(id), tags) };
+    return {
+      command:
+        issues.length > 0 ? null : trainCommands(store.catalog, runs, originBase(store, runs[0]) ?? presetBase(store.catalog, id), tags),
+    };
   },
 
   /** The runs of an order as they fit into this machine's memory, or what is wrong with it. */
@@ -203,9 +205,9 @@ export const reads = {
 export function handlers(lab: Lab): Handlers<Omit<typeof calls, keyof typeof reads>> {
   let probing = false;
   return {
-    'setup.schema': schemaOfSettings,
+    'setup.schema': () => schemaOfSettings(lab.catalog),
 
-    'setup.sized': ({ preset, size }) => ({ config: tree(sized(loadPreset(preset), size)) }),
+    'setup.sized': ({ preset, size }) => ({ config: tree(sized(lab.catalog, loadPreset(lab.catalog, preset), size)) }),
 
     'setup.branch': ({ run, update }) => branchSetup(lab.store, run, update),
 
@@ -214,8 +216,13 @@ export function handlers(lab: Lab): Handlers<Omit<typeof calls, keyof typeof rea
       probing = true;
       const began = performance.now();
       try {
-        const config = parseConfig(raw);
-        const measured = await probe(fitted(lab.store, config), (folder) => launchWith(spawnChild, folder), lab.store.dataFolder);
+        const config = parseConfig(lab.catalog, raw);
+        const measured = await probe(
+          lab.catalog,
+          fitted(lab.store, config),
+          (folder) => launchWith(spawnChild, folder),
+          lab.store.dataFolder,
+        );
         lab.store.settings.set(probeKey(config), measured);
         return {
           seconds: (performance.now() - began) / 1000,
@@ -231,7 +238,7 @@ export function handlers(lab: Lab): Handlers<Omit<typeof calls, keyof typeof rea
 
 /** An order, checked; one that branches from a checkpoint is compared with the run it branches from. */
 function checked(store: Store, wanted: Order): CheckedOrder {
-  const result = checkOrder(wanted);
+  const result = checkOrder(store.catalog, wanted);
   const issues = result.config ? branchIssues(store, result.config) : [];
   return issues.length === 0 ? result : { ...result, runs: [], issues: [...result.issues, ...issues] };
 }
@@ -239,7 +246,7 @@ function checked(store: Store, wanted: Order): CheckedOrder {
 /** The config as it fits into this machine's memory. */
 function fitted(store: Store, config: RunConfig): RunConfig {
   try {
-    return fitMemory(config, store.dataFolder).config;
+    return fitMemory(store.catalog, config, store.dataFolder).config;
   } catch (error) {
     if (!(error instanceof ConfigError) && !(error instanceof ModelError)) throw error;
     throw new CallFailure('invalid-config', `No run was created. ${error.message}`, 'Change that and try again.');
@@ -249,7 +256,7 @@ function fitted(store: Store, config: RunConfig): RunConfig {
 /** What a run with a language model or on a graphics card takes of its memory; null for small policies on the CPU, which a setting bounds. */
 function planned(store: Store, config: RunConfig) {
   try {
-    const { plan, changes, free } = fitMemory(config, store.dataFolder);
+    const { plan, changes, free } = fitMemory(store.catalog, config, store.dataFolder);
     const { parts, needed, most, card = false } = plan ?? { parts: undefined, needed: 0, most: 0 };
     return parts ? { parts: { ...parts }, needed, most, free, card, changes: [...changes], refusal: null } : null;
   } catch (error) {
@@ -265,18 +272,19 @@ function refusalOf(error: Error, { policy }: RunConfig) {
 }
 
 /** Every setting of a run, of all worlds and algorithms. */
-function schemaOfSettings() {
+function schemaOfSettings(catalog: Catalog) {
+  const { worlds, algorithms } = catalog;
   return {
     groups: [
-      ...describeConfig().map((group) => ({ ...groupOf(group), world: null })),
-      ...WORLDS.flatMap((world) =>
+      ...describeConfig(catalog).map((group) => ({ ...groupOf(group), world: null })),
+      ...worlds.flatMap((world) =>
         [...describeSettings(world.settings, `Settings of the world ${world.title}`), ...describeMistakes(world)].map((group) => ({
           ...groupOf(group),
           world: world.name,
         })),
       ),
     ],
-    worlds: WORLDS.map(({ name, title, summary }) => ({ name, title, summary })),
+    worlds: worlds.map(({ name, title, summary }) => ({ name, title, summary })),
     variants: algorithms.map(({ id, title }) => ({ id, title })),
   };
 }

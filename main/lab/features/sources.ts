@@ -21,7 +21,9 @@ const SOURCE_SEEDS = [1, 2, 3];
 export const reads = {
   'sources.table': (store, { size }) => {
     const measured = loadSystems().map((system) => measureSystem(store, system, { size, seeds: SOURCE_SEEDS }));
-    const parts = measured.flatMap((one) => breakdowns(one).map((part) => ({ ...part, title: `${one.system.title}: ${part.title}` })));
+    const parts = measured.flatMap((one) =>
+      breakdowns(store.catalog, one).map((part) => ({ ...part, title: `${one.system.title}: ${part.title}` })),
+    );
     const all = [{ title: 'The systems of the write-ups', header: SOURCES_HEADER, rows: measured.map(sourcesRow) }, ...parts];
     return { tables: all.map(({ title, header, rows }) => ({ title, header: [...header], rows: rows.map((row) => [...row]) })) };
   },

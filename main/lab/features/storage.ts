@@ -3,7 +3,7 @@
 import { readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
-import { WORLDS } from '../../environment/registry.ts';
+import type { Worlds } from '../../environment/registry.ts';
 import { freeBytes } from '../../store/disk-space.ts';
 import { checkStore } from '../../interchange/check.ts';
 import type { Store } from '../../store/store.ts';
@@ -34,11 +34,11 @@ export const calls = {
 };
 
 /** What lies in the data folder, by how its name begins. */
-const PARTS: readonly (readonly [start: string, name: string, what: string])[] = [
+const partsOf = ({ worlds }: Worlds): readonly (readonly [start: string, name: string, what: string])[] => [
   ['astrolab.db', 'Database', 'Runs, metrics, episodes, evaluations, studies and the queue.'],
   ['checkpoints', 'Checkpoints', 'Weights and optimizer state; the latest and the best of each run.'],
   ['references', 'Reference policies', 'Trained once per recipe and shared by all runs that use it.'],
-  ...WORLDS.flatMap(({ data }) => {
+  ...worlds.flatMap(({ data }) => {
     const storage = data?.importer?.storage;
     return storage ? [[storage.name, storage.title, storage.what] as const] : [];
   }),
@@ -56,7 +56,7 @@ export function handlers(lab: Lab): Handlers<typeof calls> {
     'storage.use': async () => ({
       folder: lab.dataFolder,
       free: freeBytes(lab.dataFolder),
-      parts: await storageParts(lab.dataFolder),
+      parts: await storageParts(lab.dataFolder, lab.catalog),
       trash: lab.store.runs.list({ deleted: true }).length,
     }),
 
@@ -68,14 +68,15 @@ export function handlers(lab: Lab): Handlers<typeof calls> {
   };
 }
 
-async function storageParts(folder: string): Promise<StoragePart[]> {
+async function storageParts(folder: string, catalog: Worlds): Promise<StoragePart[]> {
+  const parts = partsOf(catalog);
   const bytes = new Map<string, number>();
   for (const entry of await readdir(folder, { withFileTypes: true })) {
-    const name = PARTS.find(([start]) => entry.name.startsWith(start))?.[1] ?? OTHER;
+    const name = parts.find(([start]) => entry.name.startsWith(start))?.[1] ?? OTHER;
     const path = join(folder, entry.name);
     bytes.set(name, (bytes.get(name) ?? 0) + (entry.isDirectory() ? await folderBytes(path) : await fileBytes(path)));
   }
-  const known = PARTS.map(([start, name, what]) => ({ name, what, path: join(folder, start), bytes: bytes.get(name) ?? 0 }));
+  const known = parts.map(([start, name, what]) => ({ name, what, path: join(folder, start), bytes: bytes.get(name) ?? 0 }));
   const other = bytes.get(OTHER) ?? 0;
   return other > 0
     ? [...known, { name: OTHER, what: 'Settings of the window, and what others put here.', path: folder, bytes: other }]

@@ -1,5 +1,6 @@
 // Calls about running a study: the definitions that there are, starting one here or on a cluster, and how far it is.
 
+import type { Catalog } from '../../config/catalog.ts';
 import { type ChildProcess, spawn } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
@@ -74,7 +75,10 @@ export function handlers(lab: Lab): Handlers<typeof calls> {
   const folder = join(lab.dataFolder, 'studies');
   lab.onClose(() => jobs.forEach((job) => job.stop()));
   return {
-    'studyRuns.definitions': () => ({ definitions: [...studyIds(), ...ownIds(folder)].map((study) => rowOf(study, folder)), folder }),
+    'studyRuns.definitions': () => ({
+      definitions: [...studyIds(lab.catalog), ...ownIds(folder)].map((study) => rowOf(lab.catalog, study, folder)),
+      folder,
+    }),
 
     'studyRuns.jobs': () => ({
       jobs: [...jobs.values()].map((job) => ({ ...job.news(), saved: lab.store.studies.find(job.study)?.id ?? null })),
@@ -113,18 +117,20 @@ function ownIds(folder: string): string[] {
     : [];
 }
 
-function readDefinition(study: string, folder: string): StudyDefinition {
+function readDefinition(catalog: Catalog, study: string, folder: string): StudyDefinition {
   const file = join(folder, `${study}.json`);
-  return ownIds(folder).includes(study) ? parseDefinition(JSON.parse(readFileSync(file, 'utf8')), file) : loadDefinition(study);
+  return ownIds(folder).includes(study)
+    ? parseDefinition(catalog, JSON.parse(readFileSync(file, 'utf8')), file)
+    : loadDefinition(catalog, study);
 }
 
-function rowOf(study: string, folder: string): StudyDefinitionRow {
+function rowOf(catalog: Catalog, study: string, folder: string): StudyDefinitionRow {
   try {
-    const definition = readDefinition(study, folder);
+    const definition = readDefinition(catalog, study, folder);
     const { title, question, arms, seeds, updates, tuning } = definition;
     const plan = { updates, seeds, only: null, set: [] };
     const tuned = Object.fromEntries(arms.map(({ id }) => [id, {}]));
-    const counts = { runs: planRuns(definition, plan, tuned).length, trials: armsToTune(definition, null).length * tuning.trials };
+    const counts = { runs: planRuns(catalog, definition, plan, tuned).length, trials: armsToTune(definition, null).length * tuning.trials };
     return { study, title, question, arms: arms.length, seeds: seeds.length, updates, ...counts, problem: null };
   } catch (error) {
     const problem = error instanceof Error ? error.message : String(error);

@@ -3,7 +3,7 @@
 import { statSync } from 'node:fs';
 import { z } from 'zod';
 import type { DataImport, DataImporter } from '../../environment/data.ts';
-import { WORLDS } from '../../environment/registry.ts';
+import type { Worlds } from '../../environment/registry.ts';
 import type { Store } from '../../store/store.ts';
 import { CallFailure, type Handlers, nothing } from '../definition.ts';
 import type { Lab } from '../lab.ts';
@@ -71,8 +71,8 @@ export function importedFolder(lab: Lab, world: string): string {
   throw new CallFailure('no-data', `No data was imported for the world “${world}” yet.`, 'Import it in Settings.');
 }
 
-function importerOf(name: string): DataImporter {
-  const importer = WORLDS.find((world) => world.name === name)?.data?.importer;
+function importerOf({ worlds }: Worlds, name: string): DataImporter {
+  const importer = worlds.find((world) => world.name === name)?.data?.importer;
   if (!importer) throw new CallFailure('not-found', `The world “${name}” takes no data.`, 'Choose one of those that Settings lists.');
   return importer;
 }
@@ -85,7 +85,7 @@ interface Running {
 export function handlers(lab: Lab): Handlers<typeof calls> {
   const running = new Map<string, Running>();
   const list = (): { worlds: WorldData[] } => ({
-    worlds: WORLDS.flatMap(({ name, data }) => {
+    worlds: lab.catalog.worlds.flatMap(({ name, data }) => {
       if (!data?.importer) return [];
       const { title, about, files, placeholder, counts } = data.importer;
       const { setting, onlyWith = [] } = data;
@@ -99,11 +99,13 @@ export function handlers(lab: Lab): Handlers<typeof calls> {
     'worlds.data': () => list(),
 
     'worlds.chooseData': async ({ world }) => {
-      return { folder: await lab.desktop.choose({ title: `Folder: ${importerOf(world).title}`, buttonLabel: 'Choose', of: 'folder' }) };
+      return {
+        folder: await lab.desktop.choose({ title: `Folder: ${importerOf(lab.catalog, world).title}`, buttonLabel: 'Choose', of: 'folder' }),
+      };
     },
 
     'worlds.importData': async ({ world, folder }) => {
-      const importer = importerOf(world);
+      const importer = importerOf(lab.catalog, world);
       const busy = running.get(world);
       if (busy) throw new CallFailure('busy-import', `${busy.now.folder} is being imported.`, 'Wait until it is done, or cancel it.');
       if (!statSync(folder, { throwIfNoEntry: false })?.isDirectory()) {

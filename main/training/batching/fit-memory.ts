@@ -2,6 +2,7 @@
 // micro-batches, then recomputation) or refused: it must never swap.
 
 import { bytes as size } from '../../base/format.ts';
+import type { Catalog } from '../../config/catalog.ts';
 import { ConfigError, type RunConfig } from '../../config/config.ts';
 import { megabytes } from '../../engine/graph/memory.ts';
 import { type LoraShape, readAdapterShape } from '../../policy/model/adapter.ts';
@@ -45,18 +46,24 @@ function shapeOf(dataFolder: string, name: string): LanguageModelConfig {
 }
 
 /** What a run takes as it is configured; null for small policies, which a setting bounds, and for graphics cards, whose memory is not this machine's. */
-export function memoryOf(config: RunConfig, dataFolder: string): MemoryPlan | null {
+export function memoryOf(catalog: Catalog, config: RunConfig, dataFolder: string): MemoryPlan | null {
   if (config.policy.kind !== 'model' || config.device !== 'cpu') return null;
-  return planMemory(config, plannedNetwork(config, shapeOf(dataFolder, config.policy.model.name)));
+  return planMemory(catalog, config, plannedNetwork(catalog, config, shapeOf(dataFolder, config.policy.model.name)));
 }
 
 /**
  * Throws a ConfigError where runs that are trained side by side would need more than is free. They are not adapted: a run of a study is
  * found again by its settings. The weights of a model are in memory once.
  */
-export function checkTogether(configs: readonly RunConfig[], dataFolder: string, jobs: number, free = process.availableMemory()): void {
+export function checkTogether(
+  catalog: Catalog,
+  configs: readonly RunConfig[],
+  dataFolder: string,
+  jobs: number,
+  free = process.availableMemory(),
+): void {
   const plans = configs.flatMap((config) => {
-    const plan = memoryOf(config, dataFolder);
+    const plan = memoryOf(catalog, config, dataFolder);
     return plan ? [{ model: config.policy.model.name, needed: plan.needed, weights: plan.parts.weights }] : [];
   });
   const together = plans.sort((a, b) => b.needed - a.needed).slice(0, jobs);
@@ -73,9 +80,9 @@ export function checkTogether(configs: readonly RunConfig[], dataFolder: string,
 const small = new Map<string, PolicyNetwork>();
 
 /** The network of a small policy: its vocabulary is that of its world. */
-function smallNetwork(config: RunConfig, dataFolder: string): PolicyNetwork {
+function smallNetwork(catalog: Catalog, config: RunConfig, dataFolder: string): PolicyNetwork {
   const key = `${readingKey(config)} ${JSON.stringify(config.policy)} ${config.algorithm.id}`;
-  return remembered(small, key, () => networkOf(openRun(config, { dataFolder }).model));
+  return remembered(small, key, () => networkOf(openRun(catalog, config, { dataFolder }).model));
 }
 
 /** A run that cannot start here: it needs more memory than there is, however it is adapted, or its adapter cannot be read. */
@@ -98,14 +105,17 @@ const within = (plan: MemoryPlan, free: number): MemoryPlan => ({
 });
 
 /** The config as it fits into the free memory (of the card, where it runs on one), or a `RefusedRun`. */
-export function fitMemory(config: RunConfig, dataFolder: string, given?: number): FittedRun {
+export function fitMemory(catalog: Catalog, config: RunConfig, dataFolder: string, given?: number): FittedRun {
   const onCard = config.device !== 'cpu';
   const isModel = config.policy.kind === 'model';
   const free = given ?? (onCard ? cardLimit(config) : process.availableMemory());
   if (!isModel && !onCard) return { config, plan: null, changes: [], free };
   if (isModel) checkAdapter(config);
-  const network = isModel ? plannedNetwork(config, shapeOf(dataFolder, config.policy.model.name)) : smallNetwork(config, dataFolder);
-  const planned = (adapted: RunConfig): MemoryPlan => (onCard ? planCard(adapted, network, free) : planMemory(adapted, network));
+  const network = isModel
+    ? plannedNetwork(catalog, config, shapeOf(dataFolder, config.policy.model.name))
+    : smallNetwork(catalog, config, dataFolder);
+  const planned = (adapted: RunConfig): MemoryPlan =>
+    onCard ? planCard(catalog, adapted, network, free) : planMemory(catalog, adapted, network);
   if (free === null) return { config, plan: planned(config), changes: [], free };
   let smallest: MemoryPlan | undefined;
   for (const adapted of adaptations(config, network)) {

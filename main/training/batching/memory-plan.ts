@@ -3,7 +3,7 @@
 // is in fit-memory.ts.
 
 import type { MemoryPart } from '../../base/vocabulary.ts';
-import { algorithmOf } from '../../algorithm/registry.ts';
+import { type Algorithms, algorithmOf } from '../../algorithm/registry.ts';
 import type { RunConfig } from '../../config/config.ts';
 import { cardMemory, deviceOptions } from '../../engine/gpu/device.ts';
 import { peakBytes } from '../../engine/graph/memory.ts';
@@ -51,9 +51,9 @@ export const USABLE = 0.9;
 export const samplerCapacity = ({ training }: RunConfig): number => Math.min(256, Math.max(32, training.batch));
 
 /** The plan for a config whose policy is this network. */
-export function planMemory(config: RunConfig, network: PolicyNetwork): MemoryPlan {
+export function planMemory(catalog: Algorithms, config: RunConfig, network: PolicyNetwork): MemoryPlan {
   const rows = samplerCapacity(config);
-  const training = ARENA * trainingBytes(config, network, lanesFor(config, network));
+  const training = ARENA * trainingBytes(catalog, config, network, lanesFor(config, network));
   const numbers = 4 * network.layout.count;
   const parts: MemoryParts = {
     weights: config.policy.model.train === 'all' ? 0 : (network.mappedBytes ?? 0),
@@ -92,12 +92,12 @@ export function cardCapacity(config: RunConfig, network: PolicyNetwork, limit = 
  * The plan of a card's memory. Every part of the training state has two buffers, which take turns; the matrices are there once more as
  * sampler and scorer read them, of the policy and of the reference, in half precision at half the size.
  */
-export function planCard(config: RunConfig, network: PolicyNetwork, limit = cardLimit(config)): MemoryPlan {
+export function planCard(catalog: Algorithms, config: RunConfig, network: PolicyNetwork, limit = cardLimit(config)): MemoryPlan {
   const numbers = 4 * network.layout.count;
   const { half } = deviceOptions(config.device);
   const cut = half === 'float16' ? numbers / 2 : numbers;
   const rows = cardCapacity(config, network, limit);
-  const training = BUFFERS * trainingBytes(config, network);
+  const training = BUFFERS * trainingBytes(catalog, config, network);
   const parts: MemoryParts = {
     weights: cut + (network.mappedBytes ?? 0),
     trained: 2 * numbers + cut,
@@ -115,7 +115,7 @@ function planOf(parts: MemoryParts, training: number): MemoryPlan {
 }
 
 /** The network of a config, from the model's description alone. */
-export function plannedNetwork(config: RunConfig, shape: LanguageModelConfig): PolicyNetwork {
+export function plannedNetwork(catalog: Algorithms, config: RunConfig, shape: LanguageModelConfig): PolicyNetwork {
   const { precision } = config.policy.model;
   return modelNetwork({
     config: shape,
@@ -124,18 +124,18 @@ export function plannedNetwork(config: RunConfig, shape: LanguageModelConfig): P
     trained: trainedPart(config.policy),
     precision,
     contextLength: config.policy.contextLength,
-    valueHead: algorithmOf(config.algorithm).needs.critic,
+    valueHead: algorithmOf(catalog, config.algorithm).needs.critic,
   });
 }
 
 /** Of the largest micro-batch, which lanes share: rows as long as the context, as many as its tokens allow. */
-function trainingBytes(config: RunConfig, network: PolicyNetwork, lanes = 1): number {
+function trainingBytes(catalog: Algorithms, config: RunConfig, network: PolicyNetwork, lanes = 1): number {
   const { training, policy } = config;
   const { contextLength: time } = network;
   const rows = 2 ** Math.floor(Math.log2(Math.min(MOST_ROWS, Math.max(1, training.microBatch / lanes / time))));
   const said = TURNS * (policy.model.answerTokens + (policy.thoughts ? policy.thoughtTokens : 0));
   const batch = { rows, time, agentTokens: powerOfTwo(Math.min(time, said)), masks: FEWEST_MASKS, episodes: rows };
-  const algorithm = algorithmOf(config.algorithm);
+  const algorithm = algorithmOf(catalog, config.algorithm);
   const build = policyObjective(network, batch, { recompute: training.recompute }, (graph, tensors, input) =>
     algorithm.loss(graph, tensors, input),
   );

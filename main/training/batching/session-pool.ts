@@ -3,6 +3,7 @@
 // so there what was planned counts.
 
 import { existsSync, readFileSync } from 'node:fs';
+import type { Algorithms } from '../../algorithm/registry.ts';
 import type { RunConfig } from '../../config/config.ts';
 import { MemoryPool } from '../../engine/runtime/session-cache.ts';
 import { networkOf, type PolicyModel, type PolicyNetwork } from '../../policy/transformer/network.ts';
@@ -14,17 +15,17 @@ const RESERVE = 0.1;
 const LEAST = 0.1;
 
 /** Which sessions are kept changes no number, so the process's memory of this moment may decide, and for a language model the machine's. */
-export function sessionPool(config: RunConfig, model: PolicyModel): MemoryPool {
+export function sessionPool(catalog: Algorithms, config: RunConfig, model: PolicyModel): MemoryPool {
   const planned = config.policy.kind === 'model' && config.device === 'cpu';
   const network = networkOf(model);
   const card = config.device === 'cpu' ? null : cardLimit(config);
   if (card !== null) {
-    const { needed, parts } = planCard(config, network, card);
+    const { needed, parts } = planCard(catalog, config, network, card);
     return new MemoryPool(Math.max(parts.activations, USABLE * card - needed + parts.activations));
   }
   const used = () => takenBytes(network);
   const bytes = planned
-    ? Math.min(planMemory(config, network).most, USABLE * (process.availableMemory() + privateBytes()))
+    ? Math.min(planMemory(catalog, config, network).most, USABLE * (process.availableMemory() + privateBytes()))
     : memoryLimit(config) * 1e6;
   return new MemoryPool((1 - RESERVE) * bytes, { used, least: LEAST * bytes });
 }

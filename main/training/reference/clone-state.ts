@@ -54,8 +54,8 @@ export class UnfinishedClone {
 
   save({ state, checked }: CloneState): void {
     folderInside(this.#dataFolder, 'references');
-    const { config, referenceLayout } = this.#setup;
-    saveOptimizer(this.#file, referenceLayout, state, { checked: String(checked), key: referenceKey(config) });
+    const { catalog, config, referenceLayout } = this.#setup;
+    saveOptimizer(this.#file, referenceLayout, state, { checked: String(checked), key: referenceKey(catalog, config) });
   }
 
   remove(): void {

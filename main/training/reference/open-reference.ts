@@ -37,12 +37,13 @@ export interface OpenReference {
 
 export async function openReference(
   config: RunConfig,
-  host: Pick<TrainingHost, 'dataFolder' | 'references' | 'report'>,
+  host: Pick<TrainingHost, 'catalog' | 'dataFolder' | 'references' | 'report'>,
   signal: AbortSignal,
 ): Promise<OpenReference> {
   const device = await requireDevice(config.device);
   const progress = new ProgressReporter((report) => host.report(report));
-  const setup = openRun(config, { progress: (share, what) => void progress.report(0, what, share, 1), dataFolder: host.dataFolder });
+  const { catalog, dataFolder } = host;
+  const setup = openRun(catalog, config, { progress: (share, what) => void progress.report(0, what, share, 1), dataFolder });
   const threads = config.threads || availableParallelism();
   const counters = new DeviceCounters();
   const session = { threads, spinning: false, ...device, ...(config.device !== 'cpu' && { counters }) };
@@ -50,7 +51,7 @@ export async function openReference(
 
   const network = networkOf(setup.model);
   const capacity = config.device === 'cpu' ? samplerCapacity(config) : cardCapacity(config, network);
-  const sampling = { capacity, threads, pool: sessionPool(config, setup.model) };
+  const sampling = { capacity, threads, pool: sessionPool(catalog, config, setup.model) };
   const placed = placeWeights(setup.referenceModel, reference.weights, session);
   const { environment, seconds: environmentSeconds } = timedEnvironment(setup.environment);
   const sampler = openSampler(setup.referenceModel, placed, sampling);

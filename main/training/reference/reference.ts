@@ -63,10 +63,10 @@ export function referenceRecipe(setup: RunSetup): string {
 }
 
 /** What of the config makes the reference: a stored policy's file, or the settings of cloning. */
-function recipeOf({ config }: RunSetup): unknown {
+function recipeOf({ catalog, config }: RunSetup): unknown {
   const { from } = config.reference;
   if (from !== '') return { from: from.includes('@') ? from : hashFile(from) };
-  return recipeSettings(config);
+  return recipeSettings(catalog, config);
 }
 
 /** Cloning: the mean over the demonstrator's tokens of −log π. */
@@ -93,10 +93,10 @@ export async function cloneReference(
   threads: number,
   { report, signal = neverAborted(), clone = freshClone(setup), session }: CloningOptions,
 ): Promise<{ weights: Flat; success: number }> {
-  const { config, referenceModel: model, referenceLayout: layout } = setup;
+  const { catalog, config, referenceModel: model, referenceLayout: layout } = setup;
   const { reference } = config;
   const { state } = clone;
-  const pool = sessionPool(config, model);
+  const pool = sessionPool(catalog, config, model);
   const options = { session: { threads, spinning: false, ...session }, sessions: 24, pool, lanes: lanesFor(config, networkOf(model)) };
   const trainer = new Trainer({ layout, state, optimizer: ADAM, ...options });
   const minibatches = new MinibatchTrainer(trainer, model, minibatchSettings(config, model));

@@ -1,7 +1,7 @@
 // Adds runs to a store that another process writes to at the same moment: argv is the data folder, a name and a number.
 
-import { parseConfig } from '../../../main/config/config.ts';
 import { Store } from '../../../main/store/store.ts';
+import { parseConfig } from '../../catalog.ts';
 
 const [folder = '', name = '', count = '0'] = process.argv.slice(2);
 const store = Store.open(folder);

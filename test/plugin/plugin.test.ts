@@ -5,17 +5,19 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Command } from 'commander';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { algorithms, builtInAlgorithms } from '../../main/algorithm/registry.ts';
+import { builtInAlgorithms } from '../../main/algorithm/registry.ts';
+import { BUILT_IN, pluginChange } from '../../main/config/catalog.ts';
 import { parseConfig } from '../../main/config/config.ts';
 import { checkOrder } from '../../main/config/orders.ts';
 import { applyOverrides } from '../../main/config/overrides.ts';
 import { loadPreset, presetIds } from '../../main/config/presets.ts';
 import { wordsAfter } from '../../main/commands/shared/completion.ts';
-import { findWorld, WORLDS } from '../../main/environment/registry.ts';
-import { glossary } from '../../main/metrics/glossary.ts';
+import { chooseCatalog } from '../../main/commands/shared/output.ts';
+import { findWorld } from '../../main/environment/registry.ts';
+import { glossaryOf } from '../../main/metrics/glossary.ts';
 import { checkAlgorithm } from '../../main/plugin/check-algorithm.ts';
 import { checkPlugin } from '../../main/plugin/check.ts';
-import { loadPlugins, pluginChange } from '../../main/plugin/load.ts';
+import { loadCatalog } from '../../main/plugin/load.ts';
 import { addFolder } from '../../main/plugin/permissions.ts';
 import { checkStudies } from '../../main/study/check.ts';
 import { writeSkeleton } from '../../main/plugin/skeleton.ts';
@@ -31,9 +33,9 @@ beforeEach(() => {
   data = mkdtempSync(join(tmpdir(), 'astrolab-plugins-'));
   folder = join(data, 'brought');
 });
-afterEach(async () => {
+afterEach(() => {
   delete process.env.ASTROLAB_PLUGINS;
-  await loadPlugins(join(data, 'nothing'));
+  chooseCatalog(null);
   rmSync(data, { recursive: true, force: true });
 });
 
@@ -49,53 +51,50 @@ describe('permission', () => {
 
   test('a folder is listed at once and starts nothing; allowed once, it may until its manifest changes', async () => {
     bring();
+    const open = async () => findWorld(await loadCatalog(data), 'brought').create({});
     addFolder(data, folder, false);
-    await loadPlugins(data);
-    expect(WORLDS.map(({ name }) => name)).toContain('brought');
-    expect(() => findWorld('brought').create({})).toThrow(/have not allowed yet/);
+    expect((await loadCatalog(data)).worlds.map(({ name }) => name)).toContain('brought');
+    await expect(open()).rejects.toThrow(/have not allowed yet/);
     addFolder(data, folder, true);
-    await loadPlugins(data);
-    expect(findWorld('brought').create({}).maxSteps).toBe(20);
+    expect((await open()).maxSteps).toBe(20);
     writeFileSync(join(folder, 'world.mjs'), '// other code, the same command');
-    await loadPlugins(data);
-    expect(findWorld('brought').create({}).maxSteps).toBe(20);
+    expect((await open()).maxSteps).toBe(20);
     bring({ ...WORLD, command: ['rm', '-rf', '/'] });
-    await loadPlugins(data);
-    expect(() => findWorld('brought').create({})).toThrow(/have not allowed yet/);
+    await expect(open()).rejects.toThrow(/have not allowed yet/);
   });
 
   test('a config cannot bring a program along', () => {
     const config = { world: { name: 'elsewhere', settings: { command: ['rm'] } } };
-    expect(checkOrder({ config, seeds: '1', sweep: [] }).issues[0]).toMatchObject({ key: 'world.name' });
-    expect(() => parseConfig({ world: { name: 'shop', folder: '/tmp' } })).toThrow(/folder/);
+    expect(checkOrder(BUILT_IN, { config, seeds: '1', sweep: [] }).issues[0]).toMatchObject({ key: 'world.name' });
+    expect(() => parseConfig(BUILT_IN, { world: { name: 'shop', folder: '/tmp' } })).toThrow(/folder/);
   });
 
   test('TypeScript that was not allowed is not run, and one that is wrong costs nobody the lab', async () => {
     mkdirSync(folder);
     writeFileSync(join(folder, 'plugin.ts'), `throw new Error('was run');`);
     addFolder(data, folder, false);
-    expect((await loadPlugins(data))[0]?.problem).toMatch(/not been allowed/);
+    expect((await loadCatalog(data)).plugins[0]?.problem).toMatch(/not been allowed/);
     addFolder(data, folder, true);
-    expect((await loadPlugins(data))[0]?.problem).toBe('was run');
+    expect((await loadCatalog(data)).plugins[0]?.problem).toBe('was run');
     writeFileSync(join(folder, 'plugin.ts'), `export default () => ({ algorithms: [{ id: 'Half' }] });`);
     addFolder(data, folder, true);
-    expect((await loadPlugins(data))[0]?.problem).toMatch(/does not fit the interface[\s\S]*small letters/);
-    expect(algorithms).toEqual(builtInAlgorithms);
+    expect((await loadCatalog(data)).plugins[0]?.problem).toMatch(/does not fit the interface[\s\S]*small letters/);
+    expect((await loadCatalog(data)).algorithms).toEqual(builtInAlgorithms);
   });
 });
 
 describe('an algorithm from a folder', () => {
   test('passes its checks as `lab new` writes it, and is available to configs, tuning, presets and the glossary', async () => {
     writeSkeleton('algorithm', 'mine', folder);
-    expect(problems(await checkPlugin(folder, () => {}))).toEqual([]);
+    expect(problems((await checkPlugin(folder, () => {})).results)).toEqual([]);
     addFolder(data, folder, true);
-    await loadPlugins(data);
-    expect(parseConfig({ algorithm: { id: 'mine' } }).algorithm).toMatchObject({ id: 'mine', group: 4, entropyBonus: 0.01 });
-    expect(applyOverrides({}, ['algorithm=mine', 'algorithm.group=8']).algorithm).toMatchObject({ group: 8 });
-    expect(presetIds()).toContain('mine');
-    expect(loadPreset('mine').config.algorithm.id).toBe('mine');
-    expect(glossary.get('mine.useful')?.formula).toMatch(/advantage other than 0/);
-    expect(Object.keys(trialSettings('mine', 1, 1))).toEqual(['training.learningRate', 'algorithm.entropyBonus']);
+    const catalog = await loadCatalog(data);
+    expect(parseConfig(catalog, { algorithm: { id: 'mine' } }).algorithm).toMatchObject({ id: 'mine', group: 4, entropyBonus: 0.01 });
+    expect(applyOverrides(catalog, {}, ['algorithm=mine', 'algorithm.group=8']).algorithm).toMatchObject({ group: 8 });
+    expect(presetIds(catalog)).toContain('mine');
+    expect(loadPreset(catalog, 'mine').config.algorithm.id).toBe('mine');
+    expect(glossaryOf(catalog).get('mine.useful')?.formula).toMatch(/advantage other than 0/);
+    expect(Object.keys(trialSettings(catalog, 'mine', 1, 1))).toEqual(['training.learningRate', 'algorithm.entropyBonus']);
   });
 
   test('whose loss divides by the batch, or points the wrong way, is found out', async () => {
@@ -104,7 +103,7 @@ describe('an algorithm from a folder', () => {
     const right = readFileSync(file, 'utf8');
     const failing = async (text: string): Promise<string> => {
       writeFileSync(file, text);
-      return problems(await checkPlugin(folder, () => {}))
+      return problems((await checkPlugin(folder, () => {})).results)
         .map(({ name }) => name)
         .join('\n');
     };
@@ -120,20 +119,23 @@ describe('an algorithm from a folder', () => {
   test('is a part of the run: its hash is noted, and other code is refused', async () => {
     writeSkeleton('algorithm', 'mine', folder);
     addFolder(data, folder, true);
-    const [plugin] = await loadPlugins(data);
-    const { config } = newRun(parseConfig({ algorithm: { id: 'mine' } }), null);
+    const catalog = await loadCatalog(data);
+    const [plugin] = catalog.plugins;
+    const { config } = newRun(catalog, parseConfig(catalog, { algorithm: { id: 'mine' } }), null);
     expect(config).toMatchObject({ plugins: { brought: plugin?.hash } });
-    expect(pluginChange({ brought: plugin?.hash ?? '' })).toBeNull();
-    expect(newRun(parseConfig({}), null).config).not.toHaveProperty('plugins');
+    expect(pluginChange(catalog, { brought: plugin?.hash ?? '' })).toBeNull();
+    expect(newRun(catalog, parseConfig(catalog, {}), null).config).not.toHaveProperty('plugins');
     const store = openStore();
-    const wanted = parseConfig({ algorithm: { id: 'mine' } });
-    const { id } = store.runs.create(newRun(wanted, null));
+    store.catalog = catalog;
+    const wanted = parseConfig(catalog, { algorithm: { id: 'mine' } });
+    const { id } = store.runs.create(newRun(catalog, wanted, null));
     expect(sameRun(store, wanted)?.id).toBe(id);
     writeFileSync(join(folder, 'plugin.ts'), `${readFileSync(join(folder, 'plugin.ts'), 'utf8')}\n// changed`);
-    await loadPlugins(data);
+    const changed = await loadCatalog(data);
+    store.catalog = changed;
     expect(sameRun(store, wanted)).toBeUndefined();
-    expect(pluginChange({ brought: plugin?.hash ?? '' })).toMatch(/has changed since the run began/);
-    expect(pluginChange({ other: 'x' })).toMatch(/not there any more/);
+    expect(pluginChange(changed, { brought: plugin?.hash ?? '' })).toMatch(/has changed since the run began/);
+    expect(pluginChange(changed, { other: 'x' })).toMatch(/not there any more/);
   });
 });
 
@@ -147,16 +149,18 @@ test.each(builtInAlgorithms.map((algorithm) => [algorithm.id, algorithm] as cons
 test('a world in TypeScript from a folder passes the checks, is played, completed on the command line, and is part of the run', async () => {
   mkdirSync(folder);
   writeFileSync(join(folder, 'plugin.ts'), TYPESCRIPT_WORLD);
-  expect(problems(await checkPlugin(folder, () => {}))).toEqual([]);
+  expect(problems((await checkPlugin(folder, () => {})).results)).toEqual([]);
   addFolder(data, folder, true);
-  const [plugin] = await loadPlugins(data);
+  const catalog = await loadCatalog(data);
+  const [plugin] = catalog.plugins;
   expect(plugin?.worlds).toEqual(['brought-coin']);
-  const coin = findWorld('brought-coin').create({});
+  const coin = findWorld(catalog, 'brought-coin').create({});
   const [task] = coin.tasks('test');
   if (!task) throw new Error('There are no test tasks');
   expect(coin.step(coin.reset(task, 1).state, `say ${task.target}`)).toMatchObject({ reward: 1, done: true, success: true });
-  const { config } = newRun(parseConfig({ world: { name: 'brought-coin' } }), null);
+  const { config } = newRun(catalog, parseConfig(catalog, { world: { name: 'brought-coin' } }), null);
   expect(config).toMatchObject({ plugins: { brought: plugin?.hash }, reference: { imperfection: { wrong: 0.2 } } });
+  chooseCatalog(catalog);
   const program = new Command('lab');
   program.command('play <world>');
   program.command('train').option('--set <key>');
@@ -199,12 +203,11 @@ test('a study from a folder is found by its name', async () => {
   writeSkeleton('study', 'mine', folder);
   expect(readFileSync(join(folder, 'README.md'), 'utf8')).toContain(`world add ${folder} `);
   addFolder(data, folder, false);
-  await loadPlugins(data);
-  expect(studyIds()).toContain('mine');
-  expect(loadDefinition('mine').arms.map(({ id }) => id)).toEqual(['ppo', 'reinforce']);
-  const others = studyIds().filter((id) => id !== 'mine');
-  expect(await checkStudies(others)).toEqual([{ name: expect.stringContaining('study mine'), problem: null }]);
+  const catalog = await loadCatalog(data);
+  expect(studyIds(catalog)).toContain('mine');
+  expect(loadDefinition(catalog, 'mine').arms.map(({ id }) => id)).toEqual(['ppo', 'reinforce']);
+  expect(await checkStudies(catalog)).toEqual([{ name: expect.stringContaining('study mine'), problem: null }]);
   const file = join(folder, 'studies', 'mine.json');
   writeFileSync(file, readFileSync(file, 'utf8').replace('"algorithm.id": "ppo"', '"algorithm.ids": "ppo"'));
-  expect((await checkStudies(others))[0]?.problem).toContain('algorithm.ids');
+  expect((await checkStudies(catalog))[0]?.problem).toContain('algorithm.ids');
 });
