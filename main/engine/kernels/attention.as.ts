@@ -4,21 +4,20 @@ import { VECTOR, exp, madd, maxAll, sumAll, sumEach } from './simd.as';
 
 /** Below every score. */
 const LEAST: f32 = -3e38;
+/** Bytes of the 32 numbers that are summed up together: eight sums keep both multipliers busy. */
+const BLOCK: usize = 128;
 
 /**
- * y = softmax(query · keys) · values, with room for the weights. Keys are read four at a time: behind the last there is room for three more, whatever they are, and behind the
- * weights for four.
+ * y = softmax(query · keys) · values, with room for the weights. More is read than is there, whatever it is: behind the last key there is room for three more, behind the
+ * weights for four, behind the last value for a block.
  */
 export function attention(query: usize, keys: usize, values: usize, size: usize, count: i32, weights: usize, y: usize): void {
   const share = f32x4.div(f32x4.splat(1), exponentials(query, keys, size, count, weights));
   const end = weights + <usize>count * 4;
-  let i: usize = 0;
-  for (; i + 128 <= size; i += 128) sumOf32(weights, end, values + i, size, share, y + i);
-  if (i + 64 <= size) {
-    sumOf16(weights, end, values + i, size, share, y + i);
-    i += 64;
+  for (let i: usize = 0; i < size; i += BLOCK) {
+    if (size - i > BLOCK / 2) sumOf32(weights, end, values + i, size, share, y + i, size - i);
+    else sumOf16(weights, end, values + i, size, share, y + i, size - i);
   }
-  if (i < size) sumOf8(weights, end, values + i, size, share, y + i);
 }
 
 /** weights = softmax(query · keys), with the same room. */
@@ -46,51 +45,38 @@ function exponentials(query: usize, keys: usize, size: usize, count: i32, weight
 }
 
 /** The query's products with four keys, each one sum in the order of the numbers. */
-function fourScores(query: usize, key0: usize, size: usize): v128 {
-  const key1 = key0 + size;
-  const key2 = key1 + size;
-  const key3 = key2 + size;
+function fourScores(query: usize, key: usize, size: usize): v128 {
+  const two = 2 * size;
+  const three = two + size;
   let a = f32x4.splat(-0.0); // −0: the first sum is the product itself
   let b = a;
   let c = a;
   let d = a;
-  let i: usize = 0;
-  for (; i + 64 <= size; i += 64) {
-    const q0 = v128.load(query + i);
-    const q1 = v128.load(query + i, 16);
-    const q2 = v128.load(query + i, 32);
-    const q3 = v128.load(query + i, 48);
-    a = dot8(q2, q3, key0 + i + 32, dot8(q0, q1, key0 + i, a));
-    b = dot8(q2, q3, key1 + i + 32, dot8(q0, q1, key1 + i, b));
-    c = dot8(q2, q3, key2 + i + 32, dot8(q0, q1, key2 + i, c));
-    d = dot8(q2, q3, key3 + i + 32, dot8(q0, q1, key3 + i, d));
-  }
-  if (i < size) {
-    const q0 = v128.load(query + i);
-    const q1 = v128.load(query + i, 16);
-    a = dot8(q0, q1, key0 + i, a);
-    b = dot8(q0, q1, key1 + i, b);
-    c = dot8(q0, q1, key2 + i, c);
-    d = dot8(q0, q1, key3 + i, d);
+  for (const end = query + size; query < end; query += 32, key += 32) {
+    const q = v128.load(query);
+    a = madd(q, v128.load(key), a);
+    b = madd(q, v128.load(key + size), b);
+    c = madd(q, v128.load(key + two), c);
+    d = madd(q, v128.load(key + three), d);
+    const r = v128.load(query, 16);
+    a = madd(r, v128.load(key, 16), a);
+    b = madd(r, v128.load(key + size, 16), b);
+    c = madd(r, v128.load(key + two, 16), c);
+    d = madd(r, v128.load(key + three, 16), d);
   }
   return sumEach(a, b, c, d);
 }
 
-/** sum += query · key, for eight numbers. */
-function dot8(q0: v128, q1: v128, key: usize, sum: v128): v128 {
-  return madd(q1, v128.load(key, 16), madd(q0, v128.load(key), sum));
-}
-
-/** y = share · Σ weight · value, for 32 numbers of each value. */
-function sumOf32(weight: usize, end: usize, value: usize, size: usize, share: v128, y: usize): void {
-  let a = f32x4.splat(0),
-    b = a,
-    c = a,
-    d = a,
-    e = a,
-    f = a,
-    g = a,
-    h = a;
+/** y = share · Σ weight · value, for the first 32 numbers of each value, of which `wanted` bytes are written. */
+function sumOf32(weight: usize, end: usize, value: usize, size: usize, share: v128, y: usize, wanted: usize): void {
+  let a = f32x4.splat(0);
+  let b = a;
+  let c = a;
+  let d = a;
+  let e = a;
+  let f = a;
+  let g = a;
+  let h = a;
   for (; weight < end; weight += 4, value += size) {
     const w = v128.load32_splat(weight);
     a = madd(w, v128.load(value), a);
@@ -102,17 +88,13 @@ function sumOf32(weight: usize, end: usize, value: usize, size: usize, share: v1
     g = madd(w, v128.load(value, 96), g);
     h = madd(w, v128.load(value, 112), h);
   }
-  v128.store(y, f32x4.mul(a, share));
-  v128.store(y, f32x4.mul(b, share), 16);
-  v128.store(y, f32x4.mul(c, share), 32);
-  v128.store(y, f32x4.mul(d, share), 48);
-  v128.store(y, f32x4.mul(e, share), 64);
-  v128.store(y, f32x4.mul(f, share), 80);
-  v128.store(y, f32x4.mul(g, share), 96);
-  v128.store(y, f32x4.mul(h, share), 112);
+  put(y, a, b, share);
+  put(y + 32, c, d, share);
+  put(y + 64, e, f, share);
+  if (wanted > 96) put(y + 96, g, h, share);
 }
 
-function sumOf16(weight: usize, end: usize, value: usize, size: usize, share: v128, y: usize): void {
+function sumOf16(weight: usize, end: usize, value: usize, size: usize, share: v128, y: usize, wanted: usize): void {
   let a = f32x4.splat(0);
   let b = a;
   let c = a;
@@ -124,20 +106,11 @@ function sumOf16(weight: usize, end: usize, value: usize, size: usize, share: v1
     c = madd(w, v128.load(value, 32), c);
     d = madd(w, v128.load(value, 48), d);
   }
-  v128.store(y, f32x4.mul(a, share));
-  v128.store(y, f32x4.mul(b, share), 16);
-  v128.store(y, f32x4.mul(c, share), 32);
-  v128.store(y, f32x4.mul(d, share), 48);
+  put(y, a, b, share);
+  if (wanted > 32) put(y + 32, c, d, share);
 }
 
-function sumOf8(weight: usize, end: usize, value: usize, size: usize, share: v128, y: usize): void {
-  let a = f32x4.splat(0),
-    b = a;
-  for (; weight < end; weight += 4, value += size) {
-    const w = v128.load32_splat(weight);
-    a = madd(w, v128.load(value), a);
-    b = madd(w, v128.load(value, 16), b);
-  }
+function put(y: usize, a: v128, b: v128, share: v128): void {
   v128.store(y, f32x4.mul(a, share));
   v128.store(y, f32x4.mul(b, share), 16);
 }

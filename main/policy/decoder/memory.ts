@@ -11,6 +11,8 @@ import { TIME_STEP, timeFor } from '../sampling/cache.ts';
 import { type DecoderPlan, planWords, recordLength } from './plan.ts';
 
 const BYTES = 4;
+/** Bytes behind the cache that attention may read; what they are does not matter. */
+const BEHIND = 128;
 
 /** What depends on the number of rows. */
 interface Regions {
@@ -169,7 +171,7 @@ export class DecoderMemory {
   }
 
   #bytesFor(time: number): number {
-    return this.regions.cache + cacheBytes(this.#plan, this.#capacity, time);
+    return this.regions.cache + cacheBytes(this.#plan, this.#capacity, time) + BEHIND;
   }
 }
 
